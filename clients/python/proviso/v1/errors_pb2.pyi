@@ -1,0 +1,56 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from typing import ClassVar as _ClassVar
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ERROR_REASON_UNSPECIFIED: _ClassVar[ErrorReason]
+    ERROR_REASON_INVALID_REQUEST: _ClassVar[ErrorReason]
+    ERROR_REASON_MATTER_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_DOCUMENT_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_SESSION_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_TURN_UNKNOWN: _ClassVar[ErrorReason]
+    ERROR_REASON_TURN_EXPIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_SESSION_BUSY: _ClassVar[ErrorReason]
+    ERROR_REASON_REQUEST_ID_REUSED: _ClassVar[ErrorReason]
+    ERROR_REASON_SESSION_EXISTS: _ClassVar[ErrorReason]
+    ERROR_REASON_DOCUMENT_NOT_READY: _ClassVar[ErrorReason]
+    ERROR_REASON_NO_READY_DOCUMENTS: _ClassVar[ErrorReason]
+    ERROR_REASON_UNSUPPORTED_DOCUMENT: _ClassVar[ErrorReason]
+    ERROR_REASON_TOO_BUSY: _ClassVar[ErrorReason]
+    ERROR_REASON_DRAINING: _ClassVar[ErrorReason]
+    ERROR_REASON_NOT_READY: _ClassVar[ErrorReason]
+    ERROR_REASON_NOT_IMPLEMENTED: _ClassVar[ErrorReason]
+    ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
+    ERROR_REASON_TURN_NOT_WAITING: _ClassVar[ErrorReason]
+    ERROR_REASON_DEADLINE_EXCEEDED: _ClassVar[ErrorReason]
+    ERROR_REASON_CONTEXT_ITEM_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_UNAUTHENTICATED: _ClassVar[ErrorReason]
+    ERROR_REASON_PERMISSION_DENIED: _ClassVar[ErrorReason]
+    ERROR_REASON_CANCELLED: _ClassVar[ErrorReason]
+ERROR_REASON_UNSPECIFIED: ErrorReason
+ERROR_REASON_INVALID_REQUEST: ErrorReason
+ERROR_REASON_MATTER_NOT_FOUND: ErrorReason
+ERROR_REASON_DOCUMENT_NOT_FOUND: ErrorReason
+ERROR_REASON_SESSION_NOT_FOUND: ErrorReason
+ERROR_REASON_TURN_UNKNOWN: ErrorReason
+ERROR_REASON_TURN_EXPIRED: ErrorReason
+ERROR_REASON_SESSION_BUSY: ErrorReason
+ERROR_REASON_REQUEST_ID_REUSED: ErrorReason
+ERROR_REASON_SESSION_EXISTS: ErrorReason
+ERROR_REASON_DOCUMENT_NOT_READY: ErrorReason
+ERROR_REASON_NO_READY_DOCUMENTS: ErrorReason
+ERROR_REASON_UNSUPPORTED_DOCUMENT: ErrorReason
+ERROR_REASON_TOO_BUSY: ErrorReason
+ERROR_REASON_DRAINING: ErrorReason
+ERROR_REASON_NOT_READY: ErrorReason
+ERROR_REASON_NOT_IMPLEMENTED: ErrorReason
+ERROR_REASON_INTERNAL: ErrorReason
+ERROR_REASON_TURN_NOT_WAITING: ErrorReason
+ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason
+ERROR_REASON_CONTEXT_ITEM_NOT_FOUND: ErrorReason
+ERROR_REASON_UNAUTHENTICATED: ErrorReason
+ERROR_REASON_PERMISSION_DENIED: ErrorReason
+ERROR_REASON_CANCELLED: ErrorReason

@@ -1,0 +1,210 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class DocumentStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DOCUMENT_STATUS_UNSPECIFIED: _ClassVar[DocumentStatus]
+    DOCUMENT_STATUS_PENDING: _ClassVar[DocumentStatus]
+    DOCUMENT_STATUS_PROCESSING: _ClassVar[DocumentStatus]
+    DOCUMENT_STATUS_READY: _ClassVar[DocumentStatus]
+    DOCUMENT_STATUS_FAILED: _ClassVar[DocumentStatus]
+DOCUMENT_STATUS_UNSPECIFIED: DocumentStatus
+DOCUMENT_STATUS_PENDING: DocumentStatus
+DOCUMENT_STATUS_PROCESSING: DocumentStatus
+DOCUMENT_STATUS_READY: DocumentStatus
+DOCUMENT_STATUS_FAILED: DocumentStatus
+
+class Matter(_message.Message):
+    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    READY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    name: str
+    create_time: _timestamp_pb2.Timestamp
+    document_count: int
+    ready_count: int
+    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ...) -> None: ...
+
+class Document(_message.Message):
+    __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    FILENAME_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_REASON_FIELD_NUMBER: _ClassVar[int]
+    CHARACTER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    UPLOAD_TIME_FIELD_NUMBER: _ClassVar[int]
+    REPLACES_DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    matter_id: str
+    filename: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    status: DocumentStatus
+    failure_reason: str
+    character_count: int
+    chunk_count: int
+    page_count: int
+    upload_time: _timestamp_pb2.Timestamp
+    replaces_document_id: str
+    def __init__(self, document_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., status: _Optional[_Union[DocumentStatus, str]] = ..., failure_reason: _Optional[str] = ..., character_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., page_count: _Optional[int] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaces_document_id: _Optional[str] = ...) -> None: ...
+
+class CreateMatterRequest(_message.Message):
+    __slots__ = ("name", "user_id")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    user_id: str
+    def __init__(self, name: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+
+class CreateMatterResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
+
+class GetMatterRequest(_message.Message):
+    __slots__ = ("matter_id",)
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+
+class GetMatterResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
+
+class ListMattersRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "name")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    name: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class ListMattersResponse(_message.Message):
+    __slots__ = ("matters", "next_page_token")
+    MATTERS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    matters: _containers.RepeatedCompositeFieldContainer[Matter]
+    next_page_token: str
+    def __init__(self, matters: _Optional[_Iterable[_Union[Matter, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class DeleteMatterRequest(_message.Message):
+    __slots__ = ("matter_id",)
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+
+class DeleteMatterResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class UploadHeader(_message.Message):
+    __slots__ = ("matter_id", "filename", "sha256")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    FILENAME_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    filename: str
+    sha256: str
+    def __init__(self, matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
+
+class UploadDocumentRequest(_message.Message):
+    __slots__ = ("header", "data")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    header: UploadHeader
+    data: bytes
+    def __init__(self, header: _Optional[_Union[UploadHeader, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class UploadDocumentResponse(_message.Message):
+    __slots__ = ("document", "already_existed")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    ALREADY_EXISTED_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    already_existed: bool
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., already_existed: _Optional[bool] = ...) -> None: ...
+
+class GetDocumentRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
+
+class GetDocumentResponse(_message.Message):
+    __slots__ = ("document",)
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
+
+class ListDocumentsRequest(_message.Message):
+    __slots__ = ("matter_id", "page_size", "page_token")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, matter_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListDocumentsResponse(_message.Message):
+    __slots__ = ("documents", "next_page_token")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[Document]
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class DeleteDocumentRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
+
+class DeleteDocumentResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class WatchDocumentsRequest(_message.Message):
+    __slots__ = ("matter_id", "document_ids")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, matter_id: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class WatchDocumentsResponse(_message.Message):
+    __slots__ = ("document", "chunks_done", "chunks_total")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_DONE_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    chunks_done: int
+    chunks_total: int
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., chunks_done: _Optional[int] = ..., chunks_total: _Optional[int] = ...) -> None: ...

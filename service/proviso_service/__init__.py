@@ -1,0 +1,1 @@
+"""Proviso: a gRPC service that answers questions about legal matters."""

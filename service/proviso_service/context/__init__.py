@@ -1,0 +1,1 @@
+"""What enters an answer: matter context, assets, catalog, sessions, request contexts."""

@@ -1,0 +1,76 @@
+"""Sessions: a user's conversations."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from proviso_service.context.model import MatterContext, RequestContext, SessionItem
+from proviso_service.paging import Page, PageRequest
+from proviso_service.security.identity import Caller
+
+
+class MessageRole(StrEnum):
+    """Who wrote a message; error and approval messages never reach the model."""
+
+    USER = "user"
+    SYSTEM = "system"
+    ERROR = "error"
+    APPROVAL = "approval"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message; `request_context` on assistant messages only. Ids and time are empty until it is stored."""
+
+    role: MessageRole
+    content: str
+    request_context: RequestContext | None = None
+    turn_id: str = ""
+    message_id: str = ""
+    create_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    session_id: str
+    items: tuple[SessionItem, ...]
+    matter_context: MatterContext | None
+    create_time: datetime
+    update_time: datetime
+    running_turn_id: str = ""
+    message_count: int = 0
+
+
+class SessionStore(Protocol):
+    """Sessions of a tenant's users. Every method sees only the caller's own sessions."""
+
+    async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+        """Raises SessionExists."""
+        ...
+
+    async def get(self, caller: Caller, session_id: str) -> Session:
+        """Raises SessionNotFound."""
+        ...
+
+    async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+        """The session; made with `items` when unknown."""
+        ...
+
+    async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
+        """Newest first."""
+        ...
+
+    async def delete(self, caller: Caller, session_id: str) -> None:
+        """With its messages. Raises SessionNotFound, or SessionBusy while a turn runs."""
+        ...
+
+    async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
+        """Oldest first. Raises SessionNotFound."""
+        ...
+
+    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+        """User and assistant messages for the model, oldest first: the newest ones up to and including the first that
+        takes their total over `max_chars` code points (so that the caller can tell an overflow). Empty when unknown."""
+        ...

@@ -1,0 +1,147 @@
+"""Failures that a caller can be told about.
+
+ProvisoError
+├── InvalidRequest          one or more fields are wrong; carries every violation
+├── UnsupportedDocument     the bytes are not a document that the service reads
+├── NotFound
+│   ├── MatterNotFound      absent, or not visible to the caller
+│   ├── DocumentNotFound
+│   ├── SessionNotFound
+│   ├── TurnUnknown
+│   └── TurnExpired         the turn's events are gone; its final state is kept
+├── AlreadyExists
+│   ├── SessionExists
+│   └── RequestIdReused     same request id, another payload
+├── SessionBusy             the session runs a turn; carries its id
+├── FailedPrecondition
+│   ├── DocumentNotReady
+│   ├── NoReadyDocuments
+│   └── TurnNotWaiting
+├── TooBusy                 a bound was reached; carries the time to wait
+└── Unavailable
+    ├── Draining
+    └── NotReady
+
+Domain folders raise these; `api.errors` is the one place that maps them to status codes. Messages are for people and name
+no secrets, paths or exceptions. Anything else that escapes is a fault of the service and reaches a caller as INTERNAL.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """What is wrong with one field of a request; `field` is a path such as `history[2].content`."""
+
+    field: str
+    description: str
+
+
+class ProvisoError(Exception):
+    """Base of every failure that a caller can be told about; `message` is fit for a person."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class InvalidRequest(ProvisoError):
+    def __init__(self, violations: Sequence[FieldViolation]) -> None:
+        super().__init__("; ".join(f"{v.field}: {v.description}" for v in violations))
+        self.violations = tuple(violations)
+
+    @classmethod
+    def of(cls, field: str, description: str) -> "InvalidRequest":
+        """The common case: one field is wrong."""
+        return cls([FieldViolation(field, description)])
+
+
+class UnsupportedDocument(ProvisoError): ...
+
+
+class NotFound(ProvisoError):
+    """Base of the absent; `resource` is the kind of thing, `name` its id."""
+
+    resource = "resource"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No {self.resource} {name!r}")
+        self.name = name
+
+
+class MatterNotFound(NotFound):
+    resource = "matter"
+
+
+class DocumentNotFound(NotFound):
+    resource = "document"
+
+
+class SessionNotFound(NotFound):
+    resource = "session"
+
+
+class TurnUnknown(NotFound):
+    resource = "turn"
+
+
+class TurnExpired(NotFound):
+    resource = "turn"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.message = f"The events of turn {name!r} are no longer kept; GetTurn has its final state"
+
+
+class AlreadyExists(ProvisoError): ...
+
+
+class SessionExists(AlreadyExists):
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id!r} exists")
+
+
+class RequestIdReused(AlreadyExists):
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"request_id {request_id!r} was used with another payload")
+
+
+class SessionBusy(ProvisoError):
+    def __init__(self, session_id: str, turn_id: str) -> None:
+        super().__init__(f"Session {session_id!r} is running turn {turn_id!r}; attach to it with ResumeChat")
+        self.turn_id = turn_id
+
+
+class FailedPrecondition(ProvisoError): ...
+
+
+class DocumentNotReady(FailedPrecondition): ...
+
+
+class NoReadyDocuments(FailedPrecondition):
+    def __init__(self) -> None:
+        super().__init__("No ready documents found in this matter")
+
+
+class TurnNotWaiting(FailedPrecondition): ...
+
+
+class TooBusy(ProvisoError):
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unavailable(ProvisoError):
+    """`retry_after_s` is a hint for RetryInfo."""
+
+    retry_after_s = 1.0
+
+
+class Draining(Unavailable):
+    def __init__(self) -> None:
+        super().__init__("The service is stopping; retry on another replica")
+
+
+class NotReady(Unavailable): ...

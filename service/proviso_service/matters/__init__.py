@@ -1,0 +1,1 @@
+"""Matters and their documents: storage, ingestion, chunks, retrieval."""

@@ -1,0 +1,184 @@
+"""Values of matters and documents. Offsets are Unicode code points, end exclusive."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class DocumentStatus(StrEnum):
+    PENDING = "pending"
+    PROCESSING = "processing"
+    READY = "ready"
+    FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (DocumentStatus.READY, DocumentStatus.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    matter_id: str
+    tenant: str
+    name: str
+    create_time: datetime
+    document_count: int = 0
+    ready_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    document_id: str
+    matter_id: str
+    tenant: str
+    filename: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    status: DocumentStatus
+    upload_time: datetime
+    failure_reason: str = ""
+    character_count: int = 0
+    chunk_count: int = 0
+    page_count: int = 0
+    replaces_document_id: str = ""
+
+    @property
+    def file_type(self) -> str:
+        """Extension of the file name, lower case, without the dot."""
+        return self.filename.rpartition(".")[2].lower() if "." in self.filename else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document: `level` from 1, position of its line in the text."""
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """One page of a document: `number` from 1, its part of the text."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """Canonical text of a document with its structure; every later offset refers to `text`."""
+
+    text: str
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[PageSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage: `text == document_text[start:end]`. Chunks of a document are in order and do not overlap."""
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    page: int = 0
+    section_path: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        return self.section_path[-1] if self.section_path else ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk of a READY document as search returns it."""
+
+    chunk_id: str
+    document_id: str
+    filename: str
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProgress:
+    """State of a document under way; counts are chunks."""
+
+    document: Document
+    chunks_done: int = 0
+    chunks_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """Part of a document's text, from `start`; `truncated` says that the text goes on after it."""
+
+    document: Document
+    text: str
+    start: int
+    character_count: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UploadHeader:
+    matter_id: str
+    filename: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadResult:
+    document: Document
+    already_existed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """`threshold` and `semantic_weight` in [0, 1]; empty `document_ids` means the whole matter."""
+
+    matter_id: str
+    query: str
+    max_results: int = 5
+    threshold: float = 0.3
+    semantic_weight: float = 0.7
+    include_context: bool = False
+    document_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A passage found. `similarity` is the cosine in [0, 1]; `score` the fused rank score, comparable in one outcome."""
+
+    stored: StoredChunk
+    similarity: float
+    score: float
+    lexical_match: bool
+    rerank_score: float | None = None
+    context_before: str = ""
+    context_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHits:
+    """Number of a document's passages that hold all significant words of a query."""
+
+    document_id: str
+    filename: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """Passages best first; the document lists are file names, filled when nothing was found."""
+
+    query: SearchQuery
+    hits: tuple[SearchHit, ...]
+    documents_matching: tuple[DocumentHits, ...] = ()
+    reranked: bool = False
+    documents_available: tuple[str, ...] = field(default=())
+    documents_processing: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Models behind ports; adapters live in folders named after what they call."""

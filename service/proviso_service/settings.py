@@ -1,0 +1,133 @@
+"""Every setting, one typed tree.
+
+Sources, strongest first: command-line flags, environment (`PROVISO_` and the path joined by `__`, for example
+`PROVISO_TURNS__TIME_LIMIT_S=60`), `proviso.toml` (path in `PROVISO_CONFIG`), the defaults below.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Section(BaseModel):
+    """A group of settings; unknown names are errors, so that a typing mistake is noticed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerSettings(Section):
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(50051, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    insecure: bool = Field(
+        False, description="Allow an address other than loopback without TLS and authentication."
+    )
+    drain_s: Seconds = Field(20.0, description="Time that running turns get after SIGTERM.")
+    max_turns_running: int = Field(512, ge=1, description="Turns at once; more are RESOURCE_EXHAUSTED.")
+    max_calls_running: int = Field(2048, ge=1, description="Calls at once; more are RESOURCE_EXHAUSTED.")
+    max_request_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="Largest message accepted.")
+    unary_timeout_s: Seconds = Field(60.0, description="Time limit of a unary call that sets no deadline.")
+
+
+class TurnSettings(Section):
+    max_turns: int = Field(6, ge=1, le=100, description="Model calls in a turn.")
+    max_tool_calls: int = Field(3, ge=0, le=100, description="Tool executions in a turn.")
+    max_context_chars: int = Field(12_000, ge=500, le=1_000_000, description="Characters of conversation.")
+    tool_result_chars: int = Field(2_500, ge=100, description="Characters of one tool result.")
+    min_tool_result_chars: int = Field(
+        500, ge=1, description="With less than this left at the start a turn ends in MAX_CONTEXT_REACHED."
+    )
+    time_limit_s: Seconds = Field(120.0, description="Time limit of a turn.")
+    heartbeat_s: Seconds = Field(15.0, description="Silence after which a reader sends a heartbeat.")
+    grace_s: Seconds = Field(30.0, description="Time a turn goes on when nobody reads it (GRACE).")
+    log_ttl_s: Seconds = Field(600.0, description="Time a turn's events are kept after its end.")
+    log_max_events: int = Field(20_000, ge=100, description="Events of one turn.")
+    log_max_bytes: int = Field(8 * 1024 * 1024, ge=64 * 1024, description="Text held by one turn's events.")
+    lease_s: Seconds = Field(15.0, description="Time after which a dead replica's turns are closed.")
+    model_retries: int = Field(2, ge=0, le=10, description="Retries of a model call after a transient failure.")
+    tool_retries: int = Field(3, ge=0, le=10, description="Retries of a tool after a transient failure.")
+    retry_base_s: Seconds = Field(0.5, description="First wait before a retry; doubles, with jitter.")
+    retry_max_s: Seconds = Field(8.0, description="Longest wait before a retry.")
+
+
+class ContextSettings(Section):
+    max_images: int = Field(5, ge=0, le=5, description="Images of one message.")
+    max_documents: int = Field(20, ge=0, le=20, description="Document summaries of one message.")
+    summary_chars: int = Field(200, ge=1, description="Characters of a document summary shown to the model.")
+
+
+class DocumentSettings(Section):
+    max_upload_bytes: int = Field(50 * 1024 * 1024, ge=1, description="Largest document accepted.")
+    max_text_chars: int = Field(20_000_000, ge=1, description="Longest text of a document.")
+    chunk_chars: int = Field(900, ge=100, le=4_000, description="Longest chunk.")
+    ingest_workers: int = Field(2, ge=1, le=32, description="Documents ingested at once.")
+    max_searches_running: int = Field(32, ge=1, description="Searches at once.")
+
+
+class ModelSettings(Section):
+    embed_threads: int = Field(2, ge=1, le=64, description="Threads of the embedding model.")
+    embed_batch: int = Field(16, ge=1, le=256, description="Texts in one batch of the embedding model.")
+    embed_queue: int = Field(4_096, ge=1, description="Texts that may wait for the embedding model.")
+
+
+class StorageSettings(Section):
+    state_url: str = Field("", description="SQLAlchemy URL of the state; a SQLite file in the data folder when empty.")
+    vector_collections: int = Field(16, ge=1, le=256, description="Chroma collections that matters are spread over.")
+
+
+class TelemetrySettings(Section):
+    log_format: Literal["json", "console"] = Field("console", description="How logs are written.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe level logged.")
+    otlp_endpoint: str = Field("", description="OTLP gRPC endpoint for traces; no traces when empty.")
+
+
+class Settings(BaseSettings):
+    """All settings of the service."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PROVISO_", env_nested_delimiter="__", extra="forbid", frozen=True, nested_model_default_partial_update=True
+    )
+
+    data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")
+    models_dir: Path | None = Field(None, description="Folder of the embedded models; `models` in the data folder.")
+    llm: str = Field("local", description="Chat model: `local`, `google_genai:<model>`, or any of init_chat_model.")
+    google_api_key: SecretStr | None = Field(
+        None, validation_alias="GOOGLE_API_KEY", description="Key for google_genai models."
+    )
+    server: ServerSettings = ServerSettings()
+    turns: TurnSettings = TurnSettings()
+    context: ContextSettings = ContextSettings()
+    documents: DocumentSettings = DocumentSettings()
+    models: ModelSettings = ModelSettings()
+    storage: StorageSettings = StorageSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = Path(os.environ.get("PROVISO_CONFIG", "proviso.toml"))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml)
+
+    @property
+    def resolved_models_dir(self) -> Path:
+        return self.models_dir or self.data_dir / "models"
+
+    @property
+    def resolved_state_url(self) -> str:
+        return self.storage.state_url or f"sqlite+aiosqlite:///{self.data_dir.resolve() / 'state.sqlite3'}"

@@ -1,0 +1,1 @@
+"""A turn's life: one user message to exactly one final state."""

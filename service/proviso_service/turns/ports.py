@@ -1,0 +1,139 @@
+"""What the turn engine needs: a program to run, a store for what must survive, a log of events."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.security.identity import Caller
+from proviso_service.turns.events import Event, FinalState
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+
+Emit = Callable[[Event], None]
+"""Appends an event to the turn's log; returns at once. Raises TurnLogFull at the log's bound."""
+
+
+class OnDisconnect(StrEnum):
+    GRACE = "grace"
+    CONTINUE = "continue"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """Limits are already checked against the settings; None means the setting."""
+
+    model: str = ""
+    max_turns: int | None = None
+    max_tool_calls: int | None = None
+    max_context_chars: int | None = None
+    disable_cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryMessage:
+    role: MessageRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A validated ChatRequest. `history` is empty when `session_id` is set."""
+
+    message: str
+    matter_context: MatterContext | None = None
+    image_urls: tuple[str, ...] = ()
+    document_context: tuple[DocumentSummary, ...] = ()
+    session_id: str = ""
+    history: tuple[HistoryMessage, ...] = ()
+    request_id: str = ""
+    on_disconnect: OnDisconnect = OnDisconnect.GRACE
+    options: TurnOptions = TurnOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """What a turn leaves behind: its final state, and what the session keeps.
+
+    `new_messages` are appended to the session; `matter_context` replaces its last known context when
+    `update_matter_context` is set (None clears it)."""
+
+    final_state: FinalState
+    new_messages: tuple[ChatMessage, ...] = ()
+    matter_context: MatterContext | None = None
+    update_matter_context: bool = False
+
+
+class TurnExecution(Protocol):
+    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed."""
+
+    async def run(self) -> TurnOutcome:
+        """Emits every event but the final state, which it returns. CancelledError passes through."""
+        ...
+
+    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+        """The outcome of a turn that `run` could not finish, with the counters and usage so far. Makes no calls."""
+        ...
+
+
+class TurnProgram(Protocol):
+    """What runs inside a turn: the agent."""
+
+    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution: ...
+
+
+class TurnState(StrEnum):
+    RUNNING = "running"
+    AWAITING_APPROVAL = "awaiting_approval"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A turn's row. `final_state` is set once it has ended."""
+
+    turn_id: str
+    caller: Caller
+    session_id: str
+    state: TurnState
+    last_sequence: int
+    final_state: FinalState | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegun:
+    """`created` is False when the same request_id and payload had begun `turn_id` before."""
+
+    turn_id: str
+    created: bool
+
+
+class TurnStore(Protocol):
+    """Rows of turns; shared by replicas."""
+
+    async def begin(
+        self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
+    ) -> TurnBegun:
+        """Registers a running turn, atomically. With a known request_id of this caller: the earlier turn when the payload
+        is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
+        ...
+
+    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
+        """Extends the leases of running turns."""
+        ...
+
+    async def finish(self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome) -> None:
+        """In one transaction: the final state, the session's new messages (the session is made when unknown) and its
+        matter context. A turn that has ended already is left as it is."""
+        ...
+
+    async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
+        """Raises TurnUnknown, also for another caller's turn."""
+        ...
+
+    async def close_interrupted(self, owner: str) -> int:
+        """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner` itself (an earlier life
+        of this process); returns how many. Turns that await an approval are left alone."""
+        ...
