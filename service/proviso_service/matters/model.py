@@ -1,5 +1,6 @@
 """Values of matters and documents. Offsets are Unicode code points, end exclusive."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -92,6 +93,16 @@ class Chunk:
     @property
     def heading(self) -> str:
         return self.section_path[-1] if self.section_path else ""
+
+    @property
+    def content_sha256(self) -> str:
+        """Hash of the text, in hexadecimal: equal passages share one embedding."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def chunk_id(document_id: str, ordinal: int) -> str:
+    """Id of a document's chunk; deterministic, so that writing a chunk again replaces it."""
+    return f"{document_id}:{ordinal}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,10 @@ class MatterStore(Protocol):
         """READY documents with passages that hold all significant words of the query, most passages first."""
         ...
 
-    async def known_embeddings(self, model_id: str, content_sha256: Sequence[str]) -> Mapping[str, Vectors]:
-        """Vectors that were computed before, by hash of the text."""
+    async def known_embeddings(
+        self, tenant: str, model_id: str, content_sha256: Sequence[str]
+    ) -> Mapping[str, Vectors]:
+        """Vectors, shape (dimensions,), that were computed before for this tenant, by Chunk.content_sha256."""
         ...
 
     async def index_version(self, tenant: str, matter_id: str) -> int:
