@@ -28,7 +28,7 @@ class PageRequest:
         return cls(min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE), page_token)
 
     def after(self, length: int) -> list[str] | None:
-        """Sort key to start after: `length` strings, or None at the start. Raises InvalidRequest for a foreign token."""
+        """Sort key to start after: `length` strings, None at the start. Raises InvalidRequest for a foreign token."""
         if not self.token:
             return None
         try:

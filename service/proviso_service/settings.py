@@ -29,9 +29,7 @@ class Section(BaseModel):
 class ServerSettings(Section):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(50051, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    insecure: bool = Field(
-        False, description="Allow an address other than loopback without TLS and authentication."
-    )
+    insecure: bool = Field(False, description="Allow an address other than loopback without TLS and authentication.")
     drain_s: Seconds = Field(20.0, description="Time that running turns get after SIGTERM.")
     max_turns_running: int = Field(512, ge=1, description="Turns at once; more are RESOURCE_EXHAUSTED.")
     max_calls_running: int = Field(2048, ge=1, description="Calls at once; more are RESOURCE_EXHAUSTED.")
@@ -95,7 +93,11 @@ class Settings(BaseSettings):
     """All settings of the service."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PROVISO_", env_nested_delimiter="__", extra="forbid", frozen=True, nested_model_default_partial_update=True
+        env_prefix="PROVISO_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        nested_model_default_partial_update=True,
     )
 
     data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")

@@ -1,0 +1,1 @@
+"""The agent: a LangGraph graph that answers one user message with the help of tools."""

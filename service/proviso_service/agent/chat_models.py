@@ -1,0 +1,38 @@
+"""The chat models that turns may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from langchain_core.language_models import BaseChatModel
+
+from proviso_service.errors import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class NamedChatModel:
+    """A chat model under the name that settings and requests use. `takes_image_urls`: it never loads them itself, so
+    they can be passed on as they are."""
+
+    name: str
+    model: BaseChatModel
+    takes_image_urls: bool = False
+
+
+class ChatModels:
+    """Models by name, built once; the first is the default."""
+
+    def __init__(self, default: NamedChatModel, *others: NamedChatModel) -> None:
+        self._default = default
+        self._by_name: Mapping[str, NamedChatModel] = {m.name: m for m in (default, *others)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._by_name)
+
+    def get(self, name: str) -> NamedChatModel:
+        """The model of this name, the default for an empty one. Raises InvalidRequest."""
+        if not name:
+            return self._default
+        if (model := self._by_name.get(name)) is None:
+            raise InvalidRequest.of("options.model", f"is not offered; the models are: {', '.join(self.names)}")
+        return model

@@ -1,0 +1,55 @@
+"""What kind of failure an exception of an outside system is: whether to try again, and how to say it."""
+
+import asyncio
+from enum import StrEnum
+
+import httpx
+
+
+class FailureKind(StrEnum):
+    RATE_LIMITED = "rate_limited"
+    TRANSIENT = "transient"
+    FINAL = "final"
+
+
+def classify(error: BaseException) -> FailureKind:
+    """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if (kind := _classify_one(current)) is not FailureKind.FINAL:
+            return kind
+        current = current.__cause__ or current.__context__
+    return FailureKind.FINAL
+
+
+def retry_after_s(error: BaseException) -> float | None:
+    """Seconds that the provider asked to wait, where it said so."""
+    response = getattr(error, "response", None)
+    headers = getattr(response, "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    try:
+        return float(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _classify_one(error: BaseException) -> FailureKind:
+    status = _status(error)
+    if status == 429:
+        return FailureKind.RATE_LIMITED
+    if status is not None:
+        return FailureKind.TRANSIENT if status >= 500 or status == 408 else FailureKind.FINAL
+    if isinstance(error, (TimeoutError, asyncio.TimeoutError, ConnectionError, httpx.TransportError)):
+        return FailureKind.TRANSIENT
+    return FailureKind.FINAL
+
+
+def _status(error: BaseException) -> int | None:
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "code"):
+            value = getattr(holder, name, None)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+    return None

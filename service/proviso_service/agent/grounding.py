@@ -1,0 +1,104 @@
+"""Grounding, checked in code: every citation of an answer is looked up in the turn's sources.
+
+An answer cites by number, `“the words” [2]` or `a statement [2]`. Quotes that are not in the source are no
+citations. An answer that states facts and rests on nothing is refused (DESIGN section 4, behavioural contract section 4)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from proviso_service.agent.sources import Located, Sources
+from proviso_service.turns.events import Citation
+
+_REFERENCE = re.compile(r"\[(\d{1,3})\]")
+_OPENING = '“"„«'
+_CLOSING = '”"“»'
+_SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|\n)(?=\S)")
+_QUOTED = re.compile(r"“([^“”]{12,})”")
+_NUMBER = re.compile(r"\d")
+_MAX_QUOTE_CHARS = 4_000
+_MAX_SHOWN_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source. `grounded` is
+    False for an answer that states facts without a source."""
+
+    citations: tuple[Citation, ...]
+    quotes_a_source: bool
+    grounded: bool
+
+
+def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
+    """Checks an answer. `tools_answered`: a tool returned something this turn that is no passage, such as a list."""
+    citations = tuple(_citations(answer, sources))
+    if citations:
+        return Verdict(citations, quotes_a_source=True, grounded=True)
+    quotes = _QUOTED.findall(answer)
+    if quotes:
+        held = any(sources.holds(quote) for quote in quotes)
+        return Verdict((), quotes_a_source=held, grounded=held)
+    claims = bool(_REFERENCE.search(answer))
+    if not tools_answered and not len(sources):
+        claims = claims or bool(_NUMBER.search(answer))
+    return Verdict((), quotes_a_source=False, grounded=not claims)
+
+
+def _citations(answer: str, sources: Sources) -> Iterator[Citation]:
+    sentence_starts = [0, *(m.end() for m in _SENTENCE_START.finditer(answer))]
+    previous_end = 0
+    for reference in _REFERENCE.finditer(answer):
+        number = int(reference[1])
+        floor = max(start for start in sentence_starts if start <= reference.start())
+        located, answer_start = _quote_before(answer, reference.start(), number, sources)
+        if located is None and not _ends_quote(answer, reference.start()):
+            located, answer_start = _whole_passage(number, sources), max(floor, previous_end)
+        previous_end = reference.end()
+        if located is not None:
+            yield _citation(number, answer, answer_start, reference.end(), located)
+
+
+def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple[Located | None, int]:
+    """The longest quotation that ends right before the reference and stands in the source. Quotations may hold
+    quotation marks themselves, so every opening mark is tried, the farthest first."""
+    text = answer[:end].rstrip()
+    if not text or text[-1] not in _CLOSING:
+        return None, end
+    closing = len(text) - 1
+    earliest = max(0, closing - _MAX_QUOTE_CHARS)
+    openings = [i for i in range(earliest, closing) if answer[i] in _OPENING]
+    for opening in openings:
+        if located := sources.locate(number, answer[opening + 1 : closing]):
+            return located, opening
+    return None, end
+
+
+def _ends_quote(answer: str, end: int) -> bool:
+    """Whether a quotation stands before the reference; if it is not in the source the citation is dropped."""
+    text = answer[:end].rstrip()
+    return bool(text) and text[-1] in _CLOSING
+
+
+def _whole_passage(number: int, sources: Sources) -> Located | None:
+    passage = sources.passage(number)
+    if passage is None:
+        return None
+    shown = passage.text[:_MAX_SHOWN_CHARS]
+    return Located(passage, passage.start, passage.start + len(shown), shown)
+
+
+def _citation(number: int, answer: str, start: int, end: int, located: Located) -> Citation:
+    lead = len(answer[start:end]) - len(answer[start:end].lstrip())
+    return Citation(
+        number=number,
+        answer_start=start + lead,
+        answer_end=end,
+        document_id=located.passage.document_id,
+        filename=located.passage.filename,
+        start=located.start,
+        end=located.end,
+        page=located.passage.page,
+        heading=located.passage.heading,
+        quote=located.quote,
+    )

@@ -1,0 +1,113 @@
+"""The node `llm`: one model call, and what its reply means for the turn."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.runtime import Runtime
+
+from proviso_service.agent import grounding
+from proviso_service.agent.conversation import trim_messages
+from proviso_service.agent.failures import FailureKind, classify, retry_after_s
+from proviso_service.agent.model_call import ModelCall, text_of
+from proviso_service.agent.prompts import grounding_reminder, is_grounding_reminder
+from proviso_service.agent.retries import RetryPolicy
+from proviso_service.agent.state import AgentState, TurnScope
+from proviso_service.turns.events import DiscardReason, TextDiscarded
+from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+
+_log = structlog.get_logger(__name__)
+
+Update = dict[str, Any]
+
+
+class LlmNode:
+    """Calls the model with what the state holds. Ends the turn, hands over to `tools`, or asks once more."""
+
+    def __init__(self, retries: RetryPolicy) -> None:
+        self._retries = retries
+
+    async def __call__(self, state: AgentState, runtime: Runtime[TurnScope]) -> Update:
+        scope = runtime.context
+        answer_step = state["exit_reason"] is ExitReason.MAX_TOOL_CALLS_REACHED
+        if not answer_step and state["turns"] >= scope.limits.max_turns:
+            return {"exit_reason": ExitReason.MAX_TURNS_REACHED}
+        trimmed = trim_messages(_sendable(state["messages"]), scope.limits.max_context_chars)
+        if trimmed.overflowed:
+            return {"exit_reason": ExitReason.MAX_CONTEXT_REACHED}
+
+        call = ModelCall(scope, self._retries, [] if answer_step else scope.tools.schemas())
+        turns = state["turns"] if answer_step else state["turns"] + 1
+        scope.memory.cycles = turns
+        try:
+            reply = await call.run(trimmed.messages)
+        except Exception as error:
+            call.discard_text(DiscardReason.NOT_FINAL)
+            return {"turns": turns, "exit_reason": _failure(scope, error)}
+        if answer_step:
+            reply = AIMessage(reply.content)
+        return {"messages": [reply], "turns": turns} | _judge(state, scope, reply, call.text_id)
+
+
+def _judge(state: AgentState, scope: TurnScope, reply: AIMessage, text_id: str) -> Update:
+    """What the reply means: a key `messages` replaces the one with the bare reply."""
+    text = text_of(reply.content)
+    if reply.tool_calls or reply.invalid_tool_calls:
+        if text:
+            scope.emit(TextDiscarded(text_id, DiscardReason.NOT_FINAL))
+        return {}
+    if not text.strip():
+        again = not any(is_empty_reply(m) for m in state["messages"])
+        return {} if again else {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
+    verdict = grounding.check(text, scope.sources, tools_answered=_tools_answered(state["messages"]))
+    if _found_nothing(scope) and not verdict.quotes_a_source:
+        if text.strip() != NOT_ENOUGH_INFORMATION:
+            scope.emit(TextDiscarded(text_id, DiscardReason.EMPTY_RETRIEVAL))
+        return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
+    if not verdict.grounded:
+        return _refuse(state, scope, reply, text_id)
+    scope.memory.answer = text
+    scope.memory.citations = verdict.citations
+    return {"exit_reason": state["exit_reason"] or ExitReason.COMPLETED}
+
+
+def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage, text_id: str) -> Update:
+    scope.emit(TextDiscarded(text_id, DiscardReason.GROUNDING))
+    if any(is_grounding_reminder(m) for m in state["messages"]):
+        return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
+    return {"messages": [reply, grounding_reminder()]}
+
+
+def _found_nothing(scope: TurnScope) -> bool:
+    """Every retrieval of the turn came back empty, and no other tool gave a passage."""
+    memory = scope.memory
+    return memory.retrievals > 0 and memory.retrievals == memory.empty_retrievals and not len(scope.sources)
+
+
+def _tools_answered(messages: Sequence[AnyMessage]) -> bool:
+    return any(isinstance(m, ToolMessage) and m.status == "success" for m in messages)
+
+
+def _sendable(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Without empty replies: providers refuse them."""
+    return [m for m in messages if not is_empty_reply(m)]
+
+
+def is_empty_reply(message: AnyMessage) -> bool:
+    """Whether the model returned neither text nor a tool call."""
+    return (
+        isinstance(message, AIMessage)
+        and not message.tool_calls
+        and not message.invalid_tool_calls
+        and not text_of(message.content).strip()
+    )
+
+
+def _failure(scope: TurnScope, error: Exception) -> ExitReason:
+    kind = classify(error)
+    _log.warning("model_call_failed", kind=kind.value, exc_info=error)
+    if kind is FailureKind.RATE_LIMITED:
+        scope.memory.retry_after_s = retry_after_s(error)
+        return ExitReason.RATE_LIMITED
+    return ExitReason.LLM_ERROR

@@ -1,0 +1,120 @@
+"""Which matter and document a turn is about, and what is wrong with them.
+
+Order: typed context, then the message's marker, then what the conversation last knew. Problems are answered in words,
+without the model (seeds: agent context contract; DESIGN section 5)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proviso_service.context.marker import parse_marker
+from proviso_service.context.model import MatterContext
+from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.turns.events import ContextProblem
+from proviso_service.turns.ports import HistoryMessage
+
+MAX_DOCUMENTS_LISTED = 20
+
+ASK_FOR_MATTER = "Which matter are you working with? Please select one, so that I can look into its documents."
+
+
+class MatterReader(Protocol):
+    """What resolution needs to know of matters; raises MatterNotFound and DocumentNotFound."""
+
+    async def get(self, tenant: str, matter_id: str) -> Matter: ...
+
+    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document: ...
+
+    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """`context` is checked: its ids exist, its names are the stored ones. `remember`: it is new and sound."""
+
+    context: MatterContext | None
+    problem: ContextProblem | None = None
+    sentence: str = ""
+    remember: bool = False
+
+
+def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
+    """The context of the last marker in a caller's own history."""
+    for message in reversed(history):
+        if message.role == "user" and (context := parse_marker(message.content).context):
+            return context
+    return None
+
+
+async def resolve(
+    tenant: str, given: MatterContext | None, last_known: MatterContext | None, matters: MatterReader
+) -> Resolved:
+    """The turn's context from what the message gives, else from what the conversation last knew."""
+    context = given or last_known
+    if context is None:
+        return Resolved(None)
+    if not _is_uuid(context.matter_id):
+        return _matter_not_found(context)
+    try:
+        matter = await matters.get(tenant, context.matter_id)
+    except MatterNotFound:
+        return _matter_not_found(context)
+    if not context.document_id:
+        return Resolved(MatterContext(matter.matter_id, matter.name), remember=given is not None)
+    return await _resolve_document(tenant, matter, context, matters, remember=given is not None)
+
+
+async def _resolve_document(
+    tenant: str, matter: Matter, context: MatterContext, matters: MatterReader, *, remember: bool
+) -> Resolved:
+    document = await _find_document(tenant, matter, context.document_id, matters)
+    if document is None:
+        return Resolved(
+            MatterContext(matter.matter_id, matter.name),
+            ContextProblem.DOCUMENT_NOT_FOUND,
+            _documents_to_choose_from(matter, await matters.all_documents(tenant, matter.matter_id)),
+        )
+    known = MatterContext(matter.matter_id, matter.name, document.document_id, document.filename)
+    if document.status is DocumentStatus.FAILED:
+        sentence = f'"{document.filename}" could not be read: {document.failure_reason}'
+        return Resolved(known, ContextProblem.DOCUMENT_FAILED, sentence, remember)
+    if document.status is not DocumentStatus.READY:
+        sentence = f'"{document.filename}" is still being processed. Please ask again in a moment.'
+        return Resolved(known, ContextProblem.DOCUMENT_PROCESSING, sentence, remember)
+    return Resolved(known, remember=remember)
+
+
+async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
+    if not _is_uuid(document_id):
+        return None
+    try:
+        return await matters.get_document(tenant, matter.matter_id, document_id)
+    except DocumentNotFound:
+        return None
+
+
+def _matter_not_found(context: MatterContext) -> Resolved:
+    name = f' "{context.matter_name}"' if context.matter_name else ""
+    return Resolved(
+        None,
+        ContextProblem.MATTER_NOT_FOUND,
+        f"I could not find the matter{name}. Please check that it exists and that you have access to it.",
+    )
+
+
+def _documents_to_choose_from(matter: Matter, documents: Sequence[Document]) -> str:
+    if not documents:
+        return f'That document is not in the matter "{matter.name}", which has no documents yet.'
+    names = [f"- {d.filename}" for d in documents[:MAX_DOCUMENTS_LISTED]]
+    if len(documents) > MAX_DOCUMENTS_LISTED:
+        names.append(f"- and {len(documents) - MAX_DOCUMENTS_LISTED} more")
+    return "\n".join([f'That document is not in the matter "{matter.name}". Which of these do you mean?', *names])
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False

@@ -1,0 +1,65 @@
+"""Making a turn's outcome from what is known, whatever ended it."""
+
+from proviso_service.agent.matter_context import Resolved
+from proviso_service.agent.state import TurnMemory
+from proviso_service.context.model import RequestContext
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.turns.events import FinalState
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns.ports import HistoryMessage, TurnOutcome
+
+_ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
+_NOT_STORED = frozenset({ExitReason.EMPTY_INPUT, ExitReason.MAX_CONTEXT_REACHED})
+"""An empty message leaves nothing; one that did not fit would keep every later one from fitting."""
+
+
+def make_outcome(
+    reason: ExitReason,
+    memory: TurnMemory,
+    *,
+    text: str,
+    history: tuple[HistoryMessage, ...],
+    request_context: RequestContext | None,
+    turn_id: str,
+    resolved: Resolved,
+) -> TurnOutcome:
+    """The final state of a turn that ended for `reason`, and what its session keeps."""
+    semantics = EXIT_SEMANTICS[reason]
+    message = memory.answer if reason in _ANSWERED else semantics.message
+    own = _own_messages(reason, text, message, request_context, turn_id)
+    final_state = FinalState(
+        exit_reason=reason,
+        retryable=semantics.retryable,
+        display_message=semantics.display_message,
+        message=message,
+        messages=(*(ChatMessage(m.role, m.content) for m in history), *own),
+        request_context=request_context,
+        citations=memory.citations if reason in _ANSWERED else (),
+        usage=memory.usage,
+        cycles=memory.cycles,
+        tool_calls=memory.tool_calls,
+        retry_after_s=memory.retry_after_s,
+        context_problem=memory.context_problem if reason is ExitReason.COMPLETED else None,
+    )
+    return TurnOutcome(
+        final_state,
+        new_messages=() if reason in _NOT_STORED else own,
+        matter_context=resolved.context,
+        update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
+    )
+
+
+def _own_messages(
+    reason: ExitReason, text: str, message: str, request_context: RequestContext | None, turn_id: str
+) -> tuple[ChatMessage, ...]:
+    """What this turn adds to the conversation: the message as typed, and what was displayed."""
+    messages = []
+    if text.strip():
+        messages.append(ChatMessage(MessageRole.USER, text, turn_id=turn_id))
+    if not message:
+        return tuple(messages)
+    if reason in _ANSWERED:
+        messages.append(ChatMessage(MessageRole.ASSISTANT, message, request_context, turn_id))
+    else:
+        messages.append(ChatMessage(MessageRole.ERROR, message, turn_id=turn_id))
+    return tuple(messages)

@@ -1,0 +1,235 @@
+"""The agent as the program of a turn: prepares the payload, runs the graph, makes the outcome."""
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.conversation import history_messages, payload_sha256, trim_messages, user_message
+from proviso_service.agent.graph import Graph, build_graph
+from proviso_service.agent.llm_node import LlmNode
+from proviso_service.agent.matter_context import (
+    ASK_FOR_MATTER,
+    MatterReader,
+    Resolved,
+    last_known_in,
+    resolve,
+)
+from proviso_service.agent.outcome import make_outcome
+from proviso_service.agent.prompts import SYSTEM_PROMPT
+from proviso_service.agent.request_context import IMAGE_NOT_LOADED, IMAGE_NOT_SEEN, build_request_context
+from proviso_service.agent.retries import RetryPolicy
+from proviso_service.agent.sources import Sources
+from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
+from proviso_service.agent.tools_node import ToolsNode
+from proviso_service.context.marker import parse_marker
+from proviso_service.context.model import MatterContext, RequestContext
+from proviso_service.context.sessions import SessionStore
+from proviso_service.security.identity import Caller
+from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.tools.base import ToolScope
+from proviso_service.tools.registry import ToolRegistry
+from proviso_service.turns.events import ContextProblem, TurnStart
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.ports import Emit, HistoryMessage, TurnOutcome, TurnRequest
+
+
+class Agent:
+    """The TurnProgram of the service. Built once; a turn's state lives in its AgentExecution."""
+
+    def __init__(
+        self,
+        models: ChatModels,
+        tools: ToolRegistry,
+        sessions: SessionStore,
+        matters: MatterReader,
+        turns: TurnSettings,
+        context: ContextSettings,
+    ) -> None:
+        self.models = models
+        self.tools = tools
+        self.sessions = sessions
+        self.matters = matters
+        self.turns = turns
+        self.context = context
+        self.graph: Graph = build_graph(
+            LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
+            ToolsNode(RetryPolicy(turns.tool_retries, turns.retry_base_s, turns.retry_max_s)),
+        )
+
+    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> "AgentExecution":
+        return AgentExecution(self, caller, turn_id, request, emit)
+
+
+@dataclass(slots=True)
+class Progress:
+    """What an execution knows so far; the outcome is made of it at any moment."""
+
+    text: str = ""
+    history: tuple[HistoryMessage, ...] = ()
+    request_context: RequestContext | None = None
+    resolved: Resolved = Resolved(None)
+
+
+class AgentExecution:
+    """One run of the agent."""
+
+    def __init__(self, agent: Agent, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> None:
+        self._agent = agent
+        self._caller = caller
+        self._turn_id = turn_id
+        self._request = request
+        self._emit = emit
+        self._memory = TurnMemory()
+        self._progress = Progress()
+        options = request.options
+        self._limits = Limits(
+            max_turns=_or(options.max_turns, agent.turns.max_turns),
+            max_tool_calls=_or(options.max_tool_calls, agent.turns.max_tool_calls),
+            max_context_chars=_or(options.max_context_chars, agent.turns.max_context_chars),
+            tool_result_chars=agent.turns.tool_result_chars,
+        )
+
+    async def run(self) -> TurnOutcome:
+        model = self._agent.models.get(self._request.options.model)
+        marked = parse_marker(self._request.message)
+        given = self._request.matter_context or marked.context
+        progress = self._progress
+        progress.text = marked.text
+        marker_only = marked.context is not None and not marked.text.strip()
+        if not marked.text.strip() and not marker_only:
+            self._announce(model, [])
+            return self._outcome(ExitReason.EMPTY_INPUT)
+
+        last_known, progress.history = await self._recall()
+        progress.resolved = await resolve(self._caller.tenant, given, last_known, self._agent.matters)
+        if progress.resolved.problem is not None:
+            return self._say(model, progress.resolved.sentence, progress.resolved.problem)
+        if marker_only:
+            return self._say(model, _acknowledge(progress.resolved.context))
+        if progress.resolved.context is None and not self._has_assets():
+            return self._say(model, ASK_FOR_MATTER, ContextProblem.MATTER_REQUIRED)
+        return await self._answer(model)
+
+    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+        outcome = self._outcome(reason)
+        return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
+
+    async def _recall(self) -> tuple[MatterContext | None, tuple[HistoryMessage, ...]]:
+        """The conversation's last known context and its earlier messages."""
+        request = self._request
+        if not request.session_id:
+            return last_known_in(request.history), request.history
+        sessions = self._agent.sessions
+        session = await sessions.get_or_create(self._caller, request.session_id, ())
+        stored = await sessions.history(self._caller, request.session_id, self._limits.max_context_chars)
+        return session.matter_context, tuple(HistoryMessage(m.role, m.content) for m in stored)
+
+    async def _answer(self, model: NamedChatModel) -> TurnOutcome:
+        messages = self._payload(model)
+        trimmed = trim_messages(messages, self._limits.max_context_chars)
+        self._announce(model, messages, trimmed.characters)
+        left = self._limits.max_context_chars - trimmed.characters
+        if trimmed.overflowed or left < self._agent.turns.min_tool_result_chars:
+            return self._outcome(ExitReason.MAX_CONTEXT_REACHED)
+        state = await self._run_graph(model, messages)
+        reason = state["exit_reason"]
+        if reason is None:
+            raise RuntimeError("the graph ended without an exit reason")
+        return self._outcome(reason)
+
+    async def _run_graph(self, model: NamedChatModel, messages: list[AnyMessage]) -> AgentState:
+        context = self._progress.resolved.context
+        scope = TurnScope(
+            emit=self._emit,
+            model=model.model,
+            tools=self._agent.tools,
+            tool_scope=ToolScope(
+                self._caller,
+                context.matter_id if context else None,
+                (context.document_id or None) if context else None,
+            ),
+            limits=self._limits,
+            sources=Sources(d.summary for d in self._request.document_context),
+            memory=self._memory,
+        )
+        start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
+        # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
+        config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
+        return cast("AgentState", await self._agent.graph.ainvoke(start, config, context=scope))
+
+    def _payload(self, model: NamedChatModel) -> list[AnyMessage]:
+        request = self._request
+        message = user_message(
+            self._progress.text,
+            self._progress.resolved.context,
+            request.document_context,
+            self._agent.context.summary_chars,
+        )
+        return [
+            SystemMessage(SYSTEM_PROMPT),
+            *history_messages(self._progress.history),
+            _with_images(message, request.image_urls, model),
+        ]
+
+    def _announce(self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0) -> None:
+        """Builds the request context and emits the turn's first event."""
+        schemas = self._agent.tools.schemas()
+        self._progress.request_context = build_request_context(
+            self._agent.tools.context_items() if messages else (),
+            self._progress.resolved.context,
+            self._request,
+            IMAGE_NOT_SEEN if model.takes_image_urls else IMAGE_NOT_LOADED,
+            characters,
+            self._limits.max_context_chars,
+            payload_sha256(messages, schemas) if messages else "",
+        )
+        self._emit(TurnStart(self._progress.request_context, self._request.session_id, model.name))
+
+    def _say(self, model: NamedChatModel, sentence: str, problem: ContextProblem | None = None) -> TurnOutcome:
+        """Answers without the model."""
+        self._announce(model, [])
+        self._memory.answer = sentence
+        self._memory.context_problem = problem
+        return self._outcome(ExitReason.COMPLETED)
+
+    def _outcome(self, reason: ExitReason) -> TurnOutcome:
+        progress = self._progress
+        return make_outcome(
+            reason,
+            self._memory,
+            text=progress.text,
+            history=progress.history,
+            request_context=progress.request_context,
+            turn_id=self._turn_id,
+            resolved=progress.resolved,
+        )
+
+    def _has_assets(self) -> bool:
+        return bool(self._request.image_urls or self._request.document_context)
+
+
+def _with_images(message: HumanMessage, urls: tuple[str, ...], model: NamedChatModel) -> HumanMessage:
+    if not urls:
+        return message
+    parts: list[str | dict[str, object]] = [{"type": "text", "text": message.content}]
+    for index, url in enumerate(urls, 1):
+        if model.takes_image_urls:
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+        else:
+            parts.append({"type": "text", "text": f"[Image {index} could not be loaded]"})
+    return HumanMessage(parts)
+
+
+def _acknowledge(context: MatterContext | None) -> str:
+    if context is None:
+        return ASK_FOR_MATTER
+    if context.document_name:
+        return f'Noted: we are looking at "{context.document_name}" in the matter "{context.matter_name}".'
+    return f'Noted: we are looking at the matter "{context.matter_name}".'
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value

@@ -1,0 +1,97 @@
+"""The numbered sources of a turn: what the model may quote."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from proviso_service.tools.base import Passage
+
+# Typographic double and single quotation marks, and the no-break space.
+_EQUIVALENT = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a\u00a0", "\"\"\"''' ")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A quote found in a passage; offsets are code points of the document's text."""
+
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+class NormalisedText:
+    """A text in which quotes are looked up: white space is one space and quotation marks are plain, as people retype
+    them, and each character knows where it came from."""
+
+    def __init__(self, text: str) -> None:
+        self.original = text
+        characters: list[str] = []
+        self._origin: list[int] = []
+        for position, character in enumerate(text.translate(_EQUIVALENT)):
+            plain = " " if character.isspace() else character
+            if plain == " " and characters and characters[-1] == " ":
+                continue
+            characters.append(plain)
+            self._origin.append(position)
+        self._plain = "".join(characters)
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Where `quote` stands in the original text, as (start, end), or None."""
+        wanted = normalise(quote)
+        if not wanted:
+            return None
+        at = self._plain.find(wanted)
+        if at < 0:
+            return None
+        return self._origin[at], self._origin[at + len(wanted) - 1] + 1
+
+
+def normalise(text: str) -> str:
+    """White space collapsed, quotation marks plain, ends trimmed."""
+    return _SPACE.sub(" ", text.translate(_EQUIVALENT)).strip()
+
+
+class Sources:
+    """Passages by number, from 1 in the order in which tools returned them, and texts without a number (document
+    summaries, references) in which a quote may stand too."""
+
+    def __init__(self, unnumbered: Iterable[str] = ()) -> None:
+        self._passages: list[Passage] = []
+        self._texts: list[NormalisedText] = []
+        self._unnumbered = [NormalisedText(text) for text in unnumbered]
+
+    def number(self, passage: Passage) -> int:
+        """The passage's number; a passage seen before keeps its own."""
+        for index, known in enumerate(self._passages):
+            if (known.document_id, known.start, known.text) == (
+                passage.document_id,
+                passage.start,
+                passage.text,
+            ):
+                return index + 1
+        self._passages.append(passage)
+        self._texts.append(NormalisedText(passage.text))
+        return len(self._passages)
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def passage(self, number: int) -> Passage | None:
+        return self._passages[number - 1] if 1 <= number <= len(self._passages) else None
+
+    def locate(self, number: int, quote: str) -> Located | None:
+        """Where the quote stands in source `number`, or None."""
+        passage = self.passage(number)
+        if passage is None:
+            return None
+        span = self._texts[number - 1].find(quote)
+        if span is None:
+            return None
+        start, end = span
+        return Located(passage, passage.start + start, passage.start + end, passage.text[start:end])
+
+    def holds(self, quote: str) -> bool:
+        """Whether the quote stands in any source."""
+        return any(text.find(quote) for text in (*self._texts, *self._unnumbered))

@@ -1,0 +1,65 @@
+"""The graph's state and the working memory of one turn."""
+
+import operator
+from dataclasses import dataclass, field
+from typing import Annotated, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
+
+from proviso_service.agent.sources import Sources
+from proviso_service.tools.base import ToolScope
+from proviso_service.tools.registry import ToolRegistry
+from proviso_service.turns.events import Citation, ContextProblem, Usage
+from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.ports import Emit
+
+
+class AgentState(TypedDict):
+    """What the behavioural contract names; everything else is derived from the messages.
+
+    `messages` is the whole payload, system prompt first; `turns` counts model calls, `tool_calls` tool executions.
+    `exit_reason` is None while the agent works; MAX_TOOL_CALLS_REACHED already stands there while the last answer is
+    being written."""
+
+    messages: Annotated[list[AnyMessage], operator.add]
+    turns: int
+    tool_calls: int
+    exit_reason: ExitReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    max_turns: int
+    max_tool_calls: int
+    max_context_chars: int
+    tool_result_chars: int
+
+
+@dataclass(slots=True)
+class TurnMemory:
+    """What a turn has come to so far; the final state is made of it, also when the turn is cut short."""
+
+    usage: Usage = Usage()
+    cycles: int = 0
+    tool_calls: int = 0
+    texts: int = 0
+    citations: tuple[Citation, ...] = ()
+    answer: str = ""
+    context_problem: ContextProblem | None = None
+    retry_after_s: float | None = None
+    retrievals: int = 0
+    empty_retrievals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnScope:
+    """LangGraph's runtime context: what the nodes of one turn work with."""
+
+    emit: Emit
+    model: BaseChatModel
+    tools: ToolRegistry
+    tool_scope: ToolScope
+    limits: Limits
+    sources: Sources
+    memory: TurnMemory = field(default_factory=TurnMemory)

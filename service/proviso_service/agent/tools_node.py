@@ -1,0 +1,213 @@
+"""The node `tools`: runs the tool calls of the model's last message."""
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.runtime import Runtime
+from pydantic import ValidationError
+
+from proviso_service.agent.conversation import trim_messages
+from proviso_service.agent.matter_context import ASK_FOR_MATTER
+from proviso_service.agent.prompts import TOOL_LIMIT_REACHED
+from proviso_service.agent.retries import RetryPolicy
+from proviso_service.agent.state import AgentState, TurnScope
+from proviso_service.errors import ProvisoError
+from proviso_service.tools.base import OWN_SERVER, Rendered, Tool, ToolArgs, ToolResult, ToolScope
+from proviso_service.tools.rendering import to_json
+from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
+from proviso_service.turns.exit_reasons import ExitReason
+
+_log = structlog.get_logger(__name__)
+
+_INVALID = "invalid"
+_FAILED = "The tool failed. Answer without it, or try another one."
+
+Update = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ValidCall:
+    call_id: str
+    tool: Tool
+    args: ToolArgs
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidCall:
+    """`problem` tells the model precisely what is wrong."""
+
+    call_id: str
+    name: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a tool came to: a result, or an error in words."""
+
+    result: ToolResult | None
+    error: str
+    duration_s: float
+
+
+class ToolsNode:
+    """Runs valid calls concurrently up to the limit; answers the rest with a message that says why they were not."""
+
+    def __init__(self, retries: RetryPolicy) -> None:
+        self._retries = retries
+
+    async def __call__(self, state: AgentState, runtime: Runtime[TurnScope]) -> Update:
+        scope = runtime.context
+        last = state["messages"][-1]
+        calls = _read_calls(last, scope) if isinstance(last, AIMessage) else []
+        invalid = [call for call in calls if isinstance(call, InvalidCall)]
+        if invalid and _told_before(state["messages"]):
+            return {"exit_reason": ExitReason.INVALID_TOOL_CALL}
+        valid = [call for call in calls if isinstance(call, ValidCall)]
+        if scope.tool_scope.matter_id is None and any(call.tool.needs_matter for call in valid):
+            return _ask_for_matter(scope)
+
+        allowed = valid[: scope.limits.max_tool_calls - state["tool_calls"]]
+        answers = {call.call_id: _invalid_answer(call) for call in invalid}
+        answers |= {call.call_id: _limit_answer(call) for call in valid[len(allowed) :]}
+        answers |= {m.tool_call_id: m for m in await self._run(allowed, scope, state)}
+        update: Update = {
+            "messages": [answers[call.call_id] for call in calls],
+            "tool_calls": state["tool_calls"] + len(allowed),
+        }
+        if len(allowed) < len(valid):
+            update["exit_reason"] = ExitReason.MAX_TOOL_CALLS_REACHED
+        return update
+
+    async def _run(self, calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> list[ToolMessage]:
+        """Runs calls concurrently and reports them in their order, so that sources are numbered the same every time."""
+        messages: list[ToolMessage] = []
+        left = (
+            scope.limits.max_context_chars - trim_messages(state["messages"], scope.limits.max_context_chars).characters
+        )
+        calls_left = scope.limits.max_tool_calls - state["tool_calls"]
+        async with asyncio.TaskGroup() as group:
+            tasks = []
+            for call in calls:
+                scope.emit(
+                    ToolStart(
+                        call.call_id,
+                        call.tool.name,
+                        OWN_SERVER,
+                        call.args.model_dump_json(exclude_unset=True),
+                    )
+                )
+                scope.memory.tool_calls += 1
+                tasks.append(group.create_task(self._execute(call, scope.tool_scope)))
+            for call, task in zip(calls, tasks, strict=True):
+                finished = await task
+                budget = max(0, min(scope.limits.tool_result_chars, left // max(1, calls_left)))
+                message = _answer(call, finished, scope, budget)
+                left -= len(str(message.content))
+                calls_left -= 1
+                messages.append(message)
+        return messages
+
+    async def _execute(self, call: ValidCall, tool_scope: ToolScope) -> Finished:
+        started = time.monotonic()
+        result, error = None, ""
+        try:
+            async for attempt in self._retries.attempts():
+                with attempt:
+                    result = await call.tool.run(tool_scope, call.args)
+        except ProvisoError as problem:
+            error = problem.message
+        except Exception as problem:
+            _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
+            error = _FAILED
+        return Finished(result, error, time.monotonic() - started)
+
+
+def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) -> ToolMessage:
+    """The tool message of an executed call; emits its tool_end."""
+    if finished.result is None:
+        rendered, output_json = Rendered(to_json({"error": finished.error}), False), ""
+    else:
+        rendered = finished.result.render(scope.sources.number, budget)
+        output_json = to_json(finished.result.data())
+        if call.tool.is_retrieval:
+            scope.memory.retrievals += 1
+            scope.memory.empty_retrievals += not finished.result.found
+    scope.emit(
+        ToolEnd(
+            call.call_id,
+            call.tool.name,
+            rendered.text,
+            output_json,
+            rendered.truncated,
+            finished.error,
+            finished.duration_s,
+        )
+    )
+    status = "error" if finished.error else "success"
+    return ToolMessage(rendered.text, tool_call_id=call.call_id, name=call.tool.name, status=status)
+
+
+def _read_calls(message: AIMessage, scope: TurnScope) -> list[ValidCall | InvalidCall]:
+    """The calls of a message in order, checked against the schemas of the tools."""
+    calls: list[ValidCall | InvalidCall] = []
+    for index, call in enumerate(message.tool_calls):
+        call_id = call["id"] or f"call-{index}"
+        tool = scope.tools.get(call["name"])
+        if tool is None:
+            known = ", ".join(scope.tools.names)
+            calls.append(InvalidCall(call_id, call["name"], f"There is no such tool. The tools are: {known}."))
+            continue
+        # The matter comes from the turn and from nowhere else; one that the model sends is ignored.
+        given = {name: value for name, value in call["args"].items() if name != "matter_id"}
+        try:
+            calls.append(ValidCall(call_id, tool, tool.args.model_validate(given)))
+        except ValidationError as error:
+            calls.append(InvalidCall(call_id, tool.name, _describe(error)))
+    for index, broken in enumerate(message.invalid_tool_calls):
+        problem = "The arguments are not valid JSON."
+        calls.append(InvalidCall(broken["id"] or f"invalid-{index}", broken["name"] or "", problem))
+    return calls
+
+
+def _describe(error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
+        for e in error.errors(include_url=False, include_input=False)
+    )
+    return "The arguments do not fit the tool's schema: " + "; ".join(problems)
+
+
+def _told_before(messages: Sequence[AnyMessage]) -> bool:
+    return any(isinstance(m, ToolMessage) and m.artifact == _INVALID for m in messages)
+
+
+def _invalid_answer(call: InvalidCall) -> ToolMessage:
+    return ToolMessage(
+        json.dumps({"error": call.problem}),
+        tool_call_id=call.call_id,
+        name=call.name,
+        status="error",
+        artifact=_INVALID,
+    )
+
+
+def _limit_answer(call: ValidCall) -> ToolMessage:
+    return ToolMessage(
+        json.dumps({"error": TOOL_LIMIT_REACHED}),
+        tool_call_id=call.call_id,
+        name=call.tool.name,
+        status="error",
+    )
+
+
+def _ask_for_matter(scope: TurnScope) -> Update:
+    scope.memory.context_problem = ContextProblem.MATTER_REQUIRED
+    scope.memory.answer = ASK_FOR_MATTER
+    return {"exit_reason": ExitReason.COMPLETED}

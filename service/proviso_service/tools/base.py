@@ -1,0 +1,98 @@
+"""What a tool is: typed arguments in, a typed result out that can be rendered for the model within a budget."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from proviso_service.security.identity import Caller
+
+OWN_SERVER = "proviso"
+
+
+class ToolArgs(BaseModel):
+    """Base of the arguments of a tool; the matter is never among them: it comes from the turn."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolScope:
+    """On whose behalf, and on what, a tool runs. `matter_id` is None in a turn without a matter."""
+
+    caller: Caller
+    matter_id: str | None
+    document_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A source: `text` is the document's text from `start` on, in code points."""
+
+    document_id: str
+    filename: str
+    start: int
+    text: str
+    page: int = 0
+    heading: str = ""
+
+
+Number = Callable[[Passage], int]
+"""Gives a passage the number by which the model cites it; the same passage keeps its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A result as the model reads it; `truncated` when something was left out to fit."""
+
+    text: str
+    truncated: bool
+
+
+class ToolResult(Protocol):
+    @property
+    def found(self) -> bool:
+        """False when a retrieval found nothing."""
+        ...
+
+    def data(self) -> dict[str, Any]:
+        """The typed result, JSON-serialisable, whole."""
+        ...
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        """The result as JSON text of at most `max_chars` code points (a little more only where not even the frame
+        fits)."""
+        ...
+
+
+class Tool(Protocol):
+    """One of the agent's tools. `run` raises ProvisoError for what the model or the caller can mend."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def args(self) -> type[ToolArgs]: ...
+
+    @property
+    def needs_matter(self) -> bool: ...
+
+    @property
+    def is_retrieval(self) -> bool:
+        """Whether an answer rests on what this tool finds."""
+        ...
+
+    async def run(self, scope: ToolScope, args: Any) -> ToolResult:
+        """Runs with validated `args`, an instance of `self.args`."""
+        ...
+
+
+def matter_of(scope: ToolScope) -> str:
+    """The scope's matter; the agent never runs a tool that needs one without it."""
+    if scope.matter_id is None:
+        raise ValueError("this tool needs a matter")
+    return scope.matter_id

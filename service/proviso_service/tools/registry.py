@@ -1,0 +1,38 @@
+"""The tools that a turn offers to the model."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, RequestItem
+from proviso_service.tools.base import OWN_SERVER, Tool
+
+
+class ToolRegistry:
+    """Tools by name, with the schemas that the model is shown."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self._schemas = [_schema(tool) for tool in self._tools.values()]
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """OpenAI-style function schemas, in a stable order."""
+        return self._schemas
+
+    def context_items(self) -> tuple[RequestItem, ...]:
+        """The tools as context items: our own, include mode always."""
+        return tuple(RequestItem(ItemRef(ItemType.TOOL, name, OWN_SERVER), IncludeMode.ALWAYS) for name in self._tools)
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    schema = convert_to_openai_tool(tool.args)
+    schema["function"] |= {"name": tool.name, "description": tool.description}
+    return schema
