@@ -315,7 +315,7 @@ class Usage(_message.Message):
     def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., model_calls: _Optional[int] = ...) -> None: ...
 
 class FinalState(_message.Message):
-    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem")
+    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -329,6 +329,7 @@ class FinalState(_message.Message):
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     exit_reason: ExitReason
     retryable: Retryable
     retry_after: _duration_pb2.Duration
@@ -342,7 +343,8 @@ class FinalState(_message.Message):
     tool_calls: int
     from_cache: bool
     context_problem: ContextProblem
-    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ...) -> None: ...
+    truncated: bool
+    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
     __slots__ = ("turn_id", "final_state")
