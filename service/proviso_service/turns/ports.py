@@ -67,7 +67,8 @@ class TurnOutcome:
 
 
 class TurnExecution(Protocol):
-    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed."""
+    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, and again when
+    an outcome could not be stored."""
 
     async def run(self) -> TurnOutcome:
         """Emits every event but the final state, which it returns. CancelledError passes through."""
@@ -116,15 +117,17 @@ class TurnStore(Protocol):
     async def begin(
         self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
     ) -> TurnBegun:
-        """Registers a running turn, atomically. With a known request_id of this caller: the earlier turn when the payload
-        is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
+        """Registers a running turn, atomically. With a known request_id of this caller: the earlier turn when the
+        payload is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
         ...
 
     async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
         """Extends the leases of running turns."""
         ...
 
-    async def finish(self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome) -> None:
+    async def finish(
+        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+    ) -> None:
         """In one transaction: the final state, the session's new messages (the session is made when unknown) and its
         matter context. A turn that has ended already is left as it is."""
         ...
@@ -135,5 +138,5 @@ class TurnStore(Protocol):
 
     async def close_interrupted(self, owner: str) -> int:
         """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner` itself (an earlier life
-        of this process); returns how many. Turns that await an approval are left alone."""
+        of this process; "" names nobody); returns how many. Turns that await an approval are left alone."""
         ...

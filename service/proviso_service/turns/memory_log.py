@@ -1,0 +1,161 @@
+"""A turn's log in the memory of this process."""
+
+import asyncio
+import time
+from array import array
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+
+from proviso_service.turns.events import (
+    ApprovalRequired,
+    Citation,
+    Event,
+    FinalState,
+    LoggedEvent,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
+from proviso_service.turns.log import TurnLogFull, TurnLogSealed
+
+_EVENT_OVERHEAD_BYTES = 200
+_APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, ApprovalRequired)
+
+
+class MemoryTurnLog:
+    """A TurnLog that is bounded by the number of its events and by the UTF-8 bytes of their text."""
+
+    __slots__ = (
+        "_clock",
+        "_events",
+        "_final_state",
+        "_max_bytes",
+        "_max_events",
+        "_overflowed",
+        "_sealed",
+        "_text_bytes",
+        "_times",
+        "_waiters",
+    )
+
+    def __init__(self, max_events: int, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._events: list[Event] = []
+        self._times = array("d")
+        self._text_bytes = 0
+        self._sealed = False
+        self._overflowed = False
+        self._final_state: FinalState | None = None
+        self._waiters: set[asyncio.Future[bool]] = set()
+
+    @property
+    def last_sequence(self) -> int:
+        return len(self._events)
+
+    @property
+    def final_state(self) -> FinalState | None:
+        return self._final_state
+
+    @property
+    def overflowed(self) -> bool:
+        return self._overflowed
+
+    @property
+    def held_bytes(self) -> int:
+        return self._text_bytes + _EVENT_OVERHEAD_BYTES * len(self._events)
+
+    def append(self, event: Event) -> int:
+        if self._sealed:
+            raise TurnLogSealed
+        if type(event) is Token:
+            size = _utf8_bytes(event.text)
+        elif isinstance(event, _APPENDED):
+            size = _text_bytes(event)
+        else:
+            raise TypeError(f"{type(event).__name__} is not an event that a program emits")
+        if self._overflowed or len(self._events) >= self._max_events or self._text_bytes + size > self._max_bytes:
+            self._overflowed = True
+            raise TurnLogFull
+        return self._add(event, size)
+
+    def seal(self) -> None:
+        self._sealed = True
+
+    def end(self, final_state: FinalState) -> int:
+        if self._final_state is not None:
+            raise TurnLogSealed
+        self._sealed = True
+        self._final_state = final_state
+        return self._add(final_state, _text_bytes(final_state))
+
+    def take(self, after: int, max_chars: int) -> LoggedEvent | None:
+        events = self._events
+        if after >= len(events):
+            return None
+        event = events[after]
+        sequence = after + 1
+        if type(event) is Token and sequence < len(events):
+            event, sequence = self._joined(event, sequence, max_chars)
+        return LoggedEvent(after + 1, sequence, self._times[sequence - 1], event)
+
+    async def wait(self, after: int, timeout_s: float) -> bool:
+        if after < len(self._events):
+            return True
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        timer = loop.call_later(timeout_s, _settle, waiter, False)
+        self._waiters.add(waiter)
+        try:
+            return await waiter
+        finally:
+            timer.cancel()
+            self._waiters.discard(waiter)
+
+    def _add(self, event: Event, size: int) -> int:
+        self._events.append(event)
+        self._times.append(self._clock())
+        self._text_bytes += size
+        if self._waiters:
+            for waiter in self._waiters:
+                _settle(waiter, True)
+            self._waiters.clear()
+        return len(self._events)
+
+    def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:
+        """`first` with the tokens of its text that follow `sequence`, and the sequence of the last one."""
+        texts = [first.text]
+        chars = len(first.text)
+        while sequence < len(self._events):
+            event = self._events[sequence]
+            if type(event) is not Token or event.text_id != first.text_id:
+                break
+            chars += len(event.text)
+            if chars > max_chars:
+                break
+            texts.append(event.text)
+            sequence += 1
+        return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), sequence
+
+
+def _settle(waiter: asyncio.Future[bool], arrived: bool) -> None:
+    if not waiter.done():
+        waiter.set_result(arrived)
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _text_bytes(value: object) -> int:
+    """UTF-8 bytes of all text in an event, however deep."""
+    if isinstance(value, str):
+        return _utf8_bytes(value)
+    if isinstance(value, tuple):
+        return sum(map(_text_bytes, value))
+    if is_dataclass(value):
+        return sum(_text_bytes(getattr(value, field.name)) for field in fields(value))
+    return 0

@@ -1,0 +1,234 @@
+"""One turn from its registration to its final state.
+
+The runner's own coroutine is never cancelled while the service runs. What can be interrupted is the program, which
+has a task of its own; so whatever the program does, and whenever a cancellation comes, the turn is stored and
+ended exactly once.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+from proviso_service.security.identity import Caller
+from proviso_service.turns.attendance import Attendance
+from proviso_service.turns.events import Event, FinalState
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
+from proviso_service.turns.log import TurnLog
+from proviso_service.turns.payload import payload_sha256
+from proviso_service.turns.ports import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, TurnStore
+from proviso_service.turns.store_calls import within
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerLimits:
+    """Time limits in seconds: of the program, of its clean-up after an interruption, of a call of the store; and
+    how long the lease on a new turn holds."""
+
+    program_s: float
+    unwind_s: float
+    store_s: float
+    lease_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What readers need of a turn; outlives its runner. `ended` is set once the log holds the final state."""
+
+    turn_id: str
+    caller: Caller
+    log: TurnLog
+    attendance: Attendance
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Interruption:
+    reason: ExitReason
+    retryable: Retryable
+
+
+class TurnRunner:
+    """Registers a turn, runs its program, stores what it leaves and ends its log."""
+
+    def __init__(
+        self,
+        turn_id: str,
+        caller: Caller,
+        request: TurnRequest,
+        *,
+        log: TurnLog,
+        grace_s: float,
+        program: TurnProgram,
+        store: TurnStore,
+        owner: str,
+        limits: RunnerLimits,
+    ) -> None:
+        attendance = Attendance(request.on_disconnect, grace_s, self._abandoned)
+        self.turn = Turn(turn_id, caller, log, attendance)
+        self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """The id of the turn that answers the request: this one, or the one that the same request began before."""
+        self._request = request
+        self._program = program
+        self._store = store
+        self._owner = owner
+        self._limits = limits
+        self._execution: TurnExecution | None = None
+        self._task: asyncio.Task[TurnOutcome] | None = None
+        self._stopped = asyncio.Event()
+        self._interruption: _Interruption | None = None
+        self._unwinding: asyncio.TimerHandle | None = None
+
+    async def live(self) -> bool:
+        """The whole life of the turn; False when the store began none, which `begun` explains."""
+        created = await self._begin()
+        if created:
+            await self._run_program()
+            self.turn.log.seal()
+            final_state = await self._persist(self._outcome())
+        else:
+            final_state = _bare_outcome(ExitReason.INTERNAL_ERROR).final_state
+        self.turn.log.end(final_state)
+        self.turn.attendance.close()
+        self.turn.ended.set()
+        return created
+
+    def interrupt(self, reason: ExitReason, retryable: Retryable | None = None) -> bool:
+        """Ends the turn for `reason`; False when that comes too late, because the program has returned or the turn
+        is being interrupted already. `retryable` is what the reason's semantics say when None."""
+        if self._interruption is not None or (self._task is not None and self._task.done()):
+            return False
+        self._interruption = _Interruption(reason, retryable or EXIT_SEMANTICS[reason].retryable)
+        if self._task is not None:
+            self._stop(self._task)
+        return True
+
+    @property
+    def straggler(self) -> "asyncio.Task[TurnOutcome] | None":
+        """The program's task when it has outlived the turn."""
+        return self._task if self._task is not None and not self._task.done() else None
+
+    async def _begin(self) -> bool:
+        turn, request = self.turn, self._request
+        digest = payload_sha256(request)
+        try:
+            begun = await within(
+                self._limits.store_s,
+                self._store.begin(turn.caller, turn.turn_id, request, digest, self._owner, self._limits.lease_s),
+            )
+        except Exception as error:  # the caller of `start` gets it
+            self.begun.set_exception(error)
+            return False
+        self.begun.set_result(begun.turn_id)
+        return begun.created
+
+    async def _run_program(self) -> None:
+        """Returns when the program has stopped, or has been given up on after an interruption."""
+        deadline = asyncio.get_running_loop().call_later(
+            self._limits.program_s, self.interrupt, ExitReason.DEADLINE_EXCEEDED
+        )
+        task = self._task = asyncio.create_task(self._execute(), name=f"program of turn {self.turn.turn_id}")
+        task.add_done_callback(self._on_stopped)
+        if self._interruption is not None:
+            self._stop(task)
+        self.turn.attendance.open()
+        try:
+            await self._stopped.wait()
+        finally:
+            deadline.cancel()
+            if self._unwinding is not None:
+                self._unwinding.cancel()
+            task.cancel()
+
+    async def _execute(self) -> TurnOutcome:
+        turn = self.turn
+        self._execution = self._program.start(turn.caller, turn.turn_id, self._request, self._emit)
+        return await self._execution.run()
+
+    def _emit(self, event: Event) -> None:
+        self.turn.log.append(event)
+
+    def _stop(self, task: asyncio.Task[TurnOutcome]) -> None:
+        task.cancel()
+        self._unwinding = asyncio.get_running_loop().call_later(self._limits.unwind_s, self._stopped.set)
+
+    def _on_stopped(self, task: asyncio.Task[TurnOutcome]) -> None:
+        if not task.cancelled():
+            task.exception()  # marks it as seen, also that of a program which was given up on
+        self._stopped.set()
+
+    def _abandoned(self) -> None:
+        self.interrupt(ExitReason.CANCELLED)
+
+    def _outcome(self) -> TurnOutcome:
+        if self._interruption is not None:
+            if self.straggler is not None:
+                _logger.error("turn %s: the program ignores its cancellation and was given up on", self.turn.turn_id)
+            return self._interrupted(self._interruption.reason, self._interruption.retryable)
+        outcome = None if self.turn.log.overflowed else self._result()
+        return outcome or self._failed()
+
+    def _result(self) -> TurnOutcome | None:
+        """What the program returned, None when it failed."""
+        if self._task is None or self._task.cancelled():
+            return None
+        outcome = None if self._task.exception() else self._task.result()
+        return outcome if _is_outcome(outcome) else None
+
+    def _failed(self) -> TurnOutcome:
+        """The outcome after a fault, which goes to the service's log only."""
+        turn_id = self.turn.turn_id
+        error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
+        if self.turn.log.overflowed:
+            _logger.error("turn %s: its log is full at %d events", turn_id, self.turn.log.last_sequence)
+        elif error is not None:
+            _logger.error("turn %s: the program failed", turn_id, exc_info=error)
+        else:
+            _logger.error("turn %s: the program returned no outcome", turn_id)
+        return self._interrupted(ExitReason.INTERNAL_ERROR)
+
+    def _interrupted(self, reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+        """The program's account of a turn that it could not finish; a bare one when it has none."""
+        retryable = retryable or EXIT_SEMANTICS[reason].retryable
+        try:
+            outcome = self._execution.interrupted(reason, retryable) if self._execution is not None else None
+        except Exception:
+            _logger.exception("turn %s: the program failed to account for its interruption", self.turn.turn_id)
+            outcome = None
+        if outcome is not None and _is_outcome(outcome) and outcome.final_state.exit_reason is reason:
+            return outcome
+        return _bare_outcome(reason, retryable)
+
+    async def _persist(self, outcome: TurnOutcome) -> FinalState:
+        """Stores the outcome and returns the final state to log: that of `outcome`, or INTERNAL_ERROR when it could
+        not be stored. If that can't be stored either, the turn's row is closed when its lease has run out."""
+        if await self._finish(outcome):
+            return outcome.final_state
+        failure = self._interrupted(ExitReason.INTERNAL_ERROR)
+        await self._finish(failure)
+        return failure.final_state
+
+    async def _finish(self, outcome: TurnOutcome) -> bool:
+        turn = self.turn
+        last_sequence = turn.log.last_sequence + 1
+        try:
+            await within(
+                self._limits.store_s,
+                self._store.finish(turn.caller, turn.turn_id, self._request.session_id, last_sequence, outcome),
+            )
+        except Exception:
+            _logger.exception("turn %s: its end could not be stored", turn.turn_id)
+            return False
+        return True
+
+
+def _bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+    semantics = EXIT_SEMANTICS[reason]
+    return TurnOutcome(
+        FinalState(reason, retryable or semantics.retryable, semantics.display_message, semantics.message)
+    )
+
+
+def _is_outcome(value: object) -> bool:
+    return isinstance(value, TurnOutcome) and isinstance(value.final_state, FinalState)

@@ -1,0 +1,213 @@
+"""The turns of this process: starting them, reading them, ending them."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from uuid import uuid4
+
+from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnUnknown
+from proviso_service.security.identity import Caller
+from proviso_service.settings import TurnSettings
+from proviso_service.turns.events import FinalState, Heartbeat, LoggedEvent
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.leases import LeaseKeeper
+from proviso_service.turns.memory_log import MemoryTurnLog
+from proviso_service.turns.ports import TurnProgram, TurnRecord, TurnRequest, TurnState, TurnStore
+from proviso_service.turns.reader import check_position, follow
+from proviso_service.turns.retention import Retention
+from proviso_service.turns.runner import RunnerLimits, Turn, TurnRunner
+from proviso_service.turns.store_calls import within
+
+_RETRY_AFTER_S = 1.0
+
+
+class Turns:
+    """Runs turns and lets any number of readers follow them.
+
+    `owner` names this process in the store. `max_running` bounds the turns at once, `kept_bytes` the memory of the
+    logs that are kept after their turn's end. `unwind_s` is the time a program has to clean up after an
+    interruption before it is given up on, `store_s` the time limit of one call of the store.
+
+    A turn of another caller answers like one that does not exist (TurnUnknown). Every method that asks the store
+    raises NotReady when it does not answer in time."""
+
+    def __init__(
+        self,
+        program: TurnProgram,
+        store: TurnStore,
+        settings: TurnSettings,
+        *,
+        owner: str,
+        max_running: int,
+        kept_bytes: int = 256 * 1024 * 1024,
+        unwind_s: float = 5.0,
+        store_s: float = 10.0,
+    ) -> None:
+        self._program = program
+        self._store = store
+        self._settings = settings
+        self._owner = owner
+        self._max_running = max_running
+        self._limits = RunnerLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s)
+        self._draining = False
+        self._turns: dict[str, Turn] = {}
+        self._running: dict[str, tuple[TurnRunner, asyncio.Task[None]]] = {}
+        self._stragglers: set[asyncio.Task[object]] = set()
+        self._retention = Retention(settings.log_ttl_s, kept_bytes, self._turns.pop)
+        self._leases = LeaseKeeper(store, owner, settings.lease_s, lambda: list(self._running))
+
+    @property
+    def running(self) -> int:
+        """Turns that have not ended."""
+        return len(self._running)
+
+    async def open(self) -> None:
+        """Closes the turns that an earlier life of this owner left running, and begins to keep leases."""
+        await self._leases.open()
+
+    async def start(self, caller: Caller, request: TurnRequest) -> str:
+        """Starts a turn and returns its id; a repeated request_id with an equal payload returns the id of the turn
+        that it began before. A caller that goes away meanwhile leaves a turn that nobody reads.
+
+        Raises Draining, TooBusy, SessionBusy, RequestIdReused."""
+        if self._draining:
+            raise Draining
+        if len(self._running) >= self._max_running:
+            raise TooBusy("Too many turns are running", _RETRY_AFTER_S)
+        runner = self._new_runner(caller, request)
+        turn_id = runner.turn.turn_id
+        # Known before it is registered: whoever learns the id from the store finds the turn here.
+        self._turns[turn_id] = runner.turn
+        self._running[turn_id] = runner, asyncio.create_task(self._live(runner), name=f"turn {turn_id}")
+        return await asyncio.shield(runner.begun)
+
+    async def read(
+        self, caller: Caller, turn_id: str, after_sequence: int
+    ) -> AsyncGenerator[LoggedEvent | Heartbeat, None]:
+        """The turn's events after `after_sequence` (0: all), each once and in order, to the final state. The reader
+        counts as attached while it iterates, so close it (`contextlib.aclosing`).
+
+        Raises TurnUnknown, TurnExpired, and InvalidRequest for a position beyond the last event."""
+        turn = self._find(caller, turn_id)
+        if turn is None:
+            await self._record(caller, turn_id)
+            raise TurnExpired(turn_id)
+        check_position(turn.log, after_sequence)
+        with turn.attendance.attached():
+            async with aclosing(follow(turn.log, after_sequence, self._settings.heartbeat_s)) as items:
+                async for item in items:
+                    yield item
+
+    async def wait(self, caller: Caller, turn_id: str) -> FinalState:
+        """The final state, once the turn has ended. Counts as attached; cancelling the wait cancels the turn.
+
+        Raises TurnUnknown, and TurnExpired for a turn that neither runs here nor has ended."""
+        turn = self._find(caller, turn_id)
+        if turn is None:
+            return await self._stored_final_state(caller, turn_id)
+        with turn.attendance.attached():
+            try:
+                await turn.ended.wait()
+            except asyncio.CancelledError:
+                self._interrupt(turn_id)
+                raise
+        return _final_state(turn)
+
+    async def cancel(self, caller: Caller, turn_id: str) -> bool:
+        """Ends a running turn in CANCELLED and returns when it has ended; False when this call did not cancel it,
+        because it had ended, was ending or runs elsewhere. Raises TurnUnknown."""
+        turn = self._find(caller, turn_id)
+        if turn is None:
+            await self._record(caller, turn_id)
+            return False
+        cancelled = self._interrupt(turn_id)
+        await turn.ended.wait()
+        return cancelled
+
+    async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
+        """Where the turn is, with the live sequence while it runs here. Raises TurnUnknown."""
+        record = await self._record(caller, turn_id)
+        turn = self._turns.get(turn_id)
+        if turn is None or record.state is TurnState.ENDED:
+            return record
+        final_state = turn.log.final_state
+        state = record.state if final_state is None else TurnState.ENDED
+        return replace(record, state=state, last_sequence=turn.log.last_sequence, final_state=final_state)
+
+    async def drain(self, grace_s: float) -> None:
+        """Refuses new turns from now on, lets running ones go on for `grace_s`, then ends the rest in a retryable
+        CANCELLED. Reading goes on."""
+        self._draining = True
+        if tasks := self._tasks():
+            await asyncio.wait(tasks, timeout=grace_s)
+        await self._stop_running()
+
+    async def close(self) -> None:
+        """Ends every turn as `drain(0)` does, and drops the logs."""
+        self._draining = True
+        await self._stop_running()
+        await self._leases.close()
+        self._retention.close()
+
+    def _new_runner(self, caller: Caller, request: TurnRequest) -> TurnRunner:
+        settings = self._settings
+        return TurnRunner(
+            str(uuid4()),
+            caller,
+            request,
+            log=MemoryTurnLog(settings.log_max_events, settings.log_max_bytes),
+            grace_s=settings.grace_s,
+            program=self._program,
+            store=self._store,
+            owner=self._owner,
+            limits=self._limits,
+        )
+
+    async def _live(self, runner: TurnRunner) -> None:
+        turn, lived = runner.turn, False
+        try:
+            lived = await runner.live()
+        finally:
+            del self._running[turn.turn_id]
+            if lived:
+                self._retention.keep(turn.turn_id, turn.log.held_bytes)
+            else:
+                del self._turns[turn.turn_id]
+        if (straggler := runner.straggler) is not None:
+            self._stragglers.add(straggler)
+            straggler.add_done_callback(self._stragglers.discard)
+
+    def _find(self, caller: Caller, turn_id: str) -> Turn | None:
+        turn = self._turns.get(turn_id)
+        if turn is not None and turn.caller != caller:
+            raise TurnUnknown(turn_id)
+        return turn
+
+    def _interrupt(self, turn_id: str, retryable: Retryable | None = None) -> bool:
+        running = self._running.get(turn_id)
+        return running is not None and running[0].interrupt(ExitReason.CANCELLED, retryable)
+
+    async def _record(self, caller: Caller, turn_id: str) -> TurnRecord:
+        return await within(self._limits.store_s, self._store.get(caller, turn_id))
+
+    async def _stored_final_state(self, caller: Caller, turn_id: str) -> FinalState:
+        record = await self._record(caller, turn_id)
+        if record.final_state is None:
+            raise TurnExpired(turn_id)
+        return record.final_state
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [task for _, task in self._running.values()]
+
+    async def _stop_running(self) -> None:
+        for turn_id in list(self._running):
+            self._interrupt(turn_id, Retryable.YES)
+        if tasks := self._tasks():
+            await asyncio.wait(tasks)
+
+
+def _final_state(turn: Turn) -> FinalState:
+    final_state = turn.log.final_state
+    assert final_state is not None  # noqa: S101 - `ended` is set after the log's end only
+    return final_state
