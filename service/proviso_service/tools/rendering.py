@@ -40,7 +40,7 @@ def fit_text(payload: dict[str, Any], key: str, max_chars: int) -> Rendered:
         rendered = to_json(payload | {key: text[:length], "truncated": True})
         over = len(rendered) - max_chars
         if over <= 0 or length <= MIN_TEXT_CHARS:
-            return Rendered(rendered, True)
+            return Rendered(rendered, True) if length < len(text) else Rendered(whole, bool(payload.get("truncated")))
         length = max(MIN_TEXT_CHARS, length - over)
 
 

@@ -1,0 +1,239 @@
+"""Every exit reason that the agent itself can give (DESIGN section 4)."""
+
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+from proviso_service.context.sessions import MessageRole
+from proviso_service.turns.events import DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns.ports import HistoryMessage, TurnOptions
+from tests.support.agent_world import PASSAGE, Lookup, agent_world
+from tests.support.scripted_model import Call, Step, calls, text
+
+LOOKUP = Call("lookup", '{"query": "law"}')
+GROUNDED = "It says “governed by the laws of Ohio” [1]."
+
+
+def http_error(status: int, headers: dict[str, str] | None = None) -> httpx.HTTPStatusError:
+    request = httpx.Request("POST", "http://model.invalid/")
+    return httpx.HTTPStatusError("no", request=request, response=httpx.Response(status, headers=headers, request=request))
+
+
+def of_type(events: list[Any], kind: type) -> list[Any]:
+    return [e for e in events if isinstance(e, kind)]
+
+
+async def test_an_answer_that_quotes_a_source_is_completed_with_a_verified_citation() -> None:
+    world = agent_world(calls(LOOKUP), text("It says “governed ", "by the laws of Ohio” [1]."))
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.COMPLETED
+    assert final.message == GROUNDED
+    assert (final.cycles, final.tool_calls, final.usage.model_calls) == (2, 1, 2)
+    (citation,) = final.citations
+    assert citation.quote == "governed by the laws of Ohio"
+    assert PASSAGE.text[citation.start - 100 : citation.end - 100] == citation.quote
+    assert final.message[citation.answer_start : citation.answer_end] == "“governed by the laws of Ohio” [1]"
+    assert [type(e) for e in world.events] == [TurnStart, ToolStart, ToolEnd, Token, Token]
+
+
+@pytest.mark.parametrize("message", ["", "   ", "\n\t"])
+async def test_a_blank_message_ends_in_empty_input_without_a_model_call(message: str) -> None:
+    world = agent_world()
+    outcome = await world.run(message)
+    assert outcome.final_state.exit_reason is ExitReason.EMPTY_INPUT
+    assert outcome.final_state.message == ""
+    assert not outcome.new_messages
+    assert not outcome.update_matter_context
+    assert not world.model.payloads
+
+
+async def test_a_conversation_over_the_limit_ends_in_max_context_without_a_model_call() -> None:
+    history = (HistoryMessage(MessageRole.USER, "x" * 9_000), HistoryMessage(MessageRole.ASSISTANT, "y" * 3_000))
+    world = agent_world()
+    outcome = await world.run("And now?", history=history)
+    assert outcome.final_state.exit_reason is ExitReason.MAX_CONTEXT_REACHED
+    assert outcome.final_state.message == EXIT_SEMANTICS[ExitReason.MAX_CONTEXT_REACHED].message
+    assert not outcome.new_messages
+    assert not world.model.payloads
+
+
+async def test_too_little_room_for_a_tool_result_ends_in_max_context() -> None:
+    world = agent_world()
+    final = (await world.run("x" * 11_600)).final_state
+    assert final.exit_reason is ExitReason.MAX_CONTEXT_REACHED
+
+
+async def test_a_seventh_model_call_is_not_made() -> None:
+    unlimited = TurnOptions(max_tool_calls=50)
+    world = agent_world(*[calls(LOOKUP)] * 6)
+    final = (await world.run("Which law?", options=unlimited)).final_state
+    assert final.exit_reason is ExitReason.MAX_TURNS_REACHED
+    assert (final.cycles, final.tool_calls) == (6, 6)
+    assert len(world.model.payloads) == 6
+
+
+async def test_three_tool_calls_and_an_answer_are_completed() -> None:
+    world = agent_world(calls(LOOKUP), calls(LOOKUP), calls(LOOKUP), text(GROUNDED))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.tool_calls, final.cycles) == (ExitReason.COMPLETED, 3, 4)
+
+
+async def test_the_fourth_requested_call_leads_to_an_answer_without_tools() -> None:
+    lookup = Lookup()
+    world = agent_world(calls(LOOKUP, LOOKUP), calls(LOOKUP, LOOKUP), text(GROUNDED), tools=[lookup])
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED
+    assert final.message == GROUNDED
+    assert (final.tool_calls, final.cycles, len(lookup.scopes)) == (3, 2, 3)
+    assert world.model.tools_seen == [["lookup"], ["lookup"], []]
+    told = [m for m in world.model.payloads[-1] if isinstance(m, ToolMessage)][-1]
+    assert "limit of tool calls" in str(told.content)
+
+
+async def test_an_answer_step_that_asks_for_tools_again_or_says_nothing_is_bounded() -> None:
+    empty = Step()
+    world = agent_world(calls(*[LOOKUP] * 4), calls(LOOKUP), empty)
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.LLM_GENERATION_FAILURE
+    assert len(world.model.payloads) == 3
+
+
+async def test_retrieval_that_finds_nothing_ends_in_generation_failure_with_the_prescribed_sentence() -> None:
+    world = agent_world(calls(LOOKUP), text("It is ", "Ohio."), tools=[Lookup([])])
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.LLM_GENERATION_FAILURE
+    assert final.message == NOT_ENOUGH_INFORMATION
+    assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-2", DiscardReason.EMPTY_RETRIEVAL)]
+
+
+async def test_a_second_retrieval_that_finds_something_grounds_the_answer() -> None:
+    world = agent_world(calls(LOOKUP), calls(LOOKUP), text(GROUNDED), tools=[Lookup([], [PASSAGE])])
+    assert (await world.run("Which law?")).final_state.exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_model_that_returns_nothing_is_called_once_more() -> None:
+    world = agent_world(Step(), text("Hello."))
+    final = (await world.run("Hi")).final_state
+    assert (final.exit_reason, final.cycles) == (ExitReason.COMPLETED, 2)
+    assert not any(isinstance(m, AIMessage) for m in world.model.payloads[1])
+
+
+async def test_second_empty_reply_ends_in_generation_failure() -> None:
+    final = (await agent_world(Step(), Step()).run("Hi")).final_state
+    assert (final.exit_reason, final.cycles) == (ExitReason.LLM_GENERATION_FAILURE, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (Call("no_such_tool"), "There is no such tool. The tools are: lookup."),
+        (Call("lookup", '{"query": 3}'), "query: Input should be a valid string"),
+        (Call("lookup", "{}"), "query: Field required"),
+        (Call("lookup", '{"query": "law", "colour": 1}'), "colour: Extra inputs are not permitted"),
+        (Call("lookup", "query=law"), "not valid JSON"),
+    ],
+)
+async def test_an_invalid_tool_call_is_explained_once_and_then_ends_the_turn(call: Call, told: str) -> None:
+    world = agent_world(calls(call), calls(call))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.tool_calls) == (ExitReason.INVALID_TOOL_CALL, 0)
+    assert told in str(world.model.payloads[1][-1].content)
+
+
+async def test_a_model_that_mends_its_tool_call_goes_on() -> None:
+    world = agent_world(calls(Call("lookup", "{}")), calls(LOOKUP), text(GROUNDED))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.tool_calls) == (ExitReason.COMPLETED, 1)
+
+
+async def test_rate_limit_after_two_retries_is_rate_limited_with_the_time_to_wait() -> None:
+    limited = Step(error=http_error(429, {"retry-after": "7"}))
+    world = agent_world(limited, limited, limited)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.retry_after_s) == (ExitReason.RATE_LIMITED, 7.0)
+    assert (final.usage.model_calls, final.cycles) == (3, 1)
+
+
+@pytest.mark.parametrize(("error", "attempts"), [(http_error(503), 3), (http_error(400), 1), (ValueError("x"), 1)])
+async def test_other_model_failures_end_in_llm_error_and_only_transient_ones_are_retried(
+    error: Exception, attempts: int
+) -> None:
+    world = agent_world(*[Step(error=error)] * attempts)
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.LLM_ERROR
+    assert "x" not in final.message.split()
+    assert len(world.model.payloads) == attempts
+
+
+async def test_a_stream_that_breaks_after_tokens_is_discarded_and_written_again() -> None:
+    world = agent_world(Step(["Hel"], error=ConnectionError()), text("Hello."))
+    final = (await world.run("Hi")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, "Hello.")
+    assert world.events[1:] == [
+        Token("text-1", "Hel"),
+        TextDiscarded("text-1", DiscardReason.MODEL_RETRY),
+        Token("text-2", "Hello."),
+    ]
+
+
+async def test_text_before_a_tool_call_is_not_the_answer() -> None:
+    world = agent_world(Step(["Let me look."], [LOOKUP]), text(GROUNDED))
+    await world.run("Which law?")
+    assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-1", DiscardReason.NOT_FINAL)]
+
+
+async def test_a_transient_tool_failure_is_retried_and_counts_once() -> None:
+    world = agent_world(calls(LOOKUP), text(GROUNDED), tools=[Lookup(TimeoutError(), ConnectionError(), [PASSAGE])])
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.tool_calls) == (ExitReason.COMPLETED, 1)
+
+
+async def test_a_tool_that_keeps_failing_is_told_to_the_model_without_the_exception() -> None:
+    world = agent_world(calls(LOOKUP), text("I could not look that up."), tools=[Lookup(RuntimeError("secret"))])
+    final = (await world.run("Which law?")).final_state
+    assert final.exit_reason is ExitReason.COMPLETED
+    (end,) = of_type(world.events, ToolEnd)
+    assert end.error
+    assert "secret" not in end.error + end.output
+
+
+async def test_an_ungrounded_answer_is_asked_for_once_more_and_then_refused() -> None:
+    invented = text("It is “governed by the laws of Texas” [1].")
+    world = agent_world(calls(LOOKUP), invented, invented)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
+    assert [e.reason for e in of_type(world.events, TextDiscarded)] == [DiscardReason.GROUNDING] * 2
+
+
+async def test_an_answer_grounded_at_the_second_attempt_is_completed() -> None:
+    world = agent_world(calls(LOOKUP), text("It is “the laws of Texas, surely” [1]."), text(GROUNDED))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
+
+
+async def test_the_model_is_sent_system_prompt_history_and_message_in_order() -> None:
+    history = (HistoryMessage(MessageRole.USER, "Hello"), HistoryMessage(MessageRole.ASSISTANT, "Good day."))
+    world = agent_world(text("Yes."))
+    await world.run("Are you there?", history=history)
+    kinds = [type(m) for m in world.model.payloads[0]]
+    assert kinds == [SystemMessage, HumanMessage, AIMessage, HumanMessage]
+    assert str(world.model.payloads[0][-1].content).endswith("\n\nAre you there?")
+
+
+async def test_a_matter_id_sent_by_the_model_is_ignored() -> None:
+    lookup = Lookup()
+    world = agent_world(calls(Call("lookup", '{"query": "law", "matter_id": "other"}')), text(GROUNDED), tools=[lookup])
+    await world.run("Which law?")
+    assert [scope.matter_id for scope in lookup.scopes] == ["25e70284-6124-4a2b-9c89-0123456789ab"]
+
+
+async def test_tool_results_are_cut_to_what_is_left() -> None:
+    long = [PASSAGE.__class__("d", "A.md", 0, "word " * 2_000)]
+    world = agent_world(calls(LOOKUP, LOOKUP, LOOKUP), text("Fine."), tools=[Lookup(long)])
+    await world.run("Which law?", options=TurnOptions(max_context_chars=4_000))
+    results = [m for m in world.model.payloads[1] if isinstance(m, ToolMessage)]
+    assert sum(len(str(m.content)) for m in results) < 4_000
+    assert all(e.truncated for e in of_type(world.events, ToolEnd))

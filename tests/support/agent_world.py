@@ -1,0 +1,174 @@
+"""An agent with a scripted model and small tools, and the events of one of its turns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.program import Agent
+from proviso_service.context.model import MatterContext, SessionItem
+from proviso_service.context.sessions import ChatMessage, MessageRole, Session
+from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
+from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.paging import Page, PageRequest
+from proviso_service.security.identity import Caller
+from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope
+from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.rendering import fit_list
+from proviso_service.turns.events import Event
+from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from tests.support.scripted_model import ScriptedChatModel, Step
+
+CALLER = Caller("local", "ada")
+MATTER_ID = "25e70284-6124-4a2b-9c89-0123456789ab"
+DOCUMENT_ID = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+PASSAGE = Passage(DOCUMENT_ID, "Services Agreement.md", 100, "This Agreement is governed by the laws of Ohio.", 0, "9. Law")
+
+
+def document(status: DocumentStatus = DocumentStatus.READY, **changes: Any) -> Document:
+    values = {
+        "document_id": DOCUMENT_ID,
+        "matter_id": MATTER_ID,
+        "tenant": "local",
+        "filename": "Services Agreement.md",
+        "media_type": "text/markdown",
+        "size_bytes": 10,
+        "sha256": "00",
+        "status": status,
+        "upload_time": NOW,
+    }
+    return Document(**(values | changes))
+
+
+@dataclass
+class OneMatter:
+    """A MatterReader that knows one matter."""
+
+    documents: list[Document] = field(default_factory=lambda: [document()])
+
+    async def get(self, tenant: str, matter_id: str) -> Matter:
+        if (tenant, matter_id) != ("local", MATTER_ID):
+            raise MatterNotFound(matter_id)
+        return Matter(MATTER_ID, tenant, "Smith v. Jones", NOW, len(self.documents))
+
+    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        for known in self.documents:
+            if known.document_id == document_id:
+                return known
+        raise DocumentNotFound(document_id)
+
+    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
+        return self.documents
+
+
+@dataclass
+class MemorySessions:
+    """A SessionStore that keeps what a test puts in."""
+
+    context: MatterContext | None = None
+    stored: list[ChatMessage] = field(default_factory=list)
+
+    async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+        return Session(session_id, items, self.context, NOW, NOW)
+
+    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+        return tuple(m for m in self.stored if m.role in {MessageRole.USER, MessageRole.ASSISTANT})
+
+    async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+        return await self.get_or_create(caller, session_id, items)
+
+    async def get(self, caller: Caller, session_id: str) -> Session:
+        raise SessionNotFound(session_id)
+
+    async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
+        return Page(())
+
+    async def delete(self, caller: Caller, session_id: str) -> None:
+        raise SessionNotFound(session_id)
+
+    async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
+        return Page(self.stored)
+
+
+class LookupArgs(ToolArgs):
+    query: str
+    limit: int = 5
+
+
+@dataclass
+class Found:
+    passages: Sequence[Passage]
+
+    @property
+    def found(self) -> bool:
+        return bool(self.passages)
+
+    def data(self) -> dict[str, Any]:
+        return {"results": [{"text": p.text} for p in self.passages]}
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        results = [{"ref": number(p), "text": p.text} for p in self.passages]
+        return fit_list({"results": results}, "results", max_chars, text_key="text")
+
+
+class Lookup:
+    """A retrieval tool that returns what it is given: passages, or failures before them."""
+
+    name = "lookup"
+    description = "Looks something up."
+    args = LookupArgs
+    needs_matter = True
+    is_retrieval = True
+
+    def __init__(self, *outcomes: Sequence[Passage] | Exception) -> None:
+        self._outcomes = list(outcomes) or [[PASSAGE]]
+        self.scopes: list[ToolScope] = []
+        self.args_seen: list[LookupArgs] = []
+
+    async def run(self, scope: ToolScope, args: LookupArgs) -> Found:
+        self.scopes.append(scope)
+        self.args_seen.append(args)
+        outcome = self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Found(outcome)
+
+
+FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
+
+
+@dataclass
+class AgentWorld:
+    """An agent of one test."""
+
+    model: ScriptedChatModel
+    agent: Agent
+    events: list[Event] = field(default_factory=list)
+
+    async def run(self, message: str, **request: Any) -> TurnOutcome:
+        request.setdefault("matter_context", MatterContext(MATTER_ID))
+        self.events.clear()
+        execution = self.agent.start(CALLER, "turn-1", TurnRequest(message, **request), self.events.append)
+        return await execution.run()
+
+
+def agent_world(
+    *script: Step,
+    tools: Sequence[Tool] | None = None,
+    sessions: MemorySessions | None = None,
+    matters: OneMatter | None = None,
+    turns: TurnSettings = FAST_TURNS,
+) -> AgentWorld:
+    model = ScriptedChatModel(script=list(script))
+    agent = Agent(
+        ChatModels(NamedChatModel("scripted", model, takes_image_urls=True)),
+        ToolRegistry([Lookup()] if tools is None else tools),
+        sessions or MemorySessions(),
+        matters or OneMatter(),
+        turns,
+        ContextSettings(),
+    )
+    return AgentWorld(model, agent)
