@@ -1,0 +1,1 @@
+"""The state in SQL: matters, documents, chunks, embeddings, sessions and turns. SQLite today; the URL decides."""

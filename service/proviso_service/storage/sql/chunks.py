@@ -1,0 +1,98 @@
+"""Chunks of READY documents: by id, beside one another, and by their words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, func, select
+
+from proviso_service.matters.model import Chunk, DocumentHits, DocumentStatus, StoredChunk
+from proviso_service.matters.ports import LexicalHit
+from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.fulltext import all_words, any_word, found, holds, significant_words
+from proviso_service.storage.sql.tables import chunks, documents
+
+
+class ChunkRows(Store):
+    """Chunks and full text of the MatterStore port."""
+
+    async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
+        query = (
+            select(chunks, documents.c.filename)
+            .join_from(chunks, documents)
+            .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready())
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        stored = {row.chunk_id: _stored(row) for row in rows}
+        return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
+
+    async def neighbours(self, tenant: str, stored: StoredChunk) -> tuple[str, str]:
+        before, after = stored.chunk.ordinal - 1, stored.chunk.ordinal + 1
+        query = (
+            select(chunks.c.ordinal, chunks.c.text)
+            .join_from(chunks, documents)
+            .where(
+                chunks.c.tenant == tenant,
+                chunks.c.document_id == stored.document_id,
+                chunks.c.ordinal.in_([before, after]),
+                _ready(),
+            )
+        )
+        async with self._database.read() as connection:
+            texts = dict((await connection.execute(query)).tuples().all())
+        return texts.get(before, ""), texts.get(after, "")
+
+    async def search_words(
+        self, tenant: str, matter_id: str, query: str, limit: int, document_ids: Sequence[str] = ()
+    ) -> Sequence[LexicalHit]:
+        words = significant_words(query)
+        if not words:
+            return []
+        hits = found(any_word(tenant, matter_id, words))
+        complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words))
+        statement = (
+            select(chunks.c.chunk_id, complete.label("all_terms"))
+            .select_from(hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents))
+            .where(*_within(tenant, matter_id, document_ids))
+            # Where ranks are equal the order must not depend on which document was ingested first.
+            .order_by(hits.c.rank, documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
+            .limit(limit)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(statement)).all()
+        return [LexicalHit(row.chunk_id, rank, bool(row.all_terms)) for rank, row in enumerate(rows)]
+
+    async def documents_matching(
+        self, tenant: str, matter_id: str, query: str, document_ids: Sequence[str] = ()
+    ) -> Sequence[DocumentHits]:
+        words = significant_words(query)
+        if not words:
+            return []
+        hits = found(all_words(tenant, matter_id, words))
+        passages = func.count().label("passages")
+        statement: Select[Any] = (
+            select(documents.c.document_id, documents.c.filename, passages)
+            .select_from(hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents))
+            .where(*_within(tenant, matter_id, document_ids))
+            .group_by(documents.c.document_id, documents.c.filename, documents.c.upload_time)
+            .order_by(passages.desc(), documents.c.upload_time, documents.c.document_id)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(statement)).all()
+        return [DocumentHits(row.document_id, row.filename, row.passages) for row in rows]
+
+
+def _within(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[ColumnElement[bool]]:
+    conditions = [documents.c.tenant == tenant, documents.c.matter_id == matter_id, _ready()]
+    if document_ids:
+        conditions.append(documents.c.document_id.in_(document_ids))
+    return conditions
+
+
+def _ready() -> ColumnElement[bool]:
+    return documents.c.status == DocumentStatus.READY
+
+
+def _stored(row: Row[Any]) -> StoredChunk:
+    chunk = Chunk(row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path)
+    return StoredChunk(row.chunk_id, row.document_id, row.filename, chunk)

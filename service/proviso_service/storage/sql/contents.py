@@ -1,0 +1,109 @@
+"""What ingestion makes of a document, as rows: its text, outline, chunks, full-text entries and embeddings.
+
+All functions run inside the caller's transaction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Executable, and_, delete, exists, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proviso_service.matters.model import Chunk, Document, ParsedDocument, chunk_id
+from proviso_service.models.ports import Vectors
+from proviso_service.storage.sql.database import insert
+from proviso_service.storage.sql.fulltext import forget_document, index_document
+from proviso_service.storage.sql.tables import chunks, embeddings, outlines, segments
+
+SEGMENT_CHARS = 16_384
+"""Code points in each segment of a text but the last. Stored texts depend on it."""
+
+BATCH_ROWS = 500
+"""Rows written in one step, so that the event loop turns in between."""
+
+Rows = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Rows of one document, ready to be written."""
+
+    outline: Rows
+    segments: Rows
+    embeddings: Rows
+    chunks: Rows
+
+
+def contents_of(
+    document: Document, parsed: ParsedDocument, parts: Sequence[Chunk], model_id: str, vectors: Vectors
+) -> Contents:
+    """`vectors` has one row for each chunk; else ValueError. Takes a while for a long document: run it in a thread."""
+    here = {"tenant": document.tenant, "document_id": document.document_id}
+    hashes = [part.content_sha256 for part in parts]
+    vector_of = {sha256: vector.astype("<f4").tobytes() for sha256, vector in zip(hashes, vectors, strict=True)}
+    return Contents(
+        outline=[here | {"headings": parsed.headings, "pages": parsed.pages}],
+        segments=[
+            here | {"ordinal": ordinal, "text": parsed.text[start : start + SEGMENT_CHARS]}
+            for ordinal, start in enumerate(range(0, len(parsed.text), SEGMENT_CHARS))
+        ],
+        embeddings=[
+            {"tenant": document.tenant, "model_id": model_id, "content_sha256": sha256, "vector": vector}
+            for sha256, vector in vector_of.items()
+        ],
+        chunks=[
+            here
+            | {
+                "chunk_id": chunk_id(document.document_id, part.ordinal),
+                "ordinal": part.ordinal,
+                "start_offset": part.start,
+                "end_offset": part.end,
+                "page": part.page,
+                "section_path": part.section_path,
+                "model_id": model_id,
+                "content_sha256": sha256,
+                "text": part.text,
+            }
+            for part, sha256 in zip(parts, hashes, strict=True)
+        ],
+    )
+
+
+async def write_contents(connection: AsyncConnection, document: Document, contents: Contents) -> None:
+    """Writes everything anew; what an earlier ingestion wrote goes."""
+    await forget_contents(connection, document.tenant, document.matter_id, document.document_id)
+    await _write(connection, insert(outlines), contents.outline)
+    await _write(connection, insert(segments), contents.segments)
+    await _write(connection, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
+    await _write(connection, insert(chunks), contents.chunks)
+    await index_document(connection, document.tenant, document.matter_id, document.document_id)
+
+
+async def forget_contents(connection: AsyncConnection, tenant: str, matter_id: str, document_id: str) -> None:
+    """Removes a document's contents, and the embeddings that no other document's chunks use."""
+    await forget_document(connection, tenant, matter_id, document_id)
+    await connection.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
+    for table in (chunks, segments, outlines):
+        await connection.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
+
+
+def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
+    mine = select(chunks.c.model_id, chunks.c.content_sha256).where(
+        chunks.c.tenant == tenant, chunks.c.document_id == document_id
+    )
+    others = exists().where(
+        and_(
+            chunks.c.tenant == embeddings.c.tenant,
+            chunks.c.model_id == embeddings.c.model_id,
+            chunks.c.content_sha256 == embeddings.c.content_sha256,
+            chunks.c.document_id != document_id,
+        )
+    )
+    key = tuple_(embeddings.c.model_id, embeddings.c.content_sha256)
+    return embeddings.c.tenant == tenant, key.in_(mine), ~others
+
+
+async def _write(connection: AsyncConnection, statement: Executable, rows: Rows) -> None:
+    for start in range(0, len(rows), BATCH_ROWS):
+        await connection.execute(statement, rows[start : start + BATCH_ROWS])

@@ -1,0 +1,112 @@
+"""Writing to sessions inside a transaction; shared by the stores of sessions and of turns."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Row, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proviso_service.context.model import SessionItem
+from proviso_service.context.sessions import ChatMessage
+from proviso_service.errors import SessionNotFound
+from proviso_service.security.identity import Caller
+from proviso_service.storage.sql.database import insert
+from proviso_service.storage.sql.tables import messages, sessions
+from proviso_service.turns.ports import TurnOutcome
+
+
+async def ensure_session(
+    connection: AsyncConnection, caller: Caller, session_id: str, now: datetime, items: tuple[SessionItem, ...]
+) -> bool:
+    """Makes the session when it is unknown; whether it was."""
+    statement = insert(sessions).values(
+        tenant=caller.tenant,
+        session_key=uuid4().hex,
+        user_id=caller.user,
+        session_id=session_id,
+        items=items,
+        matter_context=None,
+        message_count=0,
+        create_time=now,
+        update_time=now,
+    )
+    unique = ["tenant", "user_id", "session_id"]
+    result = await connection.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
+    return result.one_or_none() is not None
+
+
+async def session_key(connection: AsyncConnection, caller: Caller, session_id: str) -> str:
+    """Raises SessionNotFound."""
+    query = select(sessions.c.session_key).where(
+        sessions.c.tenant == caller.tenant,
+        sessions.c.user_id == caller.user,
+        sessions.c.session_id == session_id,
+    )
+    key: str | None = (await connection.execute(query)).scalar_one_or_none()
+    if key is None:
+        raise SessionNotFound(session_id)
+    return key
+
+
+async def keep_outcome(
+    connection: AsyncConnection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
+) -> None:
+    """Appends a turn's messages to its session, which is made when unknown, and updates its matter context."""
+    await ensure_session(connection, caller, session_id, now, ())
+    key = await session_key(connection, caller, session_id)
+    changes: dict[str, Any] = {
+        "update_time": now,
+        "message_count": sessions.c.message_count + len(outcome.new_messages),
+    }
+    if outcome.update_matter_context:
+        changes["matter_context"] = outcome.matter_context
+    statement = (
+        update(sessions)
+        .where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key)
+        .values(changes)
+        .returning(sessions.c.message_count)
+    )
+    total: int = (await connection.execute(statement)).scalar_one()
+    first = total - len(outcome.new_messages)
+    await _append(connection, caller, key, turn_id, first, outcome.new_messages, now)
+
+
+async def _append(
+    connection: AsyncConnection,
+    caller: Caller,
+    key: str,
+    turn_id: str,
+    first: int,
+    new: Sequence[ChatMessage],
+    now: datetime,
+) -> None:
+    rows = [
+        {
+            "tenant": caller.tenant,
+            "session_key": key,
+            "position": position,
+            "message_id": message.message_id or str(uuid4()),
+            "turn_id": message.turn_id or turn_id,
+            "role": message.role,
+            "create_time": message.create_time or now,
+            "character_count": len(message.content),
+            "content": message.content,
+            "request_context": message.request_context,
+        }
+        for position, message in enumerate(new, start=first)
+    ]
+    if rows:
+        await connection.execute(insert(messages), rows)
+
+
+def message_of(row: Row[Any]) -> ChatMessage:
+    return ChatMessage(
+        role=row.role,
+        content=row.content,
+        request_context=row.request_context,
+        turn_id=row.turn_id,
+        message_id=row.message_id,
+        create_time=row.create_time,
+    )

@@ -1,0 +1,78 @@
+"""A document becoming READY, and the reading of its text."""
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import select
+
+from proviso_service.errors import DocumentNotFound
+from proviso_service.matters.model import Chunk, Document, DocumentStatus, Heading, PageSpan, ParsedDocument
+from proviso_service.models.ports import Vectors
+from proviso_service.storage.sql.contents import SEGMENT_CHARS, contents_of, write_contents
+from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.documents import bump_index_version, change_document, lock_document
+from proviso_service.storage.sql.tables import documents, outlines, segments
+
+
+class IngestedRows(Store):
+    """Contents of documents of the MatterStore port."""
+
+    async def commit_ready(
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        model_id: str,
+        vectors: Vectors,
+    ) -> Document:
+        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
+        async with self._database.write() as connection:
+            await lock_document(connection, document)
+            await write_contents(connection, document, contents)
+            await bump_index_version(connection, document.tenant, document.matter_id)
+            return await change_document(
+                connection,
+                document,
+                status=DocumentStatus.READY,
+                failure_reason="",
+                character_count=len(parsed.text),
+                chunk_count=len(chunks),
+                page_count=len(parsed.pages),
+            )
+
+    async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
+        """From `start` (at least 0) to `end`, or to the text's end; less where the text is shorter."""
+        first = start // SEGMENT_CHARS
+        query = select(segments.c.text).where(
+            segments.c.tenant == tenant, segments.c.document_id == document_id, segments.c.ordinal >= first
+        )
+        if end is not None:
+            query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
+        async with self._database.read() as connection:
+            ready = select(documents.c.document_id).where(
+                documents.c.tenant == tenant,
+                documents.c.document_id == document_id,
+                documents.c.status == DocumentStatus.READY,
+            )
+            if (await connection.execute(ready)).one_or_none() is None:
+                raise DocumentNotFound(document_id)
+            pieces = (await connection.execute(query.order_by(segments.c.ordinal))).scalars().all()
+        offset = first * SEGMENT_CHARS
+        return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
+
+    async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
+        """Of a READY document. Raises DocumentNotFound."""
+        query = (
+            select(outlines.c.headings, outlines.c.pages)
+            .join_from(outlines, documents)
+            .where(
+                outlines.c.tenant == tenant,
+                outlines.c.document_id == document_id,
+                documents.c.status == DocumentStatus.READY,
+            )
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            raise DocumentNotFound(document_id)
+        return row.headings, row.pages

@@ -1,0 +1,90 @@
+"""SqlMatterStore: rows of matters, and with the classes it is made of, of everything in them."""
+
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Row, Select, delete, func, select
+
+from proviso_service.errors import MatterNotFound
+from proviso_service.matters.model import DocumentStatus, Matter
+from proviso_service.paging import Page, PageRequest
+from proviso_service.storage.sql.chunks import ChunkRows
+from proviso_service.storage.sql.contents import forget_contents
+from proviso_service.storage.sql.database import insert
+from proviso_service.storage.sql.documents import DocumentRows
+from proviso_service.storage.sql.embeddings import EmbeddingRows
+from proviso_service.storage.sql.ingested import IngestedRows
+from proviso_service.storage.sql.pages import Order, rows_by_time
+from proviso_service.storage.sql.tables import documents, matters
+
+
+class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
+    """The MatterStore port on a Database."""
+
+    async def create_matter(self, tenant: str, name: str) -> Matter:
+        matter = Matter(str(uuid4()), tenant, name, self._database.now())
+        async with self._database.write() as connection:
+            await connection.execute(
+                insert(matters).values(
+                    tenant=tenant,
+                    matter_id=matter.matter_id,
+                    name=name,
+                    create_time=matter.create_time,
+                    index_version=0,
+                )
+            )
+        return matter
+
+    async def get_matter(self, tenant: str, matter_id: str) -> Matter:
+        query = _of_tenant(tenant).where(matters.c.matter_id == matter_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        if row is None:
+            raise MatterNotFound(matter_id)
+        return _matter_of(row)
+
+    async def list_matters(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
+        query = _of_tenant(tenant)
+        if name:
+            query = query.where(matters.c.name == name)
+        order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
+        async with self._database.read() as connection:
+            rows, token = await rows_by_time(connection, query, order, page)
+        return Page([_matter_of(row) for row in rows], token)
+
+    async def delete_matter(self, tenant: str, matter_id: str) -> None:
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        inside = select(documents.c.document_id).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
+        async with self._database.write() as connection:
+            for document_id in (await connection.execute(inside)).scalars().all():
+                await forget_contents(connection, tenant, matter_id, document_id)
+            if (await connection.execute(delete(matters).where(*this))).rowcount == 0:
+                raise MatterNotFound(matter_id)
+
+    async def index_version(self, tenant: str, matter_id: str) -> int:
+        """Raises MatterNotFound."""
+        query = select(matters.c.index_version).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        async with self._database.read() as connection:
+            version: int | None = (await connection.execute(query)).scalar_one_or_none()
+        if version is None:
+            raise MatterNotFound(matter_id)
+        return version
+
+
+def _of_tenant(tenant: str) -> Select[Any]:
+    mine = select(func.count()).where(
+        documents.c.tenant == matters.c.tenant, documents.c.matter_id == matters.c.matter_id
+    )
+    ready = mine.where(documents.c.status == DocumentStatus.READY)
+    return select(
+        matters.c.matter_id,
+        matters.c.tenant,
+        matters.c.name,
+        matters.c.create_time,
+        mine.scalar_subquery().label("document_count"),
+        ready.scalar_subquery().label("ready_count"),
+    ).where(matters.c.tenant == tenant)
+
+
+def _matter_of(row: Row[Any]) -> Matter:
+    return Matter(row.matter_id, row.tenant, row.name, row.create_time, row.document_count, row.ready_count)

@@ -1,0 +1,78 @@
+"""Pages of a query, by key: what is deleted or added meanwhile moves no page."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proviso_service.errors import InvalidRequest
+from proviso_service.paging import PageRequest, page_token
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Rows by a moment, and by id where moments are equal. `scope` names the list, whose tokens no other takes."""
+
+    time: ColumnElement[datetime]
+    tie: ColumnElement[str]
+    scope: tuple[str, ...]
+    newest_first: bool = False
+
+
+async def rows_by_time(
+    connection: AsyncConnection, query: Select[Any], order: Order, page: PageRequest
+) -> tuple[Sequence[Row[Any]], str]:
+    """The page's rows and the next page's token (empty on the last). Raises InvalidRequest for a foreign token."""
+    key = tuple_(order.time, order.tie)
+    after = start_after(page, order.scope, 2)
+    if after is not None:
+        last = (_moment(after[0]), after[1])
+        query = query.where(key < last if order.newest_first else key > last)
+    direction = (order.time.desc(), order.tie.desc()) if order.newest_first else (order.time, order.tie)
+    query = query.order_by(*direction).limit(page.size + 1)
+    rows = (
+        await connection.execute(query.add_columns(order.time.label("page_time"), order.tie.label("page_tie")))
+    ).all()
+    if len(rows) <= page.size:
+        return rows, ""
+    last_row = rows[page.size - 1]
+    return rows[: page.size], next_token(order.scope, last_row.page_time.isoformat(), last_row.page_tie)
+
+
+def next_token(scope: tuple[str, ...], *key: str) -> str:
+    return page_token(_tag(scope), *key)
+
+
+def start_after(page: PageRequest, scope: tuple[str, ...], length: int) -> list[str] | None:
+    """The key, `length` strings, of the last item before the page; None at the start. Raises InvalidRequest."""
+    key = page.after(length + 1)
+    if key is None:
+        return None
+    if key[0] != _tag(scope) or not all(_is_text(part) for part in key):
+        raise foreign_token()
+    return key[1:]
+
+
+def foreign_token() -> InvalidRequest:
+    return InvalidRequest.of("page_token", "is not a token that this method returned")
+
+
+def _moment(value: str) -> datetime:
+    try:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise foreign_token() from None
+
+
+def _is_text(value: str) -> bool:
+    """Whether a database can hold it: JSON can smuggle in half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _tag(scope: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(scope).encode()).hexdigest()[:12]

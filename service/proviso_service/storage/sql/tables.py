@@ -1,0 +1,233 @@
+"""Every table. Each row carries its tenant, and foreign keys include it: a row can't hang under another tenant's."""
+
+from sqlalchemy import (
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from proviso_service.context.model import MatterContext, RequestContext, SessionItem
+from proviso_service.context.sessions import MessageRole
+from proviso_service.matters.model import DocumentStatus, Heading, PageSpan
+from proviso_service.storage.sql.columns import Encoded, UtcDateTime, enumerated
+from proviso_service.turns.events import FinalState
+from proviso_service.turns.ports import TurnState
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _tenant() -> Column[str]:
+    return Column("tenant", String, nullable=False)
+
+
+matters = Table(
+    "matters",
+    metadata,
+    _tenant(),
+    Column("matter_id", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("index_version", Integer, nullable=False),
+    PrimaryKeyConstraint("tenant", "matter_id"),
+    Index(None, "tenant", "create_time", "matter_id"),
+    Index(None, "tenant", "name"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    Column("filename", String, nullable=False),
+    Column("filename_folded", String, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("status", enumerated(DocumentStatus), nullable=False),
+    Column("failure_reason", String, nullable=False),
+    Column("character_count", Integer, nullable=False),
+    Column("chunk_count", Integer, nullable=False),
+    Column("page_count", Integer, nullable=False),
+    Column("upload_time", UtcDateTime, nullable=False),
+    Column("replaces_document_id", String, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    UniqueConstraint("tenant", "matter_id", "sha256"),
+    ForeignKeyConstraint(["tenant", "matter_id"], ["matters.tenant", "matters.matter_id"], ondelete="CASCADE"),
+    Index(None, "tenant", "matter_id", "upload_time", "document_id"),
+    Index(None, "tenant", "matter_id", "filename_folded"),
+    Index(None, "tenant", "matter_id", "status"),
+    Index(
+        "ix_documents_unfinished",
+        "upload_time",
+        sqlite_where=text("status IN ('pending', 'processing')"),
+        postgresql_where=text("status IN ('pending', 'processing')"),
+    ),
+)
+
+
+def _of_document() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tenant", "document_id"], ["documents.tenant", "documents.document_id"], ondelete="CASCADE"
+    )
+
+
+outlines = Table(
+    "outlines",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("headings", Encoded(tuple[Heading, ...]), nullable=False),
+    Column("pages", Encoded(tuple[PageSpan, ...]), nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    _of_document(),
+)
+"""Structure of a document's text."""
+
+segments = Table(
+    "segments",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
+    _of_document(),
+)
+"""A document's text in pieces of one length (documents.SEGMENT_CHARS), so that a range is read without the rest."""
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    _tenant(),
+    Column("model_id", String, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "model_id", "content_sha256"),
+)
+"""One vector, little-endian float32, for each text that a tenant's chunks hold."""
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("row_id", Integer, nullable=False),
+    _tenant(),
+    Column("chunk_id", String, nullable=False),
+    Column("document_id", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("start_offset", Integer, nullable=False),
+    Column("end_offset", Integer, nullable=False),
+    Column("page", Integer, nullable=False),
+    Column("section_path", Encoded(tuple[str, ...]), nullable=False),
+    Column("model_id", String, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("row_id"),
+    UniqueConstraint("tenant", "chunk_id"),
+    UniqueConstraint("tenant", "document_id", "ordinal"),
+    _of_document(),
+    ForeignKeyConstraint(
+        ["tenant", "model_id", "content_sha256"],
+        ["embeddings.tenant", "embeddings.model_id", "embeddings.content_sha256"],
+        deferrable=True,
+        initially="DEFERRED",
+    ),
+    Index(None, "tenant", "model_id", "content_sha256"),
+)
+"""`row_id` ties a chunk to its entry in the full-text index."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _tenant(),
+    Column("session_key", String, nullable=False),
+    Column("user_id", String, nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("items", Encoded(tuple[SessionItem, ...]), nullable=False),
+    Column("matter_context", Encoded(MatterContext)),
+    Column("message_count", Integer, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("update_time", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("tenant", "session_key"),
+    UniqueConstraint("tenant", "user_id", "session_id"),
+    Index(None, "tenant", "user_id", "create_time", "session_key"),
+)
+"""`session_key` is ours, short and never used again; `session_id` is the caller's string."""
+
+messages = Table(
+    "messages",
+    metadata,
+    _tenant(),
+    Column("session_key", String, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("message_id", String, nullable=False),
+    Column("turn_id", String, nullable=False),
+    Column("role", enumerated(MessageRole), nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("character_count", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("request_context", Encoded(RequestContext)),
+    PrimaryKeyConstraint("tenant", "session_key", "position"),
+    ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    _tenant(),
+    Column("turn_id", String, nullable=False),
+    Column("user_id", String, nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("request_id", String, nullable=False),
+    Column("payload_sha256", String, nullable=False),
+    Column("state", enumerated(TurnState), nullable=False),
+    Column("owner", String, nullable=False),
+    Column("lease_expire_time", UtcDateTime, nullable=False),
+    Column("last_sequence", Integer, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("end_time", UtcDateTime),
+    Column("final_state", Encoded(FinalState)),
+    PrimaryKeyConstraint("tenant", "turn_id"),
+    Index(
+        "uq_turns_request",
+        "tenant",
+        "user_id",
+        "request_id",
+        unique=True,
+        sqlite_where=text("request_id != ''"),
+        postgresql_where=text("request_id != ''"),
+    ),
+    Index(
+        "uq_turns_open_session",
+        "tenant",
+        "user_id",
+        "session_id",
+        unique=True,
+        sqlite_where=text("session_id != '' AND state != 'ended'"),
+        postgresql_where=text("session_id != '' AND state != 'ended'"),
+    ),
+    Index(None, "tenant", "user_id", "session_id"),
+    Index(
+        "ix_turns_running",
+        "lease_expire_time",
+        sqlite_where=text("state = 'running'"),
+        postgresql_where=text("state = 'running'"),
+    ),
+)
+"""A session may be made by its first turn's end, so a turn names its session by the caller's string."""
