@@ -1,0 +1,83 @@
+"""The prepared embedding model on disk: one folder, and a manifest that tells whether it is whole."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+FOLDER = "minilm-int8"
+MODEL_ID = "all-MiniLM-L6-v2-int8-1"
+"""The last number grows when the same weights are turned into other vectors: stored vectors are then computed again."""
+DIMENSIONS = 384
+MAX_TOKENS = 256
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+MANIFEST_FILE = "manifest.json"
+FILES = (MODEL_FILE, TOKENIZER_FILE, "LICENSE", "NOTICE")
+
+
+class ModelNotPrepared(Exception):
+    """The embedding model is absent or damaged; the message says how to prepare it."""
+
+    def __init__(self, folder: Path, problem: str) -> None:
+        super().__init__(f"The embedding model in {folder} {problem}; run `proviso prepare`")
+
+
+class FileRecord(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    size_bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What was written, from which package, and how to tell that it is still the same."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model_id: str
+    source: str
+    source_version: str
+    files: Mapping[str, FileRecord]
+
+
+def find_prepared(models_dir: Path) -> Path:
+    """The model's folder, checked by manifest and file sizes only. Raises ModelNotPrepared."""
+    folder = models_dir / FOLDER
+    for name, record in _read_manifest(folder).files.items():
+        path = folder / name
+        if not path.is_file():
+            raise ModelNotPrepared(folder, f"lacks {name}")
+        if path.stat().st_size != record.size_bytes:
+            raise ModelNotPrepared(folder, f"is damaged: {name} has the wrong size")
+    return folder
+
+
+def verify_prepared(models_dir: Path) -> Path:
+    """The model's folder, checked by the hash of every file. Raises ModelNotPrepared."""
+    folder = find_prepared(models_dir)
+    for name, record in _read_manifest(folder).files.items():
+        if sha256_of(folder / name) != record.sha256:
+            raise ModelNotPrepared(folder, f"is damaged: {name} has changed")
+    return folder
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
+    except FileNotFoundError:
+        raise ModelNotPrepared(folder, "is not prepared") from None
+    except (OSError, ValidationError):
+        raise ModelNotPrepared(folder, "is damaged: the manifest cannot be read") from None
+    if manifest.model_id != MODEL_ID:
+        raise ModelNotPrepared(folder, f"is {manifest.model_id!r}, not {MODEL_ID!r}")
+    if set(manifest.files) != set(FILES):
+        raise ModelNotPrepared(folder, "is damaged: the manifest names other files")
+    return manifest
