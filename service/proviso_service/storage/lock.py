@@ -1,0 +1,84 @@
+"""FolderLock: one process owns a data folder.
+
+The embedded vector index is corrupted when two processes write it (measured), so a second process must not start.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+LOCK_FILE = "proviso.lock"
+
+
+class DataFolderError(Exception):
+    """The data folder cannot be used; the message tells the operator why."""
+
+
+class FolderInUse(DataFolderError):
+    """Another process owns the folder; `pid` is its process id, None when it has not said so yet."""
+
+    def __init__(self, folder: Path, pid: int | None) -> None:
+        holder = f"process {pid}" if pid is not None else "another process"
+        super().__init__(f"The data folder {folder} is in use by {holder}; stop it or choose another folder")
+        self.pid = pid
+
+
+class FolderUnusable(DataFolderError):
+    """The folder cannot be made, written or locked."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(f"The data folder {folder} cannot be used: {reason}")
+
+
+class FolderLock:
+    """Exclusive ownership of a folder, which is made when absent. The system releases it when the process dies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Raises FolderInUse or FolderUnusable."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise FolderUnusable(self._folder, error.strerror or str(error)) from error
+        try:
+            self._lock(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """The file stays: removing it would let two processes hold locks on two files of one name."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _lock(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        except BlockingIOError:
+            raise FolderInUse(self._folder, _holder(descriptor)) from None
+        except OSError as error:
+            raise FolderUnusable(self._folder, error.strerror or str(error)) from error
+
+
+def _holder(descriptor: int) -> int | None:
+    written = os.pread(descriptor, 20, 0)
+    return int(written) if written.isdigit() else None
