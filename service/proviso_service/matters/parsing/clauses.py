@@ -1,0 +1,138 @@
+"""Headings of contracts that were typed without markup: "ARTICLE IV", "SECTION 3. Fees", "9.2 Governing Law. This
+...", and lines in capitals.
+
+Recognition is conservative: a heading that is missed costs a little context, a sentence taken for a heading cuts a
+clause in two. So a title must be short, start its line or follow a finished sentence, hold nothing but capitalised
+words and the little words between them, and end where a title ends. Every pattern is bounded, so that the time is
+linear in the text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LITTLE = "of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between|per|not|no|its|other|into|&|-|\u2013"
+_CAPITALISED = r"[A-Z][\w'\u2019/&-]{0,30}[,;]?"
+_TITLE = rf"{_CAPITALISED}(?:[ ]{{1,12}}(?:{_CAPITALISED}|(?:{_LITTLE})(?!\w))){{0,11}}"
+_CAPS_WORD = r"[A-Z'\u2019/&,-]{1,30}(?![\w'\u2019])"
+_CAPS_TITLE = rf"(?=[A-Z]{{2}})(?>{_CAPS_WORD}(?:[ ]{{1,12}}{_CAPS_WORD}){{0,11}})"
+
+_LINE_START = r"^[ \t\f]*"
+_AFTER_SENTENCE = r"(?<=[.;:\"\u201d)\]])[ \t]+"
+_AFTER_CAPITALS = r"(?<=[A-Z])[ \t]+"
+_LINE_END = r"[.:]?[ \t]*$"
+_RUN_IN = r"[.:](?=[ \t]+[A-Z0-9(\"\u201c'\u2018\[]|[ \t]*$)"
+
+# A plain number needs its full stop or bracket: "2 January" and "10 Business Days" are not headings.
+_PLAIN_NUMBER = r"\d{1,2}[.)](?=[ \t])"
+_DOTTED_NUMBER = r"\d{1,2}(?:\.\d{1,2}){1,3}\.?(?=[ \t])"
+_NUMBERED = re.compile(
+    rf"(?:{_LINE_START}(?P<own_line>(?:{_PLAIN_NUMBER}|{_DOTTED_NUMBER})[ \t]+{_TITLE}){_LINE_END})"
+    rf"|(?:{_LINE_START}|{_AFTER_SENTENCE})(?P<run_in>(?:{_PLAIN_NUMBER}|{_DOTTED_NUMBER})[ \t]+{_TITLE}){_RUN_IN}"
+    rf"|{_AFTER_CAPITALS}(?P<after_part>{_DOTTED_NUMBER}[ \t]+{_TITLE}){_RUN_IN}",
+    re.MULTILINE,
+)
+
+_PARTS = "ARTICLE|EXHIBIT|SCHEDULE|ANNEX|ANNEXURE|APPENDIX|ATTACHMENT|ADDENDUM|PART"
+_LABEL = rf"(?:{_PARTS}|SECTION|CLAUSE)"
+_ORDINAL = r"(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVXL]{1,6}|[A-Z](?:-\d{1,2})?)(?!\w)"
+_BREAK = r"[ \t.:)\u2013\u2014-]{0,8}(?:\n[ \t]*){0,2}"
+_LABELLED = re.compile(
+    rf"{_LINE_START}(?P<own_line>(?=[A-Z])(?i:{_LABEL})[ \t]+{_ORDINAL}(?P<title>{_BREAK}{_TITLE})?)"
+    rf"(?:{_LINE_END}|(?(title){_RUN_IN}|(?!)))"
+    rf"|(?:{_LINE_START}|{_AFTER_SENTENCE})"
+    rf"(?P<run_in>{_LABEL}[ \t]+{_ORDINAL}[.:]?[ \t\u2013\u2014-]{{1,4}}{_CAPS_TITLE})(?=[.:]?[ \t]+[A-Z0-9(\"\u201c])",
+    re.MULTILINE,
+)
+_LABELLED_PARTS = re.compile(rf"(?P<label>{_LABEL})[ \t]+(?P<ordinal>{_ORDINAL})", re.IGNORECASE)
+_OPENING = re.compile(rf"(?P<title>{_TITLE})(?:[.:]?[ \t]*\Z|{_RUN_IN})")
+
+# What ends like this is a sentence that a line break or an abbreviation has cut.
+_UNFINISHED = re.compile(rf"\s(?:{_LITTLE}|[A-Z]|Mr|Mrs|Ms|Dr|St|Inc|Corp|Co|Ltd|No|Nos|vs|Jr|Sr)$")
+
+_MAX_CAPS_LINE_CHARS = 90
+_MAX_CAPS_WORDS = 10
+_COMPANY = re.compile(
+    r"\b(?:INC|LLC|L\.L\.C|CORP|CORPORATION|LTD|LIMITED|L\.P|LP|LLP|PLC|GMBH|S\.A|N\.A|CO|COMPANY)\.?$"
+)
+_PAGE_NUMBER = re.compile(r"\s\d{1,3}$")
+_NOT_HEADINGS = frozenset(
+    {"BETWEEN", "BY AND BETWEEN", "BY AND AMONG", "WITNESSETH", "W I T N E S S E T H", "IN WITNESS WHEREOF"}
+    | {"CONFIDENTIAL", "EXECUTION COPY", "EXECUTION VERSION", "DRAFT", "REDACTED", "NOW, THEREFORE"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A title found in a text: `number` is that of a clause or part ("9.2", "IV"), empty for a line in capitals;
+    `part` marks the larger divisions."""
+
+    start: int
+    end: int
+    words: str
+    number: str = ""
+    part: bool = False
+
+
+def opening_title(content: str) -> tuple[str, str]:
+    """The title that a clause opens with, without its number, and the rest of the clause; ("", content) without one."""
+    match = _OPENING.match(content)
+    if match is None or _UNFINISHED.search(match["title"]):
+        return "", content
+    return match["title"].rstrip(",;"), content[match.end() :]
+
+
+def labelled_titles(text: str) -> Iterator[Title]:
+    """Titles such as "ARTICLE IV", "Exhibit A", "SECTION 3. Fees"."""
+    for match in _LABELLED.finditer(text):
+        title = _title(text, match, "own_line", "run_in")
+        label = _LABELLED_PARTS.match(title.words)
+        if label and not _UNFINISHED.search(title.words, label.end()):
+            is_part = label["label"].upper() in _PARTS.split("|")
+            yield Title(title.start, title.end, title.words, label["ordinal"], is_part)
+
+
+def numbered_titles(text: str) -> Iterator[Title]:
+    """Titles such as "9. Governing Law", on a line of their own or at the start of the clause."""
+    for match in _NUMBERED.finditer(text):
+        title = _title(text, match, "own_line", "run_in", "after_part")
+        if not _UNFINISHED.search(title.words):
+            number = title.words.split()[0].rstrip(".)")
+            yield Title(title.start, title.end, title.words, number)
+
+
+def capital_titles(text: str) -> Iterator[Title]:
+    """Lines in capitals that stand after a blank line; not the lines of a paragraph in capitals."""
+    start, before = 0, ""
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        words = line.strip().rstrip(".:").rstrip()
+        after = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if _is_capital_title(words) and not before and not _in_capitals(after):
+            offset = start + line.index(words)
+            yield Title(offset, offset + len(words), " ".join(words.split()))
+        start += len(line) + 1
+        before = line.strip()
+
+
+def _title(text: str, match: re.Match[str], *groups: str) -> Title:
+    start, end = next(match.span(group) for group in groups if match[group])
+    return Title(start, end, " ".join(text[start:end].split()).rstrip(",;:.- "))
+
+
+def _is_capital_title(words: str) -> bool:
+    return (
+        4 <= len(words) <= _MAX_CAPS_LINE_CHARS
+        and words[0].isalpha()
+        and _in_capitals(words)
+        and len(words.split()) <= _MAX_CAPS_WORDS
+        and not words.endswith((",", ";", "-"))
+        and not any(char in words for char in "_=*@|<>[]")
+        and words not in _NOT_HEADINGS
+        and not _COMPANY.search(words)
+        and not _PAGE_NUMBER.search(words)
+    )
+
+
+def _in_capitals(line: str) -> bool:
+    return line.isupper() and sum(char.isalpha() for char in line) * 2 > len(line)
