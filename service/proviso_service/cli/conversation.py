@@ -1,0 +1,135 @@
+"""A conversation with a server: one session, its matter, and each turn shown as it comes."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+
+import grpc.aio
+from google.protobuf.json_format import MessageToDict
+
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2
+from proviso_service.cli.client import Client, connect, explain, find_document, find_matter
+from proviso_service.cli.output import console, print_json
+from proviso_service.cli.problems import CommandError
+from proviso_service.cli.screen import Screen
+from proviso_service.cli.transcript import Transcript
+from proviso_service.cli.turn_stream import TurnStream
+
+ANSWERED = (chat_pb2.EXIT_REASON_COMPLETED, chat_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
+INTERRUPTED = 130
+
+
+class Conversation:
+    """Made by `open`; `close` it in the end."""
+
+    def __init__(
+        self,
+        client: Client,
+        context: context_pb2.MatterContext,
+        session_id: str,
+        stack: AsyncExitStack,
+        *,
+        as_json: bool,
+    ) -> None:
+        self._client = client
+        self._context = context
+        self._session_id = session_id
+        self._stack = stack
+        self._as_json = as_json
+        self._console = console()
+
+    @classmethod
+    async def open(
+        cls, address: str, matter_name: str, document_name: str, session_id: str, *, as_json: bool
+    ) -> "Conversation":
+        """Connects and finds matter and document by name. Raises CommandError."""
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(connect(address))
+            context = await _matter_context(client, matter_name, document_name)
+            return cls(client, context, session_id, stack.pop_all(), as_json=as_json)
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+    def greet(self) -> None:
+        about = f"Matter {self._context.matter_name}" if self._context.matter_id else "No matter"
+        about += f", {self._context.document_name}" if self._context.document_id else ""
+        self._console.print(f"{about}. Ctrl-C cancels an answer, Ctrl-D ends the conversation.", style="dim")
+
+    def part(self) -> None:
+        self._console.print(f"\nGo on later with: proviso chat --session {self._session_id}", style="dim")
+
+    async def ask(self, message: str) -> int:
+        """Runs one turn; returns the exit code it stands for. Raises CommandError, KeyboardInterrupt."""
+        request = chat_pb2.ChatRequest(message=message, session_id=self._session_id)
+        if self._context.matter_id:
+            request.matter_context.CopyFrom(self._context)
+        turn = TurnStream(self._client, request)
+        try:
+            with _cancelling(turn):
+                final = await self._follow(turn)
+        except grpc.aio.AioRpcError as error:
+            raise CommandError(explain(error, self._client.address)) from error
+        if final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED:
+            return INTERRUPTED
+        return 0 if final.exit_reason in ANSWERED else 1
+
+    async def _follow(self, turn: TurnStream) -> chat_pb2.FinalState:
+        transcript, screen = Transcript(), Screen(self._console)
+        final = chat_pb2.FinalState()
+        try:
+            async for event in turn.events():
+                if event.HasField("final_state"):
+                    final = event.final_state
+                if self._as_json:
+                    print_json(MessageToDict(event, preserving_proto_field_name=True))
+                    continue
+                for step in transcript.apply(event):
+                    screen.show(step)
+        finally:
+            screen.close()
+        return final
+
+
+async def _matter_context(client: Client, matter_name: str, document_name: str) -> context_pb2.MatterContext:
+    if not matter_name:
+        return context_pb2.MatterContext()
+    matter = await find_matter(client, matter_name)
+    document = await find_document(client, matter, document_name) if document_name else matters_pb2.Document()
+    return context_pb2.MatterContext(
+        matter_id=matter.matter_id,
+        matter_name=matter.name,
+        document_id=document.document_id,
+        document_name=document.filename,
+    )
+
+
+@contextmanager
+def _cancelling(turn: TurnStream) -> Iterator[None]:
+    """The first Ctrl-C cancels the turn, the second leaves."""
+    loop, asking = asyncio.get_running_loop(), asyncio.current_task()
+    cancels: list[asyncio.Task[None]] = []
+
+    async def cancel() -> None:
+        with suppress(grpc.aio.AioRpcError):
+            await turn.cancel()
+
+    def interrupted() -> None:
+        if cancels and asking:
+            asking.cancel()
+        else:
+            cancels.append(loop.create_task(cancel()))
+
+    loop.add_signal_handler(signal.SIGINT, interrupted)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if cancels:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        for task in cancels:
+            task.cancel()

@@ -1,0 +1,49 @@
+"""`proviso serve`: the service."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.problems import UsageProblem
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on [default: 127.0.0.1].")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one [default: 50051].")] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].")
+    ] = None,
+    models_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the embedded models [default: models in the data folder].")
+    ] = None,
+    llm: Annotated[
+        str | None, typer.Option(help="Chat model: local, or google_genai:<model> [default: local].")
+    ] = None,
+    insecure: Annotated[
+        bool | None, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
+    ] = None,
+) -> None:
+    """Run the service until SIGTERM or Ctrl-C.
+
+    Flags beat PROVISO_ variables, which beat proviso.toml.
+    """
+    settings = load_settings(
+        {
+            ("server", "host"): host,
+            ("server", "port"): port,
+            ("server", "insecure"): insecure,
+            ("data_dir",): data_dir,
+            ("models_dir",): models_dir,
+            ("llm",): llm,
+        }
+    )
+    import asyncio
+
+    from proviso_service import app
+
+    try:
+        asyncio.run(app.serve(settings))
+    except app.StartupError as error:
+        raise UsageProblem(str(error)) from error

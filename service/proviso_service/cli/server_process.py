@@ -1,0 +1,97 @@
+"""A Proviso server as a child process, for the demo."""
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc.aio
+
+from proviso_service.cli.client import is_serving
+from proviso_service.cli.problems import CommandError
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 30.0
+RECONNECT = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 500))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    address: str
+    start_s: float
+    _process: asyncio.subprocess.Process
+
+    async def stop(self) -> int:
+        """Sends SIGTERM and waits; returns the exit code, negative for a signal."""
+        if self._process.returncode is None:
+            self._process.terminate()
+        try:
+            return await asyncio.wait_for(self._process.wait(), STOP_TIMEOUT_S)
+        except TimeoutError:
+            self._process.kill()
+            return await self._process.wait()
+
+
+@asynccontextmanager
+async def running_server(folder: Path, models_dir: Path) -> AsyncIterator[ServerProcess]:
+    """A serving server that keeps everything in `folder`, with no settings but its flags. Raises CommandError."""
+    address, log = f"127.0.0.1:{_free_port()}", folder / "server.log"
+    begin = time.monotonic()
+    process = await _spawn(folder, models_dir, address, log)
+    try:
+        await _serving(address, process, log)
+        yield ServerProcess(address, time.monotonic() - begin, process)
+    finally:
+        await ServerProcess(address, 0.0, process).stop()
+
+
+async def _spawn(folder: Path, models_dir: Path, address: str, log: Path) -> asyncio.subprocess.Process:
+    """In a session of its own, so that Ctrl-C reaches the demo, which then stops the server in order."""
+    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith("PROVISO_")}
+    host, _, port = address.rpartition(":")
+    flags = ["--host", host, "--port", port, "--llm", "local"]
+    flags += ["--data-dir", str(folder / "data"), "--models-dir", str(models_dir)]
+    with log.open("wb") as output:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "proviso_service.cli", "serve", *flags),
+            cwd=folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+
+async def _serving(address: str, process: asyncio.subprocess.Process, log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    async with grpc.aio.insecure_channel(address, options=RECONNECT) as channel:
+        while not await _answers(channel):
+            if process.returncode is not None:
+                raise CommandError(f"The server ended with exit code {process.returncode}: {_last_line(log)}")
+            if time.monotonic() > deadline:
+                raise CommandError(f"The server was not serving after {START_TIMEOUT_S:.0f} s: {_last_line(log)}")
+            await asyncio.sleep(0.1)
+
+
+async def _answers(channel: grpc.aio.Channel) -> bool:
+    try:
+        return await is_serving(channel)
+    except grpc.aio.AioRpcError:
+        return False
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it wrote nothing"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
