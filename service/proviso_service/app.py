@@ -1,0 +1,190 @@
+"""The composition root: the only place that wires ports to adapters, and the life of the process around them."""
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Self
+
+import grpc
+import structlog
+from opentelemetry.sdk.trace import TracerProvider
+
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.program import Agent
+from proviso_service.api.domain import Domain, Limits
+from proviso_service.api.readiness import Readiness
+from proviso_service.api.server import CannotListen, create_server, listen
+from proviso_service.context.model import SessionItem
+from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.service import Matters
+from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.models.local.chat.model import LocalChatModel
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.models.ports import Embedder
+from proviso_service.settings import Settings
+from proviso_service.storage.blobs.folder import FolderBlobStore
+from proviso_service.storage.lock import DataFolderError, FolderLock
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.sql.migrations import UnknownSchema
+from proviso_service.storage.sql.sessions import SqlSessionStore
+from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.storage.vectors.chroma import ChromaVectorIndex, VectorIndexCorrupt
+from proviso_service.telemetry.logging import configure_logging
+from proviso_service.telemetry.tracing import tracer_provider
+from proviso_service.tools.get_document_text import GetDocumentText
+from proviso_service.tools.isaacus_search import IsaacusSearch
+from proviso_service.tools.list_matter_documents import ListMatterDocuments
+from proviso_service.tools.registry import ToolRegistry
+from proviso_service.turns.service import Turns
+
+_log = structlog.get_logger(__name__)
+
+LOCAL_MODEL = "local"
+
+_OWNER = "embedded"
+"""The lock on the data folder makes this process the only owner of its turns, so that a restart may close at once what
+an earlier life left running."""
+
+_HANG_UP_S = 2.0
+"""What readers of ended turns get to take their final state, when the server stops."""
+
+
+class StartupError(Exception):
+    """The service cannot start; the message is the one line that says why and how to mend it."""
+
+
+_MENDABLE = (CannotListen, ChatModelUnavailable, DataFolderError, ModelNotPrepared, UnknownSchema, VectorIndexCorrupt)
+"""What an operator can mend; each says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is opened before anything listens."""
+
+    database: Database
+    embedder: Embedder
+    vectors: ChromaVectorIndex
+    blobs: FolderBlobStore
+    traces: TracerProvider | None
+
+
+class App:
+    """The service, wired and SERVING. Made by `start`, ended by `stop`."""
+
+    def __init__(
+        self, settings: Settings, port: int, readiness: Readiness, turns: Turns, stack: AsyncExitStack
+    ) -> None:
+        self.port = port
+        self._settings = settings
+        self._readiness = readiness
+        self._turns = turns
+        self._stack = stack
+
+    @classmethod
+    async def start(cls, settings: Settings, chat_models: ChatModels | None = None) -> Self:
+        """Returns when the service is SERVING. `chat_models` takes the place of those that the settings name.
+
+        Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
+        try:
+            async with AsyncExitStack() as stack:
+                parts = await _open(settings, stack)
+                models = chat_models or _chat_models(settings, parts.embedder)
+                domain = _domain(settings, parts, models)
+                readiness = await Readiness.starting()
+                server = create_server(domain, settings.server, readiness, parts.traces)
+                port = listen(server, settings.server)
+                await _run(server, domain, readiness, stack)
+                return cls(settings, port, readiness, domain.turns, stack.pop_all())
+        except _MENDABLE as error:
+            raise StartupError(str(error)) from error
+
+    async def stop(self) -> None:
+        """Drains and stops: NOT_SERVING, new turns refused, running ones get the drain time and end in CANCELLED."""
+        await self._readiness.enter_shutdown()
+        _log.info("draining", turns=self._turns.running)
+        await self._turns.drain(self._settings.server.drain_s)
+        await self._stack.aclose()
+
+
+async def serve(settings: Settings) -> None:
+    """Runs the service until SIGTERM or SIGINT. Raises StartupError."""
+    configure_logging(settings.telemetry)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    app = await App.start(settings)
+    _log.info("serving", address=f"{settings.server.host}:{app.port}", llm=settings.llm)
+    await stopping.wait()
+    await app.stop()
+    _log.info("stopped")
+
+
+async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
+    """Opens storage and models, side by side where they are slow."""
+    stack.enter_context(FolderLock(settings.data_dir))
+    database = Database(settings.resolved_state_url)
+    stack.push_async_callback(database.close)
+    traces = tracer_provider(settings.telemetry)
+    if traces is not None:
+        stack.push_async_callback(asyncio.to_thread, traces.shutdown)
+    blobs = FolderBlobStore(settings.data_dir / "blobs")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(database.migrate())
+        group.create_task(blobs.open())
+        loading = group.create_task(
+            asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
+        )
+    embedder = loading.result()
+    stack.push_async_callback(embedder.close)
+    vectors = await ChromaVectorIndex.open(
+        settings.data_dir / "vectors", settings.storage.vector_collections, embedder.dimensions
+    )
+    stack.push_async_callback(vectors.close)
+    return Parts(database, embedder, vectors, blobs, traces)
+
+
+def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:
+    store = SqlMatterStore(parts.database)
+    sessions = SqlSessionStore(parts.database)
+    matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents)
+    retriever = Retriever(store, parts.vectors, parts.embedder, settings.documents)
+    tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
+    agent = Agent(models, tools, sessions, matters, settings.turns, settings.context)
+    turns = Turns(
+        agent,
+        SqlTurnStore(parts.database),
+        settings.turns,
+        owner=_OWNER,
+        max_running=settings.server.max_turns_running,
+    )
+    return Domain(
+        turns=turns,
+        sessions=sessions,
+        matters=matters,
+        retriever=retriever,
+        limits=Limits.of(settings),
+        session_items=tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items()),
+    )
+
+
+def _chat_models(settings: Settings, embedder: Embedder) -> ChatModels:
+    if settings.llm == LOCAL_MODEL:
+        model = LocalChatModel(embedder=embedder)
+        return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True))
+    chat = build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
+    return ChatModels(NamedChatModel(settings.llm, chat))
+
+
+async def _run(server: grpc.aio.Server, domain: Domain, readiness: Readiness, stack: AsyncExitStack) -> None:
+    """Starts what works on its own, then the server."""
+    await domain.turns.open()
+    stack.push_async_callback(domain.turns.close)
+    await domain.matters.open()
+    stack.push_async_callback(domain.matters.close)
+    await server.start()
+    stack.push_async_callback(server.stop, _HANG_UP_S)
+    await readiness.set_ready()
