@@ -1,0 +1,78 @@
+# ruff: noqa: N802  methods have the names of the contract
+"""ChatService: turns over the wire. A turn belongs to its log, not to the call that started it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+from proviso.v1 import chat_pb2 as pb
+from proviso.v1.chat_pb2_grpc import ChatServiceServicer
+from proviso_service.api.convert.enums import TURN_STATES
+from proviso_service.api.convert.events import agent_event, final_state
+from proviso_service.api.domain import Domain
+from proviso_service.api.errors import NotBuilt
+from proviso_service.api.identity import Context
+from proviso_service.api.requests.base import parse
+from proviso_service.api.requests.chat import (
+    CancelTurnRequestModel,
+    ChatRequestModel,
+    GetTurnRequestModel,
+    ResumeChatRequestModel,
+)
+from proviso_service.security.identity import Caller
+
+TURN_ID_KEY = "proviso-turn-id"
+
+
+class ChatServicer(ChatServiceServicer):
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
+        caller, turn_id = await self._start(request, context)
+        # Ahead of the first event, so that a caller who is cut off before it can resume.
+        await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
+        async with aclosing(self._read(caller, turn_id, 0)) as events:
+            async for event in events:
+                yield event
+
+    async def ResumeChat(self, request: pb.ResumeChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
+        asked = parse(ResumeChatRequestModel, request)
+        caller = self._domain.identify(context, asked.user_id)
+        async with aclosing(self._read(caller, asked.turn_id, asked.after_sequence)) as events:
+            async for event in events:
+                yield event
+
+    async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
+        caller, turn_id = await self._start(request, context)
+        # Nobody can resume what has no stream: a cancelled wait cancels the turn.
+        state = await self._domain.turns.wait(caller, turn_id)
+        return pb.InvokeResponse(turn_id=turn_id, final_state=final_state(state))
+
+    async def CancelTurn(self, request: pb.CancelTurnRequest, context: Context) -> pb.CancelTurnResponse:
+        asked = parse(CancelTurnRequestModel, request)
+        caller = self._domain.identify(context, asked.user_id)
+        return pb.CancelTurnResponse(cancelled=await self._domain.turns.cancel(caller, asked.turn_id))
+
+    async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
+        asked = parse(GetTurnRequestModel, request)
+        turn = await self._domain.turns.get(self._domain.identify(context, asked.user_id), asked.turn_id)
+        return pb.GetTurnResponse(
+            turn_id=turn.turn_id,
+            state=TURN_STATES[turn.state],
+            last_sequence=turn.last_sequence,
+            final_state=final_state(turn.final_state) if turn.final_state else None,
+            session_id=turn.session_id,
+        )
+
+    async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
+        raise NotBuilt("DecideToolCall", "approvals")
+
+    async def _start(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, str]:
+        asked = parse(ChatRequestModel, request, context=self._domain.limits)
+        caller = self._domain.identify(context, asked.user_id)
+        return caller, await self._domain.turns.start(caller, asked.to_domain())
+
+    async def _read(self, caller: Caller, turn_id: str, after_sequence: int) -> AsyncGenerator[pb.AgentEvent, None]:
+        async with aclosing(self._domain.turns.read(caller, turn_id, after_sequence)) as events:
+            async for event in events:
+                yield agent_event(turn_id, event)

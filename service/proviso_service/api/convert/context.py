@@ -1,0 +1,72 @@
+"""Request contexts and what they are made of."""
+
+from proviso.v1 import context_pb2 as pb
+from proviso_service.api.convert.enums import ASSET_KINDS, INCLUDE_MODES, ITEM_TYPES, OMISSION_REASONS
+from proviso_service.api.convert.times import timestamp
+from proviso_service.context.model import (
+    AssetUse,
+    ContextFill,
+    ItemRef,
+    MatterContext,
+    OmittedItem,
+    RequestContext,
+    RequestItem,
+)
+
+
+def request_context(context: RequestContext | None) -> pb.RequestContext | None:
+    if context is None:
+        return None
+    return pb.RequestContext(
+        items=[_item(item) for item in context.items],
+        omitted=[_omitted(item) for item in context.omitted],
+        matter_context=matter_context(context.matter_context),
+        assets=[_asset(asset) for asset in context.assets],
+        fill=_fill(context.fill),
+        timestamp=timestamp(context.timestamp),
+        payload_sha256=context.payload_sha256,
+    )
+
+
+def matter_context(context: MatterContext | None) -> pb.MatterContext | None:
+    if context is None:
+        return None
+    return pb.MatterContext(
+        matter_id=context.matter_id,
+        matter_name=context.matter_name,
+        document_id=context.document_id,
+        document_name=context.document_name,
+    )
+
+
+def item_ref(ref: ItemRef) -> pb.ContextItemRef:
+    return pb.ContextItemRef(type=ITEM_TYPES[ref.type], name=ref.name, server_name=ref.server_name)
+
+
+def _item(item: RequestItem) -> pb.RequestContextItem:
+    return pb.RequestContextItem(
+        type=ITEM_TYPES[item.ref.type],
+        name=item.ref.name,
+        server_name=item.ref.server_name,
+        include_mode=INCLUDE_MODES[item.include_mode],
+        similarity_score=item.similarity_score,
+        content_sha256=item.content_sha256,
+        missing=item.missing,
+    )
+
+
+def _omitted(item: OmittedItem) -> pb.OmittedContextItem:
+    return pb.OmittedContextItem(item=item_ref(item.ref), reason=OMISSION_REASONS[item.reason], score=item.score)
+
+
+def _asset(asset: AssetUse) -> pb.AssetUse:
+    return pb.AssetUse(kind=ASSET_KINDS[asset.kind], name=asset.name, included=asset.included, note=asset.note)
+
+
+def _fill(fill: ContextFill) -> pb.ContextFill:
+    return pb.ContextFill(
+        characters_used=fill.characters_used,
+        characters_limit=fill.characters_limit,
+        tokens_used=fill.tokens_used,
+        tokens_limit=fill.tokens_limit,
+    )

@@ -1,0 +1,37 @@
+"""Domain enums and their proto counterparts: members of one name mean the same."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2
+from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
+from proviso_service.context.sessions import MessageRole
+from proviso_service.matters.model import DocumentStatus
+from proviso_service.turns.events import ContextProblem, DiscardReason
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.ports import OnDisconnect, TurnState
+
+E = TypeVar("E", bound=Enum)
+V = TypeVar("V", bound=int)
+
+
+def table(members: type[E], proto: type[V]) -> Mapping[E, V]:
+    """Each member with the proto value of its name. Raises ValueError where one has none: noticed at the start."""
+    wrapper: Any = proto  # generated enums are wrapper objects, typed as classes
+    prefix = wrapper.DESCRIPTOR.values[0].name.removesuffix("UNSPECIFIED")
+    return {member: wrapper.Value(prefix + member.name) for member in members}
+
+
+EXIT_REASONS = table(ExitReason, chat_pb2.ExitReason)
+RETRYABLE = table(Retryable, chat_pb2.Retryable)
+CONTEXT_PROBLEMS = table(ContextProblem, chat_pb2.ContextProblem)
+DISCARD_REASONS = table(DiscardReason, chat_pb2.DiscardReason)
+ON_DISCONNECT = table(OnDisconnect, chat_pb2.OnDisconnect)
+TURN_STATES = table(TurnState, chat_pb2.TurnState)
+ITEM_TYPES = table(ItemType, context_pb2.ContextItemType)
+INCLUDE_MODES = table(IncludeMode, context_pb2.IncludeMode)
+OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
+ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
+MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)
+DOCUMENT_STATUSES = table(DocumentStatus, matters_pb2.DocumentStatus)

@@ -1,0 +1,135 @@
+"""Events of a turn. Tokens are the hot path: one constructor call each."""
+
+from collections.abc import Callable
+from typing import Any
+
+from proviso.v1 import chat_pb2 as pb
+from proviso_service.api.answer_size import clear_if_too_large, fit
+from proviso_service.api.convert.context import request_context
+from proviso_service.api.convert.enums import (
+    CONTEXT_PROBLEMS,
+    DISCARD_REASONS,
+    EXIT_REASONS,
+    RETRYABLE,
+)
+from proviso_service.api.convert.sessions import chat_message
+from proviso_service.api.convert.times import duration, timestamp, unix_timestamp
+from proviso_service.turns.events import (
+    ApprovalRequired,
+    Citation,
+    Event,
+    FinalState,
+    Heartbeat,
+    LoggedEvent,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+    Usage,
+)
+
+
+def agent_event(turn_id: str, logged: LoggedEvent | Heartbeat) -> pb.AgentEvent:
+    emit_time = unix_timestamp(logged.emit_time_s)
+    if isinstance(logged, Heartbeat):
+        return pb.AgentEvent(turn_id=turn_id, emit_time=emit_time, heartbeat=pb.Heartbeat())
+    event = logged.event
+    if isinstance(event, Token):
+        token = pb.Token(text_id=event.text_id, text=event.text, first_sequence=logged.first_sequence)
+        return pb.AgentEvent(turn_id=turn_id, sequence=logged.sequence, emit_time=emit_time, token=token)
+    field, convert = _CONVERTERS[type(event)]
+    return pb.AgentEvent(turn_id=turn_id, sequence=logged.sequence, emit_time=emit_time, **{field: convert(event)})
+
+
+def final_state(state: FinalState) -> pb.FinalState:
+    answer = pb.FinalState(
+        exit_reason=EXIT_REASONS[state.exit_reason],
+        retryable=RETRYABLE[state.retryable],
+        retry_after=None if state.retry_after_s is None else duration(state.retry_after_s),
+        display_message=state.display_message,
+        message=state.message,
+        messages=[chat_message(message) for message in state.messages],
+        request_context=request_context(state.request_context),
+        citations=[citation(value) for value in state.citations],
+        usage=_usage(state.usage),
+        cycles=state.cycles,
+        tool_calls=state.tool_calls,
+        from_cache=state.from_cache,
+        context_problem=CONTEXT_PROBLEMS[state.context_problem] if state.context_problem else None,
+    )
+    fit(answer, "messages", oldest_first=True)
+    return answer
+
+
+def citation(value: Citation) -> pb.Citation:
+    return pb.Citation(
+        number=value.number,
+        answer_start=value.answer_start,
+        answer_end=value.answer_end,
+        document_id=value.document_id,
+        filename=value.filename,
+        start=value.start,
+        end=value.end,
+        page=value.page,
+        heading=value.heading,
+        quote=value.quote,
+        permalink=value.permalink,
+    )
+
+
+def _usage(usage: Usage) -> pb.Usage:
+    return pb.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, model_calls=usage.model_calls)
+
+
+def _turn_start(event: TurnStart) -> pb.TurnStart:
+    return pb.TurnStart(
+        request_context=request_context(event.request_context), session_id=event.session_id, model=event.model
+    )
+
+
+def _text_discarded(event: TextDiscarded) -> pb.TextDiscarded:
+    return pb.TextDiscarded(text_id=event.text_id, reason=DISCARD_REASONS[event.reason])
+
+
+def _tool_start(event: ToolStart) -> pb.ToolStart:
+    return pb.ToolStart(
+        call_id=event.call_id, tool=event.tool, server_name=event.server_name, input_json=event.input_json
+    )
+
+
+def _tool_end(event: ToolEnd) -> pb.ToolEnd:
+    answer = pb.ToolEnd(
+        call_id=event.call_id,
+        tool=event.tool,
+        output=event.output,
+        output_json=event.output_json,
+        truncated=event.truncated,
+        error=event.error,
+        duration=duration(event.duration_s),
+        from_cache=event.from_cache,
+    )
+    clear_if_too_large(answer, "output_json")
+    return answer
+
+
+def _approval_required(event: ApprovalRequired) -> pb.ApprovalRequired:
+    return pb.ApprovalRequired(
+        call_id=event.call_id,
+        tool=event.tool,
+        server_name=event.server_name,
+        input_json=event.input_json,
+        expire_time=timestamp(event.expire_time),
+    )
+
+
+_CONVERTERS: dict[type[Event], tuple[str, Callable[[Any], Any]]] = {
+    TurnStart: ("turn_start", _turn_start),
+    TextDiscarded: ("text_discarded", _text_discarded),
+    ToolStart: ("tool_start", _tool_start),
+    ToolEnd: ("tool_end", _tool_end),
+    Citation: ("citation", citation),
+    ApprovalRequired: ("approval_required", _approval_required),
+    FinalState: ("final_state", final_state),
+}
+"""Field and converter of every event but Token, by its type."""

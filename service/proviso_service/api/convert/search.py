@@ -1,0 +1,59 @@
+"""Search results."""
+
+from proviso.v1 import tools_pb2 as pb
+from proviso_service.api.answer_size import fit
+from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, SearchOutcome
+
+
+def search_response(outcome: SearchOutcome) -> pb.SearchResponse:
+    answer = pb.SearchResponse(
+        results=[_result(hit) for hit in outcome.hits],
+        total_found=len(outcome.hits),
+        query=outcome.query.query,
+        matter_id=outcome.query.matter_id,
+        reranked=outcome.reranked,
+        documents_available=outcome.documents_available,
+        documents_processing=outcome.documents_processing,
+        documents_matching=[_document_hits(hits) for hits in outcome.documents_matching],
+    )
+    fit(answer, "documents_available", "documents_processing", "documents_matching", "results")
+    return answer
+
+
+def _result(hit: SearchHit) -> pb.SearchResult:
+    stored = hit.stored
+    return pb.SearchResult(
+        document_id=stored.document_id,
+        chunk_id=stored.chunk_id,
+        filename=stored.filename,
+        chunk_text=stored.chunk.text,
+        similarity=hit.similarity,
+        rerank_score=hit.rerank_score,
+        citation=_citation(stored.document_id, stored.filename, stored.chunk),
+        context_before=hit.context_before,
+        context_after=hit.context_after,
+        score=hit.score,
+        lexical_match=hit.lexical_match,
+    )
+
+
+def _citation(document_id: str, filename: str, chunk: Chunk) -> pb.SearchCitation:
+    return pb.SearchCitation(
+        page=chunk.page,
+        section_path=chunk.section_path,
+        heading=chunk.heading,
+        label=label(filename, chunk),
+        permalink=f"cite:{document_id}@{chunk.start}-{chunk.end}",
+        start=chunk.start,
+        end=chunk.end,
+    )
+
+
+def label(filename: str, chunk: Chunk) -> str:
+    """The citation as a person reads it: file name, page and heading where there are any."""
+    page = f"page {chunk.page}" if chunk.page else ""
+    return ", ".join(part for part in (filename, page, chunk.heading) if part)
+
+
+def _document_hits(hits: DocumentHits) -> pb.DocumentHits:
+    return pb.DocumentHits(document_id=hits.document_id, filename=hits.filename, passages=hits.passages)

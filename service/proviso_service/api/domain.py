@@ -1,0 +1,41 @@
+"""What the servicers need of the service."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proviso_service.api.identity import Identify, local_caller
+from proviso_service.context.model import SessionItem
+from proviso_service.context.sessions import SessionStore
+from proviso_service.settings import ContextSettings, Settings, TurnSettings
+from proviso_service.turns.service import Turns
+
+if TYPE_CHECKING:
+    from proviso_service.matters.retrieval import Retriever
+    from proviso_service.matters.service import Matters
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits that requests are checked against, beside those of the contract; `upload_idle_s` is the longest wait for
+    the next piece of an upload."""
+
+    turns: TurnSettings
+    context: ContextSettings
+    upload_idle_s: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Limits":
+        return cls(settings.turns, settings.context, settings.server.unary_timeout_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The domain services; `session_items` are in every new session."""
+
+    turns: Turns
+    sessions: SessionStore
+    matters: "Matters"
+    retriever: "Retriever"
+    limits: Limits
+    session_items: tuple[SessionItem, ...] = ()
+    identify: Identify = local_caller

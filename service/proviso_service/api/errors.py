@@ -1,0 +1,143 @@
+"""The one map from failures to status codes and google.rpc details (see errors.proto).
+
+Everything in the details is bounded, because gRPC carries them in trailing metadata, of which peers accept about 8 KB.
+"""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
+    BadRequest,
+    ErrorInfo,
+    ResourceInfo,
+    RetryInfo,
+)
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+
+from proviso.v1.errors_pb2 import ErrorReason
+from proviso_service import errors
+from proviso_service.api.convert.times import duration
+from proviso_service.errors import FieldViolation, ProvisoError
+
+DOMAIN = "proviso.v1"
+MAX_MESSAGE_BYTES = 1_500
+MAX_VIOLATIONS_BYTES = 2_000
+MAX_TEXT_CHARS = 200
+
+
+class NotBuilt(ProvisoError):
+    """The method is part of the contract and comes with a later release."""
+
+    def __init__(self, method: str, feature: str) -> None:
+        super().__init__(f"{method} is part of the contract and not built yet; it comes with {feature}")
+
+
+class DeadlinePassed(ProvisoError):
+    """The service's own time limit of a call passed."""
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(f"The call took longer than {limit_s:g} s; set a deadline for more time")
+
+
+STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
+    errors.InvalidRequest: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_REQUEST),
+    errors.UnsupportedDocument: (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        ErrorReason.ERROR_REASON_UNSUPPORTED_DOCUMENT,
+    ),
+    errors.MatterNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_MATTER_NOT_FOUND),
+    errors.DocumentNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_DOCUMENT_NOT_FOUND),
+    errors.SessionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SESSION_NOT_FOUND),
+    errors.TurnUnknown: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_UNKNOWN),
+    errors.TurnExpired: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_EXPIRED),
+    errors.SessionExists: (grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_SESSION_EXISTS),
+    errors.RequestIdReused: (grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED),
+    errors.SessionBusy: (grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_SESSION_BUSY),
+    errors.DocumentNotReady: (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.ERROR_REASON_DOCUMENT_NOT_READY,
+    ),
+    errors.NoReadyDocuments: (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.ERROR_REASON_NO_READY_DOCUMENTS,
+    ),
+    errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
+    errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
+    errors.Draining: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING),
+    errors.Unavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_NOT_READY),
+    NotBuilt: (grpc.StatusCode.UNIMPLEMENTED, ErrorReason.ERROR_REASON_NOT_IMPLEMENTED),
+    DeadlinePassed: (grpc.StatusCode.DEADLINE_EXCEEDED, ErrorReason.ERROR_REASON_DEADLINE_EXCEEDED),
+}
+
+
+def status_of(error: Exception, request_id: str) -> Status:
+    """The status a caller gets for a failure: that of its class or of the nearest one above it. What is not in the
+    table is a fault of the service: INTERNAL, with nothing of its text, only the id under which it is logged."""
+    if not isinstance(error, ProvisoError) or is_fault(error):
+        return _internal(request_id)
+    code, reason = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    info = _error_info(reason, {"turn_id": error.turn_id} if isinstance(error, errors.SessionBusy) else {})
+    return _status(code, error.message, info, *_details(error))
+
+
+def is_fault(error: Exception) -> bool:
+    """Whether a failure is a fault of the service rather than something a caller is told about."""
+    return not isinstance(error, tuple(STATUS_OF))
+
+
+def _internal(request_id: str) -> Status:
+    info = _error_info(ErrorReason.ERROR_REASON_INTERNAL, {"request_id": request_id})
+    return _status(
+        grpc.StatusCode.INTERNAL, f"Internal error; the service's log has it under request id {request_id}", info
+    )
+
+
+def _status(code: grpc.StatusCode, message: str, *details: Message) -> Status:
+    packed = [AnyMessage() for _ in details]
+    for holder, detail in zip(packed, details, strict=True):
+        holder.Pack(detail)
+    return Status(code=code.value[0], message=_bounded(message), details=packed)
+
+
+def _error_info(reason: ErrorReason, metadata: dict[str, str]) -> ErrorInfo:
+    name = ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
+    return ErrorInfo(reason=name, domain=DOMAIN, metadata=metadata)
+
+
+def _details(error: ProvisoError) -> Iterator[Message]:
+    match error:
+        case errors.InvalidRequest():
+            yield _bad_request(error.violations)
+        case errors.UnsupportedDocument():
+            yield _bad_request((FieldViolation("data", error.message),))
+        case errors.NotFound():
+            yield ResourceInfo(resource_type=error.resource, resource_name=error.name[:MAX_TEXT_CHARS])
+        case errors.TooBusy() | errors.Unavailable():
+            yield RetryInfo(retry_delay=duration(error.retry_after_s))
+
+
+def _bad_request(violations: tuple[FieldViolation, ...]) -> BadRequest:
+    """Every violation while they fit; then one that counts the rest."""
+    answer = BadRequest()
+    for index, violation in enumerate(violations):
+        answer.field_violations.add(
+            field=violation.field[:MAX_TEXT_CHARS], description=violation.description[:MAX_TEXT_CHARS]
+        )
+        if answer.ByteSize() > MAX_VIOLATIONS_BYTES:
+            answer.field_violations.pop()
+            answer.field_violations.add(description=f"and {len(violations) - index} more")
+            break
+    return answer
+
+
+def _bounded(message: str) -> str:
+    """Cuts a message by its size on the wire, where it is percent-encoded."""
+    size = 0
+    for index, character in enumerate(message):
+        size += len(quote(character, safe=" !#$&'()*+,/:;=?@[]\"<>\\^`{|}"))
+        if size > MAX_MESSAGE_BYTES:
+            return message[:index] + "..."
+    return message

@@ -1,0 +1,37 @@
+"""Whether the service is ready, as grpc.health.v1 tells it: for the server as a whole and for each service."""
+
+from grpc_health.v1 import health, health_pb2
+
+from proviso_service.api.services import SERVICE_NAMES
+
+WHOLE_SERVER = ""
+
+
+class Readiness:
+    """Driven by the composition root: starting, then ready, then stopping. Only ready is SERVING."""
+
+    def __init__(self, servicer: health.aio.HealthServicer) -> None:
+        self.servicer = servicer
+        self.started = False
+        self.stopping = False
+
+    @classmethod
+    async def starting(cls) -> "Readiness":
+        """Of a service that is not ready yet."""
+        readiness = cls(health.aio.HealthServicer())
+        await readiness._set(health_pb2.HealthCheckResponse.NOT_SERVING)
+        return readiness
+
+    async def set_ready(self) -> None:
+        """From here on calls are answered. Changes nothing once the service is stopping."""
+        self.started = True
+        await self._set(health_pb2.HealthCheckResponse.SERVING)
+
+    async def enter_shutdown(self) -> None:
+        """From here on no new work is accepted; for good."""
+        self.stopping = True
+        await self.servicer.enter_graceful_shutdown()
+
+    async def _set(self, status: int) -> None:
+        for name in (WHOLE_SERVER, *SERVICE_NAMES):
+            await self.servicer.set(name, status)

@@ -1,0 +1,118 @@
+"""From a protobuf request to a validated model, or to every violation at once."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from google.protobuf.message import Message
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from proviso_service.errors import FieldViolation, InvalidRequest
+from proviso_service.paging import PageRequest
+
+D = TypeVar("D")
+R = TypeVar("R", bound="RequestModel")
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class RequestModel(BaseModel):
+    """A request message: its fields under their proto names. A field without a value in the request is None where the
+    contract tells absent from empty, else the proto default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    proto: ClassVar[type[Message]]
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
+        """Rules over several fields. Checked also where single fields are wrong, so that all is told at once."""
+        return ()
+
+
+class PagedRequest(RequestModel):
+    """A request for a page of a list."""
+
+    page_size: Annotated[int, Field(ge=0, le=1_000_000)]
+    page_token: Annotated[str, Field(max_length=512)]
+
+    @property
+    def page(self) -> PageRequest:
+        return PageRequest.of(self.page_size, self.page_token)
+
+
+def parse(model: type[R], request: Message, *, context: object = None, within: str = "") -> R:
+    """The validated request. `context` is what validators compare with; `within` is the path of the field that holds
+    the message, empty for a whole request. Raises InvalidRequest with every violation."""
+    values = _plain(request)
+    violations = list(model.conflicts(values))
+    try:
+        parsed = model.model_validate(values, context=context)
+    except ValidationError as error:
+        violations[:0] = _violations(error)
+    if violations:
+        raise InvalidRequest([FieldViolation(_join(within, v.field), v.description) for v in violations])
+    return parsed
+
+
+def known(values: Mapping[int, D], description: str = "is not a known value") -> BeforeValidator:
+    """Turns an enum's number into the domain's member."""
+
+    def member(number: int) -> D:
+        if number not in values:
+            raise violation(description)
+        return values[number]
+
+    return BeforeValidator(member)
+
+
+def violation(description: str) -> PydanticCustomError:
+    """The error for a validator to raise; the text reaches the caller as it is."""
+    return PydanticCustomError("violation", "{description}", {"description": description})
+
+
+def _uuid(kind: str, *, optional: bool = False) -> AfterValidator:
+    def check(value: str) -> str:
+        """Canonical form; ids are compared as text, so letters become lower case."""
+        if not (_UUID.fullmatch(value.lower()) or (optional and not value)):
+            raise violation(f"Invalid {kind} ID format")
+        return value.lower()
+
+    return AfterValidator(check)
+
+
+MatterId = Annotated[str, _uuid("matter")]
+DocumentId = Annotated[str, _uuid("document")]
+OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
+OptionalDocumentId = Annotated[str, Field(max_length=64), _uuid("document", optional=True)]
+DocumentIds = Annotated[tuple[DocumentId, ...], Field(max_length=1_000)]
+SessionId = Annotated[str, Field(min_length=1, max_length=128)]
+UserId = Annotated[str, Field(max_length=128)]
+TurnId = Annotated[str, Field(min_length=1, max_length=64)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """Fields as Python values; absent messages and absent optional scalars are None."""
+    return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+
+
+def _value(message: Message, field: Any) -> Any:
+    if field.has_presence and not message.HasField(field.name):
+        return None
+    value = getattr(message, field.name)
+    if field.message_type is None:
+        return tuple(value) if field.is_repeated else value
+    return [_plain(item) for item in value] if field.is_repeated else _plain(value)
+
+
+def _violations(error: ValidationError) -> Iterator[FieldViolation]:
+    for detail in error.errors(include_url=False, include_input=False):
+        path = ""
+        for part in detail["loc"]:
+            path = f"{path}[{part}]" if isinstance(part, int) else _join(path, part)
+        yield FieldViolation(path, detail["msg"])
+
+
+def _join(parent: str, child: str) -> str:
+    return f"{parent}.{child}" if parent and child else parent or child

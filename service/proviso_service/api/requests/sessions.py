@@ -1,0 +1,75 @@
+"""Requests of SessionService."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from proviso.v1 import sessions_pb2
+from proviso_service.api.requests.base import PagedRequest, RequestModel, SessionId, TurnId, UserId
+from proviso_service.api.requests.context import ContextItemRefModel, MatterContextModel
+
+
+class CreateSessionRequestModel(RequestModel):
+    proto = sessions_pb2.CreateSessionRequest
+
+    session_id: Annotated[str, Field(max_length=128)]
+    user_id: UserId
+
+
+class GetSessionRequestModel(RequestModel):
+    proto = sessions_pb2.GetSessionRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class ListSessionsRequestModel(PagedRequest):
+    proto = sessions_pb2.ListSessionsRequest
+
+    user_id: UserId
+
+
+class DeleteSessionRequestModel(RequestModel):
+    proto = sessions_pb2.DeleteSessionRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class AddContextItemRequestModel(RequestModel):
+    proto = sessions_pb2.AddContextItemRequest
+
+    session_id: SessionId
+    user_id: UserId
+    item: ContextItemRefModel
+
+
+class RemoveContextItemRequestModel(RequestModel):
+    proto = sessions_pb2.RemoveContextItemRequest
+
+    session_id: SessionId
+    user_id: UserId
+    item: ContextItemRefModel
+
+
+class ListMessagesRequestModel(PagedRequest):
+    proto = sessions_pb2.ListMessagesRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class PreviewRequestContextRequestModel(RequestModel):
+    proto = sessions_pb2.PreviewRequestContextRequest
+
+    session_id: SessionId
+    user_id: UserId
+    message: Annotated[str, Field(max_length=32_000)]
+    matter_context: MatterContextModel | None
+
+
+class RebuildRequestRequestModel(RequestModel):
+    proto = sessions_pb2.RebuildRequestRequest
+
+    turn_id: TurnId
+    user_id: UserId

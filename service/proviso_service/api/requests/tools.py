@@ -1,0 +1,123 @@
+"""Requests of ToolService."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from proviso.v1 import tools_pb2
+from proviso_service.api.requests.base import (
+    DocumentIds,
+    Fraction,
+    MatterId,
+    OptionalDocumentId,
+    OptionalMatterId,
+    RequestModel,
+    known,
+)
+from proviso_service.errors import FieldViolation
+from proviso_service.matters.model import SearchQuery
+
+DEFAULT_RESULTS = 5
+DEFAULT_THRESHOLD = 0.3
+DEFAULT_SEMANTIC_WEIGHT = 0.7
+DEFAULT_TEXT_LENGTH = 50_000
+
+_COMPARISONS = {number: number for number in tools_pb2.IqlComparison.values()}
+
+IqlQuery = Annotated[str, Field(min_length=1, max_length=4_000)]
+Question = Annotated[str, Field(min_length=1, max_length=2_000)]
+MaxResults = Annotated[int, Field(ge=0, le=20)]
+
+
+class ExecuteIqlRequestModel(RequestModel):
+    proto = tools_pb2.ExecuteIqlRequest
+
+    matter_id: MatterId
+    query: IqlQuery
+    document_ids: DocumentIds
+    model: Annotated[str, Field(max_length=128)]
+    min_score: Fraction | None
+    comparison: Annotated[int, known(_COMPARISONS)]
+
+
+class StreamIqlRequestModel(RequestModel):
+    proto = tools_pb2.StreamIqlRequest
+
+    query: ExecuteIqlRequestModel
+
+
+class ParseIqlRequestModel(RequestModel):
+    proto = tools_pb2.ParseIqlRequest
+
+    query: IqlQuery
+    matter_id: OptionalMatterId
+
+
+class SearchRequestModel(RequestModel):
+    proto = tools_pb2.SearchRequest
+
+    matter_id: MatterId
+    query: Question
+    max_results: MaxResults
+    threshold: Fraction | None
+    semantic_weight: Fraction | None
+    include_context: bool
+    document_ids: DocumentIds
+
+    def to_domain(self) -> SearchQuery:
+        return SearchQuery(
+            matter_id=self.matter_id,
+            query=self.query,
+            max_results=self.max_results or DEFAULT_RESULTS,
+            threshold=DEFAULT_THRESHOLD if self.threshold is None else self.threshold,
+            semantic_weight=DEFAULT_SEMANTIC_WEIGHT if self.semantic_weight is None else self.semantic_weight,
+            include_context=self.include_context,
+            document_ids=self.document_ids,
+        )
+
+
+class ExtractRequestModel(RequestModel):
+    proto = tools_pb2.ExtractRequest
+
+    matter_id: MatterId
+    question: Question
+    document_ids: DocumentIds
+
+
+class ClassifyRequestModel(RequestModel):
+    proto = tools_pb2.ClassifyRequest
+
+    matter_id: MatterId
+    clause_types: Annotated[tuple[str, ...], Field(max_length=50)]
+    document_ids: DocumentIds
+
+
+class ListMatterDocumentsRequestModel(RequestModel):
+    proto = tools_pb2.ListMatterDocumentsRequest
+
+    matter_id: MatterId
+
+
+class GetDocumentTextRequestModel(RequestModel):
+    """Where both document_id and filename are given, the id decides."""
+
+    proto = tools_pb2.GetDocumentTextRequest
+
+    matter_id: MatterId
+    document_id: OptionalDocumentId
+    filename: Annotated[str, Field(max_length=255)]
+    max_length: Annotated[int, Field(ge=0, le=700_000)]
+    start: Annotated[int, Field(ge=0, le=2_147_483_647)]
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
+        if not values["document_id"] and not values["filename"]:
+            yield FieldViolation("document_id", "document_id or filename is required")
+
+
+class RetrieveDocumentationRequestModel(RequestModel):
+    proto = tools_pb2.RetrieveDocumentationRequest
+
+    query: Question
+    max_results: MaxResults

@@ -1,0 +1,116 @@
+"""The gRPC server."""
+
+import ipaddress
+
+import grpc
+from grpc_health.v1 import health_pb2_grpc
+from opentelemetry.trace import TracerProvider
+
+from proviso.v1.catalog_pb2_grpc import add_CatalogServiceServicer_to_server
+from proviso.v1.chat_pb2_grpc import add_ChatServiceServicer_to_server
+from proviso.v1.matters_pb2_grpc import add_MatterServiceServicer_to_server
+from proviso.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_server
+from proviso.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
+from proviso_service.api.catalog import CatalogServicer
+from proviso_service.api.chat import ChatServicer
+from proviso_service.api.domain import Domain
+from proviso_service.api.interceptors import Around, CallInterceptor
+from proviso_service.api.interceptors.access_log import access_log
+from proviso_service.api.interceptors.deadlines import Deadlines
+from proviso_service.api.interceptors.errors import errors
+from proviso_service.api.interceptors.gate import Gate
+from proviso_service.api.interceptors.request_ids import request_ids
+from proviso_service.api.interceptors.running_calls import RunningCalls
+from proviso_service.api.interceptors.spans import Spans
+from proviso_service.api.matters import MatterServicer
+from proviso_service.api.readiness import Readiness
+from proviso_service.api.reflection import add_reflection
+from proviso_service.api.sessions import SessionServicer
+from proviso_service.api.tools import ToolServicer
+from proviso_service.settings import ServerSettings
+
+MAX_SEND_BYTES = 4 * 1024 * 1024
+"""Above what answers are cut to, so that no answer is lost to it."""
+
+TRACER = "proviso_service.api"
+
+
+class CannotListen(Exception):
+    """The address is taken, cannot be used, or may not be used without TLS; the message is for the operator."""
+
+
+def create_server(
+    domain: Domain,
+    settings: ServerSettings,
+    readiness: Readiness,
+    tracer_provider: TracerProvider | None = None,
+) -> grpc.aio.Server:
+    """A server of all services, with health and reflection. It has no port yet (see `listen`) and is not started. Call
+    inside the event loop that it will run in."""
+    server = grpc.aio.server(
+        interceptors=[CallInterceptor(_arounds(settings, readiness, tracer_provider))],
+        options=_options(settings),
+    )
+    add_ChatServiceServicer_to_server(ChatServicer(domain), server)
+    add_SessionServiceServicer_to_server(SessionServicer(domain), server)
+    add_CatalogServiceServicer_to_server(CatalogServicer(), server)
+    add_MatterServiceServicer_to_server(MatterServicer(domain), server)
+    add_ToolServiceServicer_to_server(ToolServicer(domain), server)
+    health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
+    add_reflection(server)
+    return server
+
+
+def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
+    """Opens the settings' address without TLS; returns the port. Raises CannotListen."""
+    if not (settings.insecure or _is_loopback(settings.host)):
+        raise CannotListen(
+            f"{settings.host} is reachable from other machines: calls would be neither encrypted nor authenticated. "
+            "Use a loopback address, or allow this with --insecure"
+        )
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    try:
+        return server.add_insecure_port(f"{host}:{settings.port}")
+    except RuntimeError as error:
+        raise CannotListen(
+            f"Cannot listen on {host}:{settings.port}: it is in use, or no address of this machine"
+        ) from error
+
+
+def _arounds(settings: ServerSettings, readiness: Readiness, tracer_provider: TracerProvider | None) -> list[Around]:
+    """In order from the outside: each sees what those after it make of a call."""
+    spans = [Spans(tracer_provider.get_tracer(TRACER))] if tracer_provider else []
+    return [
+        request_ids,
+        *spans,
+        access_log,
+        errors,
+        Gate(readiness),
+        RunningCalls(settings.max_calls_running),
+        Deadlines(settings.unary_timeout_s),
+    ]
+
+
+def _options(settings: ServerSettings) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_send_message_length", MAX_SEND_BYTES),
+        # A port in use is an error, not a second server that gets half of the calls.
+        ("grpc.so_reuseport", 0),
+        # Clients behind proxies ping often, also between calls; gRPC would close their connections by default.
+        ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        # Finds clients that vanished without closing their connection.
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+    ]
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

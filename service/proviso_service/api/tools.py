@@ -1,0 +1,71 @@
+# ruff: noqa: N802  methods have the names of the contract
+"""ToolService: the agent's tools without the agent."""
+
+from collections.abc import AsyncIterator
+
+from proviso.v1 import tools_pb2 as pb
+from proviso.v1.tools_pb2_grpc import ToolServiceServicer
+from proviso_service.api.convert.matters import document_text, matter_documents
+from proviso_service.api.convert.search import search_response
+from proviso_service.api.domain import Domain
+from proviso_service.api.errors import NotBuilt
+from proviso_service.api.identity import Context
+from proviso_service.api.requests.base import parse
+from proviso_service.api.requests.tools import (
+    DEFAULT_TEXT_LENGTH,
+    GetDocumentTextRequestModel,
+    ListMatterDocumentsRequestModel,
+    SearchRequestModel,
+)
+
+
+class ToolServicer(ToolServiceServicer):
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    async def Search(self, request: pb.SearchRequest, context: Context) -> pb.SearchResponse:
+        asked = parse(SearchRequestModel, request)
+        outcome = await self._domain.retriever.search(self._tenant(context), asked.to_domain())
+        return search_response(outcome)
+
+    async def ListMatterDocuments(
+        self, request: pb.ListMatterDocumentsRequest, context: Context
+    ) -> pb.ListMatterDocumentsResponse:
+        asked = parse(ListMatterDocumentsRequestModel, request)
+        documents = await self._domain.matters.all_documents(self._tenant(context), asked.matter_id)
+        return matter_documents(asked.matter_id, documents)
+
+    async def GetDocumentText(self, request: pb.GetDocumentTextRequest, context: Context) -> pb.GetDocumentTextResponse:
+        asked = parse(GetDocumentTextRequestModel, request)
+        part = await self._domain.matters.document_text(
+            self._tenant(context),
+            asked.matter_id,
+            document_id=asked.document_id,
+            filename="" if asked.document_id else asked.filename,
+            start=asked.start,
+            max_length=asked.max_length or DEFAULT_TEXT_LENGTH,
+        )
+        return document_text(part)
+
+    async def ExecuteIql(self, request: pb.ExecuteIqlRequest, context: Context) -> pb.ExecuteIqlResponse:
+        raise NotBuilt("ExecuteIql", "IQL")
+
+    def StreamIql(self, request: pb.StreamIqlRequest, context: Context) -> AsyncIterator[pb.StreamIqlResponse]:
+        raise NotBuilt("StreamIql", "IQL")
+
+    async def ParseIql(self, request: pb.ParseIqlRequest, context: Context) -> pb.ParseIqlResponse:
+        raise NotBuilt("ParseIql", "IQL")
+
+    async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
+        raise NotBuilt("Extract", "extraction")
+
+    async def Classify(self, request: pb.ClassifyRequest, context: Context) -> pb.ClassifyResponse:
+        raise NotBuilt("Classify", "classification")
+
+    async def RetrieveDocumentation(
+        self, request: pb.RetrieveDocumentationRequest, context: Context
+    ) -> pb.RetrieveDocumentationResponse:
+        raise NotBuilt("RetrieveDocumentation", "the documentation collection")
+
+    def _tenant(self, context: Context) -> str:
+        return self._domain.identify(context, "").tenant

@@ -1,0 +1,44 @@
+"""The messages of an upload: a header, then bytes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from proviso.v1.matters_pb2 import UploadDocumentRequest
+from proviso_service.api.errors import DeadlinePassed
+from proviso_service.api.requests.base import parse
+from proviso_service.api.requests.matters import UploadHeaderModel
+from proviso_service.errors import InvalidRequest
+from proviso_service.matters.model import UploadHeader
+
+
+class Upload:
+    """Reads an upload once, first the header, then the pieces. A caller that sends nothing for `idle_s` is cut off, so
+    that stalled uploads do not hold the service's resources."""
+
+    def __init__(self, requests: AsyncIterator[UploadDocumentRequest], idle_s: float) -> None:
+        self._requests = aiter(requests)
+        self._idle_s = idle_s
+
+    async def header(self) -> UploadHeader:
+        """Raises InvalidRequest when the first message is no sound header."""
+        first = await self._next()
+        if first is None or first.WhichOneof("payload") != "header":
+            raise InvalidRequest.of("header", "must be the first message")
+        return parse(UploadHeaderModel, first.header, within="header").to_domain()
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        """Raises InvalidRequest for a second header and DeadlinePassed for a stalled caller."""
+        while (message := await self._next()) is not None:
+            if message.WhichOneof("payload") == "header":
+                raise InvalidRequest.of("header", "must be the first message and no other")
+            yield message.data
+
+    async def _next(self) -> UploadDocumentRequest | None:
+        timer = asyncio.timeout(self._idle_s)
+        try:
+            async with timer:
+                return await anext(self._requests, None)
+        except TimeoutError:
+            if timer.expired():
+                raise DeadlinePassed(self._idle_s) from None
+            raise

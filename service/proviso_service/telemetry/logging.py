@@ -1,0 +1,71 @@
+"""Logs: one line per event on standard error, from structlog and the standard library alike.
+
+Log calls name what happened, with ids, codes and durations; they carry no message contents. Should a secret be passed
+by mistake, it is masked by the name of its field.
+"""
+
+import logging
+import sys
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+from proviso_service.settings import TelemetrySettings
+
+SECRET_FIELDS = frozenset({"authorization", "api_key", "google_api_key", "password", "secret", "credential", "cookie"})
+MASK = "***"
+
+NOISY = ("grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "aiosqlite", "opentelemetry")
+"""Libraries that are heard from warnings on only: below that they log contents, such as statements and URLs."""
+
+
+def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None) -> None:
+    """Sets up logging for the whole process, to standard error unless `stream` is given. Called once, by a command."""
+    stream = stream or sys.stderr
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        mask_secrets,
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(settings, stream)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level.upper())
+    for name in NOISY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    logging.captureWarnings(capture=True)
+
+
+def mask_secrets(logger: Any, method: str, event: EventDict) -> EventDict:
+    """A structlog processor that masks fields by their names."""
+    del logger, method  # the signature of a processor
+    for field in SECRET_FIELDS.intersection(event):
+        event[field] = MASK
+    return event
+
+
+def _renderers(settings: TelemetrySettings, stream: TextIO) -> list[Processor]:
+    if settings.log_format == "json":
+        return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
