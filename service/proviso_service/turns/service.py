@@ -42,7 +42,7 @@ class Turns:
         max_running: int,
         kept_bytes: int = 256 * 1024 * 1024,
         unwind_s: float = 5.0,
-        store_s: float = 10.0,
+        store_s: float = 15.0,
     ) -> None:
         self._program = program
         self._store = store

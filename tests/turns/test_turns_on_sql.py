@@ -1,0 +1,101 @@
+"""Turns over the store that the service runs with."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.turns.scripted import (
+    ANN,
+    ANSWER,
+    BEN,
+    TURN_START,
+    Gated,
+    Program,
+    ScriptedExecution,
+    collect,
+    completed,
+    emits,
+    final_of,
+    running,
+)
+
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.sessions import SqlSessionStore
+from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
+
+REQUEST = TurnRequest(message="What is the notice period?", session_id="lease", request_id="r-1")
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'state.sqlite3'}")
+    await database.migrate()
+    yield database
+    await database.close()
+
+
+async def test_a_turn_s_end_and_its_session_s_messages_are_stored_together(database: Database) -> None:
+    messages = (ChatMessage(MessageRole.USER, REQUEST.message), ChatMessage(MessageRole.ASSISTANT, ANSWER))
+
+    async def script(execution: ScriptedExecution) -> TurnOutcome:
+        execution.emit(TURN_START)
+        return TurnOutcome(completed().final_state, messages)
+
+    async with running(Program(script), SqlTurnStore(database)) as turns:
+        turn_id = await turns.start(ANN, REQUEST)
+        final = final_of(await collect(turns, turn_id))
+        record = await turns.get(ANN, turn_id)
+        assert (record.state, record.last_sequence, record.final_state) == (TurnState.ENDED, 2, final)
+        stored = await SqlSessionStore(database).history(ANN, "lease", 1_000)
+        assert [(m.role, m.content) for m in stored] == [(m.role, m.content) for m in messages]
+
+
+async def test_sessions_and_request_ids_hold_over_the_store(database: Database) -> None:
+    program = Gated()
+    async with running(program, SqlTurnStore(database)) as turns:
+        turn_id = await turns.start(ANN, REQUEST)
+        assert await turns.start(ANN, REQUEST) == turn_id
+        with pytest.raises(SessionBusy) as busy:
+            await turns.start(ANN, TurnRequest(message="?", session_id="lease"))
+        assert busy.value.turn_id == turn_id
+        with pytest.raises(RequestIdReused):
+            await turns.start(ANN, TurnRequest(message="?", request_id="r-1"))
+        with pytest.raises(TurnUnknown):
+            await turns.get(BEN, turn_id)
+        assert turns.running == 1
+        program.gate.set()
+        assert (await turns.wait(ANN, turn_id)).exit_reason is ExitReason.COMPLETED
+
+
+async def test_turns_of_a_process_that_died_are_closed_when_it_comes_back(database: Database) -> None:
+    store = SqlTurnStore(database)
+    await store.begin(ANN, "left-running", REQUEST, "", "replica-1", 3_600)
+    async with running(emits(TURN_START), store) as turns:
+        final = await turns.wait(ANN, "left-running")
+        assert final.exit_reason is ExitReason.INTERNAL_ERROR
+        await turns.wait(ANN, await turns.start(ANN, TurnRequest(message="?", session_id="lease")))
+
+
+async def test_leases_that_are_kept_outlast_their_first_term(database: Database) -> None:
+    program = Gated()
+    store = SqlTurnStore(database)
+    async with running(program, store, lease_s=0.15) as turns:
+        turn_id = await turns.start(ANN, REQUEST)
+        await asyncio.sleep(0.3)  # two leases pass
+        assert (await turns.get(ANN, turn_id)).state is TurnState.RUNNING
+        assert await store.close_interrupted("replica-2") == 0
+        program.gate.set()
+        assert (await turns.wait(ANN, turn_id)).exit_reason is ExitReason.COMPLETED
+
+
+async def test_many_turns_at_once_are_all_stored(database: Database) -> None:
+    async with running(emits(TURN_START), SqlTurnStore(database)) as turns:
+        turn_ids = await asyncio.gather(*(turns.start(ANN, TurnRequest(message=str(n))) for n in range(40)))
+        await asyncio.gather(*(turns.wait(ANN, turn_id) for turn_id in turn_ids))
+        records = await asyncio.gather(*(turns.get(ANN, turn_id) for turn_id in turn_ids))
+        assert {record.state for record in records} == {TurnState.ENDED}
