@@ -62,8 +62,8 @@ class MatterStore(Protocol):
         ...
 
     async def add_document(self, document: Document) -> tuple[Document, bool]:
-        """Stores a PENDING document; returns it and True, or the matter's document of the same bytes and False. Fills in
-        `replaces_document_id`. Raises MatterNotFound."""
+        """Stores a PENDING document; returns it and True, or the matter's document of the same bytes and False. Fills
+        in `replaces_document_id`. Raises MatterNotFound."""
         ...
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
@@ -95,8 +95,8 @@ class MatterStore(Protocol):
     async def commit_ready(
         self, document: Document, parsed: ParsedDocument, chunks: Sequence[Chunk], model_id: str, vectors: Vectors
     ) -> Document:
-        """In one transaction: text, structure, chunks, full text, embeddings and READY. Raises DocumentNotFound when it was
-        deleted meanwhile."""
+        """In one transaction: text, structure, chunks, full text, embeddings and READY. Raises DocumentNotFound when
+        it was deleted meanwhile."""
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:

@@ -1,0 +1,121 @@
+"""The workers that take uploaded documents to READY or FAILED."""
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+
+from proviso_service.errors import DocumentNotFound, TooBusy, Unavailable, UnsupportedDocument
+from proviso_service.matters.backlog import Backlog
+from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
+from proviso_service.matters.pipeline import Pipeline
+from proviso_service.matters.ports import MatterStore, VectorIndex
+from proviso_service.matters.progress import ProgressBoard
+
+BACKLOG_CAPACITY = 1_000
+ATTEMPTS = 4
+FAULT = "The document could not be processed because of a fault in the service. Delete it and upload it again."
+
+_log = structlog.get_logger(__name__)
+
+
+class Ingestion:
+    """A fixed number of workers over the backlog. Stopping leaves unfinished rows as they are; the next start takes
+    them up."""
+
+    def __init__(
+        self,
+        store: MatterStore,
+        vectors: VectorIndex,
+        pipeline: Pipeline,
+        board: ProgressBoard,
+        workers: int,
+        retry_s: float = 1.0,
+    ) -> None:
+        """`retry_s` is the first wait after a transient failure; it doubles."""
+        self._store = store
+        self._vectors = vectors
+        self._pipeline = pipeline
+        self._board = board
+        self._worker_count = workers
+        self._retry_s = retry_s
+        self._backlog = Backlog(store, BACKLOG_CAPACITY)
+        self._workers: list[asyncio.Task[None]] = []
+        self._running: set[str] = set()
+        self._abandoned: set[str] = set()
+
+    async def open(self) -> None:
+        await self._backlog.load()
+        self._workers = [asyncio.create_task(self._work()) for _ in range(self._worker_count)]
+
+    async def close(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+        self._workers = []
+
+    def add(self, document: Document) -> None:
+        """A PENDING document whose bytes are stored."""
+        self._backlog.add(document)
+
+    def abandon(self, document_id: str) -> None:
+        """Has the work on a document end soon, because its rows are deleted."""
+        if document_id in self._running:
+            self._abandoned.add(document_id)
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                async with self._backlog.next() as document:
+                    await self._run(document)
+            except Exception:
+                _log.exception("ingestion of a document was left unfinished")
+                self._backlog.load_again()
+                await asyncio.sleep(self._retry_s)
+
+    async def _run(self, document: Document) -> None:
+        self._running.add(document.document_id)
+        try:
+            await self._ingest(document)
+        finally:
+            self._running.discard(document.document_id)
+            self._abandoned.discard(document.document_id)
+            self._board.forget(document.document_id)
+
+    async def _ingest(self, document: Document) -> None:
+        try:
+            current = await self._store.get_document(document.tenant, document.matter_id, document.document_id)
+            if not current.status.is_final:
+                await self._ingest_patiently(current)
+        except DocumentNotFound:
+            # What was written after the deletion had cleared the index.
+            await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
+        except UnsupportedDocument as failure:
+            await self._fail(document, failure.message)
+        except Exception:
+            _log.exception("a document could not be ingested", document_id=document.document_id)
+            await self._fail(document, FAULT)
+
+    async def _ingest_patiently(self, document: Document) -> None:
+        """What is busy or away for the moment is tried again."""
+        for attempt in range(ATTEMPTS - 1):
+            try:
+                await self._pipeline.ingest(document, self._report)
+            except (TooBusy, Unavailable, TimeoutError) as failure:
+                _log.warning("ingestion waits", document_id=document.document_id, failure=type(failure).__name__)
+                await asyncio.sleep(self._retry_s * 2**attempt)
+            else:
+                return
+        await self._pipeline.ingest(document, self._report)
+
+    def _report(self, progress: DocumentProgress) -> None:
+        document_id = progress.document.document_id
+        if document_id in self._abandoned:
+            raise DocumentNotFound(document_id)
+        self._board.publish(progress)
+
+    async def _fail(self, document: Document, reason: str) -> None:
+        with suppress(DocumentNotFound):
+            failed = await self._store.set_status(document, DocumentStatus.FAILED, reason)
+            self._board.publish(DocumentProgress(failed))
+        await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)

@@ -1,0 +1,248 @@
+"""Matters and their documents, as callers use them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+from uuid import uuid4
+
+import structlog
+
+from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
+from proviso_service.matters.filenames import clean_filename
+from proviso_service.matters.identifiers import uuid_of, uuids_of
+from proviso_service.matters.ingestion import Ingestion
+from proviso_service.matters.model import (
+    Document,
+    DocumentProgress,
+    DocumentStatus,
+    DocumentText,
+    Matter,
+    UploadHeader,
+    UploadResult,
+)
+from proviso_service.matters.parsing.formats import format_of
+from proviso_service.matters.parsing.reader import DocumentReader, ThreadReader
+from proviso_service.matters.pipeline import Pipeline
+from proviso_service.matters.ports import BlobStore, MatterStore, VectorIndex
+from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.uploading import CheckedBytes, checked_header
+from proviso_service.matters.watching import DocumentWatch
+from proviso_service.models.ports import Embedder
+from proviso_service.paging import Page, PageRequest
+from proviso_service.settings import DocumentSettings
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+
+MAX_NAME_CHARS = 512
+
+
+class Matters:
+    """Keeps matters and documents and has uploads ingested between `open` and `close`. Close it before the stores and
+    the embedder, which its workers use.
+
+    Ids that are no UUIDs are InvalidRequest; matters and documents of other tenants do not exist."""
+
+    def __init__(
+        self,
+        store: MatterStore,
+        vectors: VectorIndex,
+        blobs: BlobStore,
+        embedder: Embedder,
+        settings: DocumentSettings,
+        reader: DocumentReader | None = None,
+    ) -> None:
+        """`reader` parses uploads; in a thread of this process when it is None."""
+        self._store = store
+        self._blobs = blobs
+        self._vectors = vectors
+        self._settings = settings
+        self._board = ProgressBoard()
+        reader = reader or ThreadReader(settings.max_text_chars)
+        pipeline = Pipeline(store, blobs, vectors, embedder, reader, settings.chunk_chars)
+        self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
+        self._open = False
+        # Between adding a document and deleting its matter: a document added in between would leave its bytes behind.
+        self._membership = asyncio.Lock()
+        self._finishing: set[asyncio.Task[object]] = set()
+
+    async def open(self) -> None:
+        """Starts ingestion, first of all that an earlier process has left unfinished."""
+        await self._ingestion.open()
+        self._open = True
+
+    async def close(self) -> None:
+        """Stops ingestion where it is; the next start goes on. Uploads and watches end in Draining."""
+        self._open = False
+        self._board.close()
+        await self._ingestion.close()
+        await asyncio.gather(*self._finishing, return_exceptions=True)
+
+    async def create(self, tenant: str, name: str) -> Matter:
+        name = name.strip()
+        if not 1 <= len(name) <= MAX_NAME_CHARS:
+            raise InvalidRequest.of("name", f"must have 1 to {MAX_NAME_CHARS} characters")
+        return await self._store.create_matter(tenant, name)
+
+    async def get(self, tenant: str, matter_id: str) -> Matter:
+        """Raises MatterNotFound."""
+        return await self._store.get_matter(tenant, uuid_of("matter_id", matter_id))
+
+    async def list(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
+        """Newest first; only those of exactly this name when it is given."""
+        return await self._store.list_matters(tenant, page, name)
+
+    async def delete(self, tenant: str, matter_id: str) -> None:
+        """With its documents; done to its end even if the caller goes away. Raises MatterNotFound."""
+        matter_id = uuid_of("matter_id", matter_id)
+        await self._finish(self._delete_matter(tenant, matter_id))
+
+    async def upload(self, tenant: str, header: UploadHeader, pieces: AsyncIterator[bytes]) -> UploadResult:
+        """Stores the bytes and has them ingested. The matter's document of the same bytes is returned instead of a
+        second one. Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
+        header = checked_header(header)
+        file_format = format_of(header.filename)
+        await self._store.get_matter(tenant, header.matter_id)
+        if not self._open:
+            raise Draining
+        document_id = str(uuid4())
+        content = CheckedBytes(pieces, self._settings.max_upload_bytes, header.sha256)
+        await self._blobs.put(tenant, document_id, aiter(content))
+        document = Document(
+            document_id=document_id,
+            matter_id=header.matter_id,
+            tenant=tenant,
+            filename=header.filename,
+            media_type=file_format.media_type,
+            size_bytes=content.size,
+            sha256=content.sha256,
+            status=DocumentStatus.PENDING,
+            upload_time=datetime.now(UTC),
+        )
+        return await self._finish(self._add(document))
+
+    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        """Raises MatterNotFound and DocumentNotFound."""
+        matter_id, document_id = uuid_of("matter_id", matter_id), uuid_of("document_id", document_id)
+        await self._store.get_matter(tenant, matter_id)
+        return await self._store.get_document(tenant, matter_id, document_id)
+
+    async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
+        """In the order of upload. Raises MatterNotFound."""
+        await self.get(tenant, matter_id)
+        return await self._store.list_documents(tenant, matter_id.lower(), page)
+
+    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
+        """In the order of upload. Raises MatterNotFound."""
+        await self.get(tenant, matter_id)
+        return await self._store.all_documents(tenant, matter_id.lower())
+
+    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
+        """Done to its end even if the caller goes away. Raises MatterNotFound and DocumentNotFound."""
+        document = await self.get_document(tenant, matter_id, document_id)
+        await self._finish(self._delete_document(document))
+
+    async def watch(self, tenant: str, matter_id: str, document_ids: Sequence[str]) -> AsyncIterator[DocumentProgress]:
+        """The state of each document (all of the matter when none is named), then each change, until all are READY or
+        FAILED. A slow reader gets the latest state and may miss some between.
+
+        Raises MatterNotFound; DocumentNotFound at once for an unknown id, and at the end when a document was deleted
+        meanwhile; Draining when the service stops."""
+        ids = uuids_of("document_ids", document_ids)
+        documents = await self.all_documents(tenant, matter_id)
+        watch = DocumentWatch(self._store, self._board, tenant, matter_id.lower())
+        async for progress in watch.watch(ids or [document.document_id for document in documents]):
+            yield progress
+
+    async def document_text(
+        self,
+        tenant: str,
+        matter_id: str,
+        *,
+        document_id: str = "",
+        filename: str = "",
+        start: int = 0,
+        max_length: int = 50_000,
+    ) -> DocumentText:
+        """At most `max_length` code points from `start`, of the document with the id or the newest of the file name (in
+        any case). Raises InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
+        if bool(document_id) == bool(filename):
+            raise InvalidRequest.of("document_id", "exactly one of document_id and filename must be given")
+        if start < 0:
+            raise InvalidRequest.of("start", "must be at least 0")
+        if max_length < 1:
+            raise InvalidRequest.of("max_length", "must be at least 1")
+        document = await self._find(tenant, matter_id, document_id, filename)
+        if document.status is not DocumentStatus.READY:
+            raise DocumentNotReady(_why_not_ready(document))
+        end = min(start + max_length, document.character_count)
+        text = await self._store.text(tenant, document.document_id, start, end) if start < end else ""
+        return DocumentText(document, text, start, document.character_count, end < document.character_count)
+
+    async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
+        if document_id:
+            return await self.get_document(tenant, matter_id, document_id)
+        await self.get(tenant, matter_id)
+        return await self._store.find_by_filename(tenant, matter_id.lower(), clean_filename("filename", filename))
+
+    async def _add(self, document: Document) -> UploadResult:
+        try:
+            async with self._membership:
+                stored, is_new = await self._store.add_document(document)
+        except BaseException:
+            await self._blobs.delete(document.tenant, document.document_id)
+            raise
+        if is_new:
+            self._ingestion.add(stored)
+        else:
+            await self._blobs.delete(document.tenant, document.document_id)
+        return UploadResult(stored, already_existed=not is_new)
+
+    async def _delete_matter(self, tenant: str, matter_id: str) -> None:
+        async with self._membership:
+            documents = await self._store.all_documents(tenant, matter_id)
+            await self._store.delete_matter(tenant, matter_id)
+        for document in documents:
+            self._announce_deletion(document)
+        try:
+            await self._vectors.delete_matter(tenant, matter_id)
+        finally:
+            for document in documents:
+                await self._blobs.delete(tenant, document.document_id)
+
+    async def _delete_document(self, document: Document) -> None:
+        """Rows first: from then on the document is invisible, whatever happens to the rest."""
+        await self._store.delete_document(document.tenant, document.matter_id, document.document_id)
+        self._announce_deletion(document)
+        try:
+            await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
+        finally:
+            await self._blobs.delete(document.tenant, document.document_id)
+
+    def _announce_deletion(self, document: Document) -> None:
+        self._ingestion.abandon(document.document_id)
+        self._board.deleted(document.document_id)
+
+    async def _finish(self, work: Coroutine[object, object, T]) -> T:
+        """Runs work to its end, also when the caller is cancelled: half of it would leave bytes that nobody owns."""
+        task = asyncio.create_task(work)
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_log_failure)
+            raise
+
+
+def _log_failure(task: asyncio.Task[T]) -> None:
+    if not task.cancelled() and (failure := task.exception()):
+        _log.error("work went wrong after its caller had left", exc_info=failure)
+
+
+def _why_not_ready(document: Document) -> str:
+    if document.status is DocumentStatus.FAILED:
+        return f"{document.filename} could not be read: {document.failure_reason}"
+    return f"{document.filename} is still being processed; try again shortly"
