@@ -41,7 +41,7 @@ def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
     except ValidationError as error:
         raise UsageProblem(_sentence(error.errors(include_url=False), given)) from error
     except SettingsError as error:
-        raise UsageProblem(f"{error}; set one value of it, for example {ENV_PREFIX}SERVER__PORT=50051") from error
+        raise UsageProblem(f"{error}; set one of its members, as in {ENV_PREFIX}SERVER__PORT=50051") from error
 
 
 def config_file() -> Path:
@@ -82,6 +82,8 @@ def _problem(error: "ErrorDetails", flags: Mapping[SettingPath, Any]) -> str:
     where = _where(path, flags)
     if error["type"] == "extra_forbidden":
         return f"{where} is not a setting of Proviso"
+    if error["type"] == "model_type":
+        return f"{where} is a group of settings; set one of them, as in {ENV_PREFIX}SERVER{ENV_SEPARATOR}PORT=50051"
     message = error["msg"][:1].lower() + error["msg"][1:]
     return f"{where}: {message}{_got(path, error['input'])}"
 

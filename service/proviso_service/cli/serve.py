@@ -22,8 +22,8 @@ def serve(
         str | None, typer.Option(help="Chat model: local, or google_genai:<model> [default: local].")
     ] = None,
     insecure: Annotated[
-        bool | None, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
-    ] = None,
+        bool, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
+    ] = False,
 ) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
@@ -33,7 +33,7 @@ def serve(
         {
             ("server", "host"): host,
             ("server", "port"): port,
-            ("server", "insecure"): insecure,
+            ("server", "insecure"): insecure or None,
             ("data_dir",): data_dir,
             ("models_dir",): models_dir,
             ("llm",): llm,

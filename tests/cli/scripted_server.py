@@ -1,0 +1,222 @@
+# ruff: noqa: N802 - methods are named as in the contract
+"""A small server of the contract whose answers a test writes down, and a way to run commands in this process."""
+
+import hashlib
+import sys
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import grpc
+import pytest
+from grpc_health.v1 import health, health_pb2_grpc
+
+from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc
+from proviso_service.cli import main
+
+TURN_ID = "turn-1"
+
+
+@dataclass
+class Finished:
+    """How a command ended."""
+
+    exit_code: int
+    out: str
+    err: str
+
+
+def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Finished:
+    monkeypatch.setattr(sys, "argv", ["proviso", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    return Finished(int(ended.value.code or 0), out, err)
+
+
+@dataclass
+class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
+    """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked."""
+
+    events: Sequence[chat_pb2.AgentEvent] = ()
+    cuts: list[int] = field(default_factory=list)
+    requests: list[chat_pb2.ChatRequest] = field(default_factory=list)
+    resumes: list[int] = field(default_factory=list)
+    expired: bool = False
+    wait_for_cancel: bool = False
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def Chat(self, request: chat_pb2.ChatRequest, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
+        self.requests.append(request)
+        yield from self._send(0, context)
+
+    def ResumeChat(
+        self, request: chat_pb2.ResumeChatRequest, context: grpc.ServicerContext
+    ) -> Iterator[chat_pb2.AgentEvent]:
+        self.resumes.append(request.after_sequence)
+        if self.expired:
+            abort(context, grpc.StatusCode.NOT_FOUND, "TURN_EXPIRED", "The events are no longer kept")
+        yield from self._send(request.after_sequence, context)
+
+    def GetTurn(self, request: chat_pb2.GetTurnRequest, context: grpc.ServicerContext) -> chat_pb2.GetTurnResponse:
+        return chat_pb2.GetTurnResponse(
+            turn_id=request.turn_id, last_sequence=len(self.events), final_state=self.events[-1].final_state
+        )
+
+    def CancelTurn(
+        self, request: chat_pb2.CancelTurnRequest, context: grpc.ServicerContext
+    ) -> chat_pb2.CancelTurnResponse:
+        assert request.turn_id == TURN_ID
+        self.cancelled.set()
+        return chat_pb2.CancelTurnResponse(cancelled=True)
+
+    def _send(self, after: int, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
+        stop = self.cuts.pop(0) if self.cuts else len(self.events)
+        for event in self.events[after:stop]:
+            if self.wait_for_cancel and event.HasField("final_state"):
+                assert self.cancelled.wait(10)
+            yield event
+        if stop < len(self.events):
+            context.abort(grpc.StatusCode.UNAVAILABLE, "Connection reset")
+
+
+@dataclass
+class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
+    """Matters of documents that are READY when watched, unless their text is `unreadable`."""
+
+    matters: list[matters_pb2.Matter] = field(default_factory=list)
+    documents: list[matters_pb2.Document] = field(default_factory=list)
+    uploads_to_refuse: int = 0
+    silent: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def CreateMatter(
+        self, request: matters_pb2.CreateMatterRequest, context: grpc.ServicerContext
+    ) -> matters_pb2.CreateMatterResponse:
+        return matters_pb2.CreateMatterResponse(matter=self.add(request.name))
+
+    def add(self, name: str) -> matters_pb2.Matter:
+        self.matters.insert(0, matters_pb2.Matter(matter_id=str(uuid.uuid4()), name=name))
+        return self.matters[0]
+
+    def ListMatters(
+        self, request: matters_pb2.ListMattersRequest, context: grpc.ServicerContext
+    ) -> matters_pb2.ListMattersResponse:
+        return matters_pb2.ListMattersResponse(matters=[m for m in self.matters if request.name in ("", m.name)])
+
+    def ListDocuments(
+        self, request: matters_pb2.ListDocumentsRequest, context: grpc.ServicerContext
+    ) -> matters_pb2.ListDocumentsResponse:
+        return matters_pb2.ListDocumentsResponse(documents=self.documents)
+
+    def UploadDocument(
+        self, request_iterator: Iterator[matters_pb2.UploadDocumentRequest], context: grpc.ServicerContext
+    ) -> matters_pb2.UploadDocumentResponse:
+        header = next(request_iterator).header
+        data = b"".join(message.data for message in request_iterator)
+        assert hashlib.sha256(data).hexdigest() == header.sha256
+        with self._lock:
+            if self.uploads_to_refuse:
+                self.uploads_to_refuse -= 1
+                context.abort(grpc.StatusCode.UNAVAILABLE, "Connection reset")
+            return self._store(header, data)
+
+    def _store(self, header: matters_pb2.UploadHeader, data: bytes) -> matters_pb2.UploadDocumentResponse:
+        for known in self.documents:
+            if known.sha256 == header.sha256:
+                return matters_pb2.UploadDocumentResponse(document=known, already_existed=True)
+        document = matters_pb2.Document(
+            document_id=str(uuid.uuid4()),
+            matter_id=header.matter_id,
+            filename=header.filename,
+            sha256=header.sha256,
+            status=matters_pb2.DOCUMENT_STATUS_PENDING,
+            failure_reason="It is not text" if b"unreadable" in data else "",
+        )
+        self.documents.append(document)
+        return matters_pb2.UploadDocumentResponse(document=document)
+
+    def WatchDocuments(
+        self, request: matters_pb2.WatchDocumentsRequest, context: grpc.ServicerContext
+    ) -> Iterator[matters_pb2.WatchDocumentsResponse]:
+        for document in self.documents:
+            if document.document_id not in request.document_ids or self.silent:
+                continue
+            yield matters_pb2.WatchDocumentsResponse(document=document, chunks_done=1, chunks_total=2)
+            failed = bool(document.failure_reason)
+            document.status = matters_pb2.DOCUMENT_STATUS_FAILED if failed else matters_pb2.DOCUMENT_STATUS_READY
+            document.chunk_count = 0 if failed else 2
+            yield matters_pb2.WatchDocumentsResponse(document=document)
+
+
+@dataclass
+class ScriptedServer:
+    address: str
+    chat: ScriptedChat
+    matters: MemoryMatters
+
+
+@contextmanager
+def scripted_server() -> Iterator[ScriptedServer]:
+    chat, matters, checks = ScriptedChat(), MemoryMatters(), health.HealthServicer()
+    server = grpc.server(ThreadPoolExecutor(max_workers=16))
+    chat_pb2_grpc.add_ChatServiceServicer_to_server(chat, server)
+    matters_pb2_grpc.add_MatterServiceServicer_to_server(matters, server)
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield ScriptedServer(f"127.0.0.1:{port}", chat, matters)
+    finally:
+        server.stop(grace=None).wait(10)
+
+
+def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str) -> None:
+    """Fails a call as Proviso does, with an ErrorInfo."""
+    from google.protobuf import any_pb2
+    from google.rpc import error_details_pb2, status_pb2
+    from grpc_status import rpc_status
+
+    detail = any_pb2.Any()
+    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1"))
+    status = status_pb2.Status(code=code.value[0], message=message, details=[detail])
+    context.abort_with_status(rpc_status.to_status(status))
+
+
+def turn(*parts: chat_pb2.AgentEvent) -> list[chat_pb2.AgentEvent]:
+    """Numbers the events of a turn; a token that joins several says by its text's length how many it covers."""
+    for sequence, event in enumerate(parts, start=1):
+        event.turn_id, event.sequence = TURN_ID, sequence
+        if event.HasField("token"):
+            event.token.first_sequence = sequence
+    return list(parts)
+
+
+def start() -> chat_pb2.AgentEvent:
+    return chat_pb2.AgentEvent(turn_start=chat_pb2.TurnStart(session_id="s", model="local"))
+
+
+def token(text: str, text_id: str = "a") -> chat_pb2.AgentEvent:
+    return chat_pb2.AgentEvent(token=chat_pb2.Token(text_id=text_id, text=text))
+
+
+def discarded(
+    text_id: str = "a", reason: "chat_pb2.DiscardReason" = chat_pb2.DISCARD_REASON_GROUNDING
+) -> chat_pb2.AgentEvent:
+    return chat_pb2.AgentEvent(text_discarded=chat_pb2.TextDiscarded(text_id=text_id, reason=reason))
+
+
+def final(message: str, **fields: object) -> chat_pb2.AgentEvent:
+    state = chat_pb2.FinalState(
+        **{
+            "exit_reason": chat_pb2.EXIT_REASON_COMPLETED,
+            "retryable": chat_pb2.RETRYABLE_NOT_APPLICABLE,
+            "display_message": True,
+            "message": message,
+            **fields,
+        }
+    )
+    return chat_pb2.AgentEvent(final_state=state)

@@ -1,0 +1,99 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.scripted_server import Finished, ScriptedServer
+
+from proviso_service.cli import uploads
+
+Proviso = Callable[..., Finished]
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "FIRST_WAIT_S", 0.001)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for number in range(9):
+        (papers / f"{number}.md").write_text(f"# Paper {number}\n")
+    (papers / "scan.pdf").write_bytes(b"%PDF")
+    return papers
+
+
+def ingest(proviso: Proviso, server: ScriptedServer, path: Path, *more: str) -> Finished:
+    return proviso("ingest", str(path), "--matter", "M", "--address", server.address, *more)
+
+
+def results(ended: Finished) -> dict[str, int]:
+    summary: dict[str, int] = json.loads(ended.out.splitlines()[-1])["summary"]
+    return summary
+
+
+def test_folder_is_uploaded_and_followed_until_ready(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    ended = ingest(proviso, server, folder)
+    assert ended.exit_code == 0
+    assert len(server.matters.documents) == 9
+    assert [matter.name for matter in server.matters.matters] == ["M"]
+    assert "scan.pdf" in ended.out
+    assert "\x1b" not in ended.out + ended.err
+
+
+def test_second_run_changes_nothing(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    ingest(proviso, server, folder)
+    ended = ingest(proviso, server, folder, "--json")
+    assert ended.exit_code == 0
+    assert results(ended) == {"ready": 0, "failed": 0, "unchanged": 9, "skipped": 1}
+    assert len(server.matters.matters) == 1
+
+
+def test_one_failed_document_fails_the_job_and_no_other(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    (folder / "bad.md").write_text("unreadable")
+    ended = ingest(proviso, server, folder)
+    assert ended.exit_code == 1
+    assert f"{folder}/bad.md: It is not text" in ended.out
+    ended = ingest(proviso, server, folder, "--json")
+    assert results(ended) == {"ready": 0, "failed": 1, "unchanged": 9, "skipped": 1}
+
+
+def test_json_has_a_line_for_each_file(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    ended = ingest(proviso, server, folder, "--json")
+    records = [json.loads(line) for line in ended.out.splitlines()[:-1]]
+    assert sorted(Path(record["path"]).name for record in records) == [f"{number}.md" for number in range(9)]
+    assert {(record["result"], record["chunks"]) for record in records} == {("ready", 2)}
+
+
+def test_files_of_the_same_bytes_are_settled_together(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    (folder / "copy.md").write_bytes((folder / "0.md").read_bytes())
+    ended = ingest(proviso, server, folder, "--json")
+    assert sum(results(ended)[name] for name in ("ready", "unchanged")) == 10
+    assert len(server.matters.documents) == 9
+
+
+def test_cut_uploads_are_sent_again(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
+    server.matters.uploads_to_refuse = 3
+    assert results(ingest(proviso, server, folder, "--json"))["ready"] == 9
+
+
+def test_server_that_reports_nothing_does_not_hang_the_job(
+    proviso: Proviso, server: ScriptedServer, folder: Path
+) -> None:
+    server.matters.silent = True
+    ended = ingest(proviso, server, folder, "--json")
+    assert ended.exit_code == 1
+    assert results(ended)["failed"] == 9
+
+
+def test_nothing_to_ingest_is_said(proviso: Proviso, server: ScriptedServer, tmp_path: Path) -> None:
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF")
+    ended = ingest(proviso, server, tmp_path / "scan.pdf")
+    assert ended.exit_code == 1
+    assert "Nothing to ingest" in ended.err
+
+
+def test_blank_matter_name_is_a_usage_error(proviso: Proviso, folder: Path) -> None:
+    assert proviso("ingest", str(folder), "--matter", " ").exit_code == 2
