@@ -20,7 +20,7 @@ from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
-from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.minilm import DIMENSIONS, MiniLmEmbedder
 from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import Embedder
 from proviso_service.settings import Settings
@@ -31,7 +31,8 @@ from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.migrations import UnknownSchema
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex, VectorIndexCorrupt
+from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+from proviso_service.storage.vectors.layout import VectorIndexCorrupt
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.tools.get_document_text import GetDocumentText
@@ -124,7 +125,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
-    """Opens storage and models, side by side where they are slow."""
+    """Opens storage and models."""
     stack.enter_context(FolderLock(settings.data_dir))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
@@ -132,19 +133,23 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     if traces is not None:
         stack.push_async_callback(asyncio.to_thread, traces.shutdown)
     blobs = FolderBlobStore(settings.data_dir / "blobs")
-    async with asyncio.TaskGroup() as group:
-        group.create_task(database.migrate())
-        group.create_task(blobs.open())
-        loading = group.create_task(
-            asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
-        )
-    embedder = loading.result()
-    stack.push_async_callback(embedder.close)
-    vectors = await ChromaVectorIndex.open(
-        settings.data_dir / "vectors", settings.storage.vector_collections, embedder.dimensions
+    # Importing Chroma takes most of the time to start, so the rest happens beside it.
+    opening = asyncio.create_task(
+        ChromaVectorIndex.open(settings.data_dir / "vectors", settings.storage.vector_collections, DIMENSIONS)
     )
-    stack.push_async_callback(vectors.close)
-    return Parts(database, embedder, vectors, blobs, traces)
+    stack.push_async_callback(_close_opened, opening)
+    await database.migrate()
+    await blobs.open()
+    embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
+    stack.push_async_callback(embedder.close)
+    return Parts(database, embedder, await opening, blobs, traces)
+
+
+async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
+    """Closes the index, also when something else failed before it was open."""
+    await asyncio.wait([opening])
+    if opening.exception() is None:
+        await opening.result().close()
 
 
 def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:

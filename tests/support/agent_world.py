@@ -1,7 +1,7 @@
 """An agent with a scripted model and small tools, and the events of one of its turns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,22 +25,24 @@ CALLER = Caller("local", "ada")
 MATTER_ID = "25e70284-6124-4a2b-9c89-0123456789ab"
 DOCUMENT_ID = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-PASSAGE = Passage(DOCUMENT_ID, "Services Agreement.md", 100, "This Agreement is governed by the laws of Ohio.", 0, "9. Law")
+PASSAGE = Passage(
+    DOCUMENT_ID, "Services Agreement.md", 100, "This Agreement is governed by the laws of Ohio.", 0, "9. Law"
+)
 
 
 def document(status: DocumentStatus = DocumentStatus.READY, **changes: Any) -> Document:
-    values = {
-        "document_id": DOCUMENT_ID,
-        "matter_id": MATTER_ID,
-        "tenant": "local",
-        "filename": "Services Agreement.md",
-        "media_type": "text/markdown",
-        "size_bytes": 10,
-        "sha256": "00",
-        "status": status,
-        "upload_time": NOW,
-    }
-    return Document(**(values | changes))
+    known = Document(
+        document_id=DOCUMENT_ID,
+        matter_id=MATTER_ID,
+        tenant="local",
+        filename="Services Agreement.md",
+        media_type="text/markdown",
+        size_bytes=10,
+        sha256="00",
+        status=status,
+        upload_time=NOW,
+    )
+    return replace(known, **changes)
 
 
 @dataclass

@@ -69,7 +69,7 @@ class ScriptedChatModel(BaseChatModel):
         if step.hold is not None:
             await step.hold.wait()
         for token in step.tokens:
-            yield ChatGenerationChunk(message=AIMessageChunk(token))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=token))
         if step.error is not None:
             raise step.error
         calls = [
@@ -77,7 +77,7 @@ class ScriptedChatModel(BaseChatModel):
             for i, c in enumerate(step.calls)
         ]
         usage = {"input_tokens": 10, "output_tokens": len(step.tokens), "total_tokens": 10 + len(step.tokens)}
-        yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=calls, usage_metadata=usage))
+        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=calls, usage_metadata=usage))
 
 
 def text(*tokens: str) -> Step:

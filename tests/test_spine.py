@@ -1,0 +1,172 @@
+"""The main job, over a real channel: upload agreements, ask about them, get grounded answers."""
+
+import asyncio
+from pathlib import Path
+
+import grpc
+import pytest
+
+from proviso.v1 import chat_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from tests.support.running import AGREEMENT, RunningService, chat_request, final_of, running_service, text_of
+from tests.support.scripted_model import Step, text
+
+
+async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    events = await service.ask("What is the governing law of the services agreement?", matter_id)
+    final = final_of(events)
+    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.message == text_of(events)
+    citation = final.citations[0]
+    assert "State of Oregon" in citation.quote
+    assert citation.heading == "9. Governing Law"
+    whole = await service.tools.GetDocumentText(
+        tools_pb2.GetDocumentTextRequest(matter_id=matter_id, document_id=citation.document_id)
+    )
+    assert whole.text[citation.start : citation.end] == citation.quote
+    assert final.message[citation.answer_start : citation.answer_end].endswith(f"[{citation.number}]")
+    tools = [i.name for i in final.request_context.items]
+    assert tools == ["list_matter_documents", "get_document_text", "isaacus_search"]
+
+
+async def test_chat_and_invoke_give_the_same_final_state(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    question = "Which documents mention insurance?"
+    streamed = final_of(await service.ask(question, matter_id))
+    invoked = (await service.chat.Invoke(chat_request(question, matter_id))).final_state
+    for state in (streamed, invoked):
+        state.request_context.ClearField("timestamp")
+        for message in state.messages:
+            message.ClearField("turn_id")
+            message.request_context.ClearField("timestamp")
+    assert streamed == invoked
+    assert "Services Agreement.md" in invoked.message
+
+
+async def test_what_is_not_in_the_documents_is_not_answered(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    final = final_of(await service.ask("What is the penalty for late delivery of satellites?", matter_id))
+    assert NOT_ENOUGH_INFORMATION in final.message
+    assert not final.citations
+
+
+async def test_a_session_remembers_its_matter_and_its_messages(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    await service.ask("Which documents are there?", matter_id, session_id="s1")
+    final = final_of(await service.ask("What is the governing law?", session_id="s1"))
+    assert "Oregon" in final.message
+    assert [m.content for m in final.messages][0] == "Which documents are there?"
+    listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s1"))
+    roles = [sessions_pb2.MessageRole.Name(m.role) for m in listed.messages]
+    assert roles == ["MESSAGE_ROLE_USER", "MESSAGE_ROLE_ASSISTANT"] * 2
+    assert listed.messages[-1].request_context.matter_context.matter_id == matter_id
+    session = (await service.sessions.GetSession(sessions_pb2.GetSessionRequest(session_id="s1"))).session
+    assert session.matter_context.matter_id == matter_id
+
+
+async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models_dir: Path) -> None:
+    tokens = [f"word{i} " for i in range(30)]
+    async with running_service(tmp_path / "data", models_dir, text(*tokens)) as service:
+        matter_id = await service.create_matter()
+        whole = await service.ask("Hello", matter_id)
+        turn_id, last = whole[0].turn_id, whole[-1].sequence
+        for after in range(last + 1):
+            resumed = [
+                event
+                async for event in service.chat.ResumeChat(
+                    chat_pb2.ResumeChatRequest(turn_id=turn_id, after_sequence=after)
+                )
+            ]
+            assert [e.sequence for e in resumed][-1:] == ([last] if after < last else [])
+            rest = "".join(e.token.text for e in resumed)
+            # The first event is turn_start: token k has sequence k + 2.
+            assert rest == "".join(tokens[max(0, after - 1) :])
+
+
+async def test_a_cut_stream_goes_on_without_loss_or_repetition(tmp_path: Path, models_dir: Path) -> None:
+    go_on = asyncio.Event()
+    script = [Step(["one ", "two "], error=ConnectionError()), Step(["one ", "two ", "three"], hold=go_on)]
+    async with running_service(tmp_path / "data", models_dir, *script) as service:
+        matter_id = await service.create_matter()
+        call = service.chat.Chat(chat_request("Hello", matter_id))
+        seen = [await anext(aiter(call))]
+        while not any(e.WhichOneof("event") == "text_discarded" for e in seen):
+            seen.append(await anext(aiter(call)))
+        call.cancel()
+        go_on.set()
+        resume = chat_pb2.ResumeChatRequest(turn_id=seen[0].turn_id, after_sequence=seen[-1].sequence)
+        seen += [event async for event in service.chat.ResumeChat(resume)]
+        assert final_of(seen).message == text_of(seen) == "one two three"
+
+
+async def test_a_repeated_request_id_attaches_to_the_same_turn(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir, text("Hello.")) as service:
+        matter_id = await service.create_matter()
+        first = await service.ask("Hi", matter_id, request_id="r1")
+        second = await service.ask("Hi", matter_id, request_id="r1")
+        assert [e.turn_id for e in second] == [first[0].turn_id] * len(second)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await service.ask("Something else", matter_id, request_id="r1")
+        assert caught.value.code() == grpc.StatusCode.ALREADY_EXISTS
+
+
+async def test_a_busy_session_names_its_turn(tmp_path: Path, models_dir: Path) -> None:
+    go_on = asyncio.Event()
+    async with running_service(tmp_path / "data", models_dir, Step(["Hello."], hold=go_on)) as service:
+        matter_id = await service.create_matter()
+        running = service.chat.Chat(chat_request("Hi", matter_id, session_id="s"))
+        started = await anext(aiter(running))
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await service.ask("Again", matter_id, session_id="s")
+        assert caught.value.code() == grpc.StatusCode.ABORTED
+        assert started.turn_id in (caught.value.details() or "")
+        go_on.set()
+        assert [e async for e in running][-1].WhichOneof("event") == "final_state"
+
+
+async def test_a_cancelled_turn_says_so_to_its_readers_and_keeps_the_question(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir, Step(["Hi"], hold=asyncio.Event())) as service:
+        matter_id = await service.create_matter()
+        running = service.chat.Chat(chat_request("Hi", matter_id, session_id="s"))
+        events = [await anext(aiter(running))]
+        await service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
+        events += [e async for e in running]
+        final = final_of(events)
+        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert (final.message, final.display_message) == ("", False)
+        listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s"))
+        assert [m.content for m in listed.messages] == ["Hi"]
+
+
+async def test_stopping_ends_running_turns_in_cancelled_and_keeps_them(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir, Step(hold=asyncio.Event())) as service:
+        matter_id = await service.create_matter()
+        running = service.chat.Chat(chat_request("Hi", matter_id))
+        events = [await anext(aiter(running))]
+        await service.app.stop()
+        events += [e async for e in running]
+        final = final_of(events)
+        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert final.retryable == chat_pb2.RETRYABLE_YES
+    async with running_service(tmp_path / "data", models_dir) as again:
+        kept = await again.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=events[0].turn_id))
+        assert kept.final_state.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+
+
+async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir) as service:
+        matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    async with running_service(tmp_path / "data", models_dir) as again:
+        found = await again.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="governing law"))
+        assert "Oregon" in found.results[0].chunk_text
+
+
+async def test_a_deleted_document_is_not_found_again(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    (document,) = await service.wait_until_ready(matter_id)
+    await service.matters.DeleteDocument(
+        matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=document.document_id)
+    )
+    found = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="governing law"))
+    assert not found.results
