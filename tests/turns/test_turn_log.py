@@ -146,3 +146,35 @@ async def test_a_cancelled_waiter_keeps_no_other_from_waking() -> None:
     assert await staying
     with pytest.raises(asyncio.CancelledError):
         await leaving
+
+
+async def test_waiters_of_different_patience_each_wait_their_own_time() -> None:
+    log, loop = new_log(), asyncio.get_running_loop()
+    began = loop.time()
+
+    async def wait(timeout_s: float) -> tuple[bool, float]:
+        return await log.wait(0, timeout_s), loop.time() - began
+
+    patient, hasty = await asyncio.gather(wait(0.03), wait(0.01))
+    assert (patient[0], hasty[0]) == (False, False)
+    assert hasty[1] < patient[1]
+    assert (patient[1] >= 0.03, hasty[1] >= 0.01) == (True, True)
+
+
+async def test_a_waiter_that_comes_after_others_were_woken_waits_its_full_time() -> None:
+    log, loop = new_log(), asyncio.get_running_loop()
+    first = asyncio.create_task(log.wait(0, timeout_s=0.02))
+    await asyncio.sleep(0.01)
+    log.append(TURN_START)
+    assert await first
+    began = loop.time()
+    assert not await log.wait(1, timeout_s=0.02)
+    assert loop.time() - began >= 0.02
+
+
+async def test_the_final_state_wakes_those_who_wait() -> None:
+    log = new_log()
+    waiting = asyncio.create_task(log.wait(0, timeout_s=60))
+    await asyncio.sleep(0)
+    log.end(FINAL)
+    assert await waiting

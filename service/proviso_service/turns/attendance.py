@@ -51,6 +51,7 @@ class Attendance:
             self._start_grace()
 
     def _start_grace(self) -> None:
+        self._stop_grace()
         if self._abandon is not None:
             self._timer = asyncio.get_running_loop().call_later(self._grace_s, self._abandon)
 

@@ -1,6 +1,5 @@
 """A turn's log in the memory of this process."""
 
-import asyncio
 import time
 from array import array
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from proviso_service.turns.events import (
     TurnStart,
 )
 from proviso_service.turns.log import TurnLogFull, TurnLogSealed
+from proviso_service.turns.waiters import Waiters
 
 _EVENT_OVERHEAD_BYTES = 200
 _APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, ApprovalRequired)
@@ -50,7 +50,7 @@ class MemoryTurnLog:
         self._sealed = False
         self._overflowed = False
         self._final_state: FinalState | None = None
-        self._waiters: set[asyncio.Future[bool]] = set()
+        self._waiters = Waiters()
 
     @property
     def last_sequence(self) -> int:
@@ -90,7 +90,9 @@ class MemoryTurnLog:
             raise TurnLogSealed
         self._sealed = True
         self._final_state = final_state
-        return self._add(final_state, _text_bytes(final_state))
+        sequence = self._add(final_state, _text_bytes(final_state))
+        self._waiters.close()
+        return sequence
 
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
         events = self._events
@@ -105,24 +107,13 @@ class MemoryTurnLog:
     async def wait(self, after: int, timeout_s: float) -> bool:
         if after < len(self._events):
             return True
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[bool] = loop.create_future()
-        timer = loop.call_later(timeout_s, _settle, waiter, False)
-        self._waiters.add(waiter)
-        try:
-            return await waiter
-        finally:
-            timer.cancel()
-            self._waiters.discard(waiter)
+        return await self._waiters.wait(timeout_s)
 
     def _add(self, event: Event, size: int) -> int:
         self._events.append(event)
         self._times.append(self._clock())
         self._text_bytes += size
-        if self._waiters:
-            for waiter in self._waiters:
-                _settle(waiter, True)
-            self._waiters.clear()
+        self._waiters.wake()
         return len(self._events)
 
     def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:
@@ -139,11 +130,6 @@ class MemoryTurnLog:
             texts.append(event.text)
             sequence += 1
         return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), sequence
-
-
-def _settle(waiter: asyncio.Future[bool], arrived: bool) -> None:
-    if not waiter.done():
-        waiter.set_result(arrived)
 
 
 def _utf8_bytes(text: str) -> int:

@@ -110,12 +110,12 @@ class TurnRunner:
         return self._task if self._task is not None and not self._task.done() else None
 
     async def _begin(self) -> bool:
-        turn, request = self.turn, self._request
-        digest = payload_sha256(request)
+        turn, request, limits = self.turn, self._request, self._limits
         try:
+            digest = payload_sha256(request)
             begun = await within(
-                self._limits.store_s,
-                self._store.begin(turn.caller, turn.turn_id, request, digest, self._owner, self._limits.lease_s),
+                limits.store_s,
+                self._store.begin(turn.caller, turn.turn_id, request, digest, self._owner, limits.lease_s),
             )
         except Exception as error:  # the caller of `start` gets it
             self.begun.set_exception(error)
