@@ -1,0 +1,169 @@
+"""What the tools have said in this turn, as typed values.
+
+Tool results are data from outside: what does not have the expected shape becomes a `Failure`, and no text in them is
+ever read as an instruction.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+LIST_TOOL = "list_matter_documents"
+TEXT_TOOL = "get_document_text"
+SEARCH_TOOL = "isaacus_search"
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ListedDocument(_Result):
+    document_id: str
+    filename: str
+    processing_status: str = "ready"
+
+    @property
+    def is_ready(self) -> bool:
+        return self.processing_status.lower() == "ready"
+
+
+class StatusCounts(_Result):
+    ready_for_search: int = 0
+    still_processing: int = 0
+    failed: int = 0
+
+
+class Listing(_Result):
+    """Answer of list_matter_documents; `total_count` counts all, `documents` may be cut."""
+
+    total_count: int
+    summary: StatusCounts = StatusCounts()
+    documents: tuple[ListedDocument, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.documents) >= self.total_count
+
+
+class Passage(_Result):
+    """A piece of a document's text that an answer may quote."""
+
+    document_id: str = ""
+    filename: str
+    text: str
+    ref: int | None = None
+    heading: str = ""
+    similarity: float = 0.0
+
+
+class MatchingDocument(_Result):
+    """A document with `passages` passages that hold all significant words of the query."""
+
+    document_id: str = ""
+    filename: str
+    passages: int = 0
+
+
+class Search(_Result):
+    """Answer of isaacus_search; `results` may be cut, `documents_matching` (when there) is complete."""
+
+    query: str = ""
+    results: tuple[Passage, ...] = ()
+    documents_matching: tuple[MatchingDocument, ...] | None = None
+    documents_available: tuple[Any, ...] = ()
+    documents_processing: tuple[Any, ...] = ()
+    document_ids: tuple[str, ...] = Field((), exclude=True)
+
+    @property
+    def processing_names(self) -> tuple[str, ...]:
+        return tuple(_name(entry) for entry in self.documents_processing)
+
+
+class DocumentPart(Passage):
+    """Answer of get_document_text."""
+
+    character_count: int = 0
+    start: int = 0
+    truncated: bool = False
+
+
+class Failure(_Result):
+    """A tool that could not answer; `error` is only set when the tool stated it in its typed form."""
+
+    tool: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCall:
+    name: str
+    args: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    calls: tuple[MadeCall, ...] = ()
+    listing: Listing | None = None
+    searches: tuple[Search, ...] = ()
+    parts: tuple[DocumentPart, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def has_called(self, name: str) -> bool:
+        return any(call.name == name for call in self.calls)
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Everything quotable, in the order the tools gave it, each text once."""
+        found = [passage for search in self.searches for passage in search.results] + list(self.parts)
+        unique = {(passage.document_id or passage.filename, passage.text): passage for passage in reversed(found)}
+        return tuple(reversed(unique.values()))
+
+
+def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
+    """`steps` are the messages after the current user message."""
+    calls = {
+        str(call["id"]): MadeCall(call["name"], call["args"])
+        for message in steps
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    values = [_read(message, calls.get(message.tool_call_id)) for message in steps if isinstance(message, ToolMessage)]
+    listings = [value for value in values if isinstance(value, Listing)]
+    return Evidence(
+        calls=tuple(calls.values()),
+        listing=listings[-1] if listings else None,
+        searches=tuple(value for value in values if isinstance(value, Search)),
+        parts=tuple(value for value in values if isinstance(value, DocumentPart)),
+        failures=tuple(value for value in values if isinstance(value, Failure)),
+    )
+
+
+def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | DocumentPart | Failure:
+    tool = call.name if call else message.name or ""
+    shapes: dict[str, type[Listing | Search | DocumentPart]] = {
+        LIST_TOOL: Listing,
+        SEARCH_TOOL: Search,
+        TEXT_TOOL: DocumentPart,
+    }
+    try:
+        value = json.loads(str(message.text))
+    except ValueError:
+        return Failure(tool=tool)
+    if not isinstance(value, dict) or tool not in shapes:
+        return Failure(tool=tool)
+    if "error" in value:
+        return Failure(tool=tool, error=str(value["error"]))
+    if tool == SEARCH_TOOL and call:
+        value["document_ids"] = call.args.get("document_ids") or ()
+    try:
+        return shapes[tool].model_validate(value)
+    except ValidationError:
+        return Failure(tool=tool)
+
+
+def _name(entry: Any) -> str:
+    return str(entry.get("filename", "")) if isinstance(entry, dict) else str(entry)

@@ -1,0 +1,103 @@
+"""Picks the sentences that answer a question: nearness in meaning, shared words, and the kind of evidence asked for."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from proviso_service.models.local.chat.evidence import Passage
+from proviso_service.models.local.chat.lexical import content_stems, stems
+from proviso_service.models.local.chat.sentences import excerpt, split_sentences
+from proviso_service.models.local.chat.topics import KIND_PATTERNS, Kind, Topic
+from proviso_service.models.ports import Embedder
+
+_MAX_SENTENCES = 64
+
+_OVERLAP_WEIGHT = 0.3
+_HEADING_WEIGHT = 0.15
+_EVIDENCE_BONUS = 0.15
+_OPENING_BONUS = 0.4
+_KIND_BONUS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a sentence is measured against; `kind` must be in it when given."""
+
+    question: str
+    topic: Topic | None = None
+    kind: Kind | None = None
+
+    @property
+    def queries(self) -> list[str]:
+        """The question, and its topic in the words that agreements use."""
+        return [self.question, self.topic.search] if self.topic else [self.question]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence of a passage. `overlap` is the share of the question's words found in sentence or heading."""
+
+    passage: Passage
+    sentence: str
+    score: float
+    similarity: float
+    overlap: float
+    has_evidence: bool
+
+    @property
+    def document(self) -> str:
+        return self.passage.document_id or self.passage.filename
+
+
+async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[Passage]) -> list[Scored]:
+    """Sentences of `passages`, best first; equal scores keep the order of the passages. At most 64 are looked at."""
+    candidates = [
+        (passage, sentence) for passage in passages for sentence in _statements(split_sentences(passage.text))
+    ][:_MAX_SENTENCES]
+    if not candidates:
+        return []
+    queries = [await embedder.embed_query(text) for text in wanted.queries]
+    vectors = await embedder.embed_documents([sentence for _, sentence in candidates])
+    similarities = np.max(vectors @ np.stack(queries, axis=1), axis=1)
+    scored = [
+        _score(wanted, passage, sentence, float(similarity))
+        for (passage, sentence), similarity in zip(candidates, similarities, strict=True)
+    ]
+    return sorted(scored, key=lambda one: -one.score)
+
+
+def quote_of(scored: Scored, wanted: Wanted) -> str:
+    """The part of the sentence to quote."""
+    return excerpt(scored.sentence, _evidence_pattern(wanted))
+
+
+def _score(wanted: Wanted, passage: Passage, sentence: str, similarity: float) -> Scored:
+    asked = content_stems(wanted.question)
+    own = stems(sentence)
+    heading = stems(passage.heading)
+    overlap = len(asked & (own | heading)) / len(asked) if asked else 0.0
+    in_heading = bool(asked & heading)
+    on_topic = bool(wanted.topic and wanted.topic.evidence.search(sentence))
+    has_kind = bool(wanted.kind and KIND_PATTERNS[wanted.kind].search(sentence))
+    has_evidence = (on_topic or wanted.topic is None) and (has_kind or wanted.kind is None)
+    score = (
+        similarity
+        + _OVERLAP_WEIGHT * (len(asked & own) / len(asked) if asked else 0.0)
+        + _HEADING_WEIGHT * in_heading
+        + (_OPENING_BONUS if wanted.topic and wanted.topic.is_in_opening else _EVIDENCE_BONUS) * on_topic
+        + _KIND_BONUS * (has_kind and on_topic)
+    )
+    return Scored(passage, sentence, score, similarity, overlap, has_evidence)
+
+
+def _statements(sentences: Sequence[str]) -> list[str]:
+    """Leaves out lines that are only a title: they name a subject and state nothing."""
+    return [sentence for sentence in sentences if len(sentence.split()) > 4 or re.search(r"[.;:]\W*$", sentence)]
+
+
+def _evidence_pattern(wanted: Wanted) -> re.Pattern[str] | None:
+    if wanted.kind:
+        return KIND_PATTERNS[wanted.kind]
+    return wanted.topic.evidence if wanted.topic else None
