@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 import pytest
@@ -161,7 +162,8 @@ class ScriptedServer:
 
 @contextmanager
 def scripted_server() -> Iterator[ScriptedServer]:
-    chat, matters, checks = ScriptedChat(), MemoryMatters(), health.HealthServicer()
+    chat, matters = ScriptedChat(), MemoryMatters()  # type: ignore[abstract] # what is not scripted is not called
+    checks = health.HealthServicer()
     server = grpc.server(ThreadPoolExecutor(max_workers=16))
     chat_pb2_grpc.add_ChatServiceServicer_to_server(chat, server)
     matters_pb2_grpc.add_MatterServiceServicer_to_server(matters, server)
@@ -209,7 +211,7 @@ def discarded(
     return chat_pb2.AgentEvent(text_discarded=chat_pb2.TextDiscarded(text_id=text_id, reason=reason))
 
 
-def final(message: str, **fields: object) -> chat_pb2.AgentEvent:
+def final(message: str, **fields: Any) -> chat_pb2.AgentEvent:
     state = chat_pb2.FinalState(
         **{
             "exit_reason": chat_pb2.EXIT_REASON_COMPLETED,

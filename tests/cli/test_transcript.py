@@ -1,3 +1,5 @@
+from typing import Any
+
 from google.protobuf import duration_pb2
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +33,7 @@ def tool_start(call_id: str = "c1", input_json: str = '{"query": "governing law"
     )
 
 
-def tool_end(call_id: str = "c1", **fields: object) -> chat_pb2.AgentEvent:
+def tool_end(call_id: str = "c1", **fields: Any) -> chat_pb2.AgentEvent:
     end = chat_pb2.ToolEnd(
         call_id=call_id, tool="isaacus_search", duration=duration_pb2.Duration(nanos=250_000_000), **fields
     )
@@ -142,7 +144,9 @@ Piece = st.tuples(st.sampled_from("abc"), st.text("xyz \n", max_size=5), st.bool
 
 @given(st.lists(Piece, max_size=20))
 def test_the_page_always_shows_the_texts_that_are_valid(pieces: list[tuple[str, str, bool]]) -> None:
-    transcript, steps, valid = Transcript(), [], {}
+    transcript = Transcript()
+    steps: list[Step] = []
+    valid: dict[str, str] = {}
     for text_id, text, is_discarded in pieces:
         event = discarded(text_id) if is_discarded else token(text, text_id)
         if is_discarded:

@@ -44,6 +44,15 @@ def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
         raise UsageProblem(f"{error}; set one of its members, as in {ENV_PREFIX}SERVER__PORT=50051") from error
 
 
+def unknown_variables() -> list[str]:
+    """PROVISO_ variables that name no setting. They are not refused: a cluster sets such names for its services."""
+    from proviso_service.settings import Settings
+
+    known = {"CONFIG", *(name.upper() for name in Settings.model_fields)}
+    given = (name for name in os.environ if name.upper().startswith(ENV_PREFIX))
+    return sorted(n for n in given if n.upper().removeprefix(ENV_PREFIX).partition(ENV_SEPARATOR)[0] not in known)
+
+
 def config_file() -> Path:
     return Path(os.environ.get("PROVISO_CONFIG", "proviso.toml"))
 

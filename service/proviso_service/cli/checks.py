@@ -1,0 +1,213 @@
+"""What the doctor looks at. Each check makes a finding; none changes what it looks at."""
+
+import os
+import socket
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import grpc.aio
+from alembic.script import ScriptDirectory
+from sqlalchemy import func, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from proviso_service.cli.client import is_serving
+from proviso_service.cli.configuration import load_settings, unknown_variables
+from proviso_service.cli.problems import UsageProblem
+from proviso_service.errors import ProvisoError
+from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.models.local.prepared import DIMENSIONS, ModelNotPrepared, verify_prepared
+from proviso_service.settings import Settings
+from proviso_service.storage.lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
+from proviso_service.storage.sql import migrations
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.tables import chunks
+from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+from proviso_service.storage.vectors.layout import VectorIndexFailed
+
+START_REFILLS = "The next start of the server fills it again from the database."
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`remedy` says how to mend what is not ok."""
+
+    level: Level
+    subject: str
+    message: str
+    remedy: str = ""
+
+
+async def examine(data_dir: Path | None = None, models_dir: Path | None = None) -> list[Finding]:
+    """Every finding, in the order in which the service would meet its subject at start."""
+    try:
+        settings = load_settings({("data_dir",): data_dir, ("models_dir",): models_dir})
+    except UsageProblem as error:
+        return [Finding(Level.FAIL, "Settings", error.message, "Mend it and run the doctor again.")]
+    with ExitStack() as held:
+        folder, in_use = _data_folder(settings.data_dir, held)
+        state, chunk_count = await _state(settings)
+        vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
+    port = await _port(settings, in_use=in_use)
+    return [_settings(), folder, state, _embedding_model(settings), vectors, _chat_model(settings), port]
+
+
+def _settings() -> Finding:
+    if names := unknown_variables():
+        return Finding(
+            Level.WARN,
+            "Settings",
+            f"{', '.join(names)}: not a setting, and without effect",
+            "Names inside a group follow two underscores, as in PROVISO_SERVER__PORT.",
+        )
+    return Finding(Level.OK, "Settings", "can be read")
+
+
+def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
+    """Owns the folder until `held` is closed; says whether a server owns it instead."""
+    if not (folder / LOCK_FILE).exists():
+        return _new_folder(folder), False
+    try:
+        held.enter_context(FolderLock(folder))
+    except FolderInUse as error:
+        owner = f"process {error.pid}" if error.pid else "another process"
+        return Finding(Level.OK, "Data folder", f"{folder} is in use by a running server, {owner}"), True
+    except DataFolderError as error:
+        remedy = "Make it writable, or choose another with --data-dir or PROVISO_DATA_DIR."
+        return Finding(Level.FAIL, "Data folder", str(error), remedy), False
+    return Finding(Level.OK, "Data folder", f"{folder} can be written, and no server uses it"), False
+
+
+def _new_folder(folder: Path) -> Finding:
+    """Of a folder that no server has used yet."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        remedy = "Make it writable, or choose another with --data-dir or PROVISO_DATA_DIR."
+        return Finding(Level.FAIL, "Data folder", f"{folder} cannot be made: {existing} is not writable", remedy)
+    return Finding(Level.OK, "Data folder", f"{folder} is new; the first start fills it")
+
+
+async def _state(settings: Settings) -> tuple[Finding, int]:
+    """Also the number of passages that can be searched."""
+    name = "State database"
+    try:
+        if not _state_exists(settings.resolved_state_url):
+            return Finding(Level.OK, name, "is new; the first start makes it"), 0
+        revision, chunk_count = await _read_state(settings.resolved_state_url)
+    except (SQLAlchemyError, ProvisoError, ValueError, OSError) as error:
+        remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the file from a backup."
+        return Finding(Level.FAIL, name, f"cannot be read: {_first_line(error)}", remedy), 0
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    if revision not in {script.revision for script in scripts.walk_revisions()}:
+        remedy = "Start the version of Proviso that wrote it, or a later one."
+        return Finding(Level.FAIL, name, f"has the unknown schema {revision}", remedy), chunk_count
+    if revision != scripts.get_current_head():
+        return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it."), chunk_count
+    return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
+
+
+def _state_exists(url: str) -> bool:
+    return Path(make_url(url).database or "").is_file()
+
+
+async def _read_state(url: str) -> tuple[str, int]:
+    database = Database(url)
+    try:
+        async with database.read() as connection:
+            revision = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar_one()
+            chunk_count = (await connection.execute(select(func.count()).select_from(chunks))).scalar_one()
+    finally:
+        await database.close()
+    return str(revision), int(chunk_count)
+
+
+def _embedding_model(settings: Settings) -> Finding:
+    models_dir = settings.resolved_models_dir
+    try:
+        folder = verify_prepared(models_dir)
+    except ModelNotPrepared as error:
+        remedy = f"Run: proviso prepare --models-dir {models_dir}"
+        return Finding(Level.FAIL, "Embedding model", str(error).partition(";")[0], remedy)
+    return Finding(Level.OK, "Embedding model", f"{folder}, checksums agree")
+
+
+async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, in_use: bool) -> Finding:
+    """Opened only while the folder is ours: two processes in it would damage it."""
+    name, folder = "Vector index", settings.data_dir / "vectors"
+    if in_use:
+        return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
+    if not usable or not folder.is_dir():
+        if chunk_count:
+            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", START_REFILLS)
+        return Finding(Level.OK, name, "is new; the first start makes it")
+    try:
+        vector_count = await _count_vectors(folder, settings.storage.vector_collections)
+    except (VectorIndexFailed, TimeoutError, OSError) as error:
+        remedy = f"Stop the server and remove {folder}. {START_REFILLS}"
+        return Finding(Level.FAIL, name, f"cannot be opened: {_first_line(error)}", remedy)
+    if vector_count != chunk_count:
+        return Finding(Level.WARN, name, f"holds {vector_count} vectors for {chunk_count} passages", START_REFILLS)
+    return Finding(Level.OK, name, f"{vector_count} vectors, one for each passage")
+
+
+async def _count_vectors(folder: Path, collections: int) -> int:
+    index = await ChromaVectorIndex.open(folder, collections, DIMENSIONS)
+    try:
+        return await index.count()
+    finally:
+        await index.close()
+
+
+def _chat_model(settings: Settings) -> Finding:
+    if settings.llm == "local":
+        return Finding(Level.OK, "Chat model", "local, needs no key")
+    try:
+        build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
+    except ChatModelUnavailable as error:
+        return Finding(Level.FAIL, "Chat model", str(error), "Or set PROVISO_LLM=local.")
+    return Finding(Level.OK, "Chat model", f"{settings.llm}, key is set")
+
+
+async def _port(settings: Settings, *, in_use: bool) -> Finding:
+    host, port = settings.server.host, settings.server.port
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    problem = _cannot_bind(host, port)
+    if not problem:
+        return Finding(Level.OK, "Port", f"{address} is free")
+    if in_use and await _is_proviso(address):
+        return Finding(Level.OK, "Port", f"the running server answers at {address}")
+    return Finding(
+        Level.FAIL, "Port", f"{address} cannot be used: {problem}", "Choose another with PROVISO_SERVER__PORT."
+    )
+
+
+def _cannot_bind(host: str, port: int) -> str:
+    """Why; empty when the port is free."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+async def _is_proviso(address: str) -> bool:
+    async with grpc.aio.insecure_channel(address) as channel:
+        try:
+            return await is_serving(channel)
+        except grpc.aio.AioRpcError:
+            return False
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
