@@ -1,17 +1,14 @@
 """What the servicers need of the service."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import SessionStore
+from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.service import Matters
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
 from proviso_service.turns.service import Turns
-
-if TYPE_CHECKING:
-    from proviso_service.matters.retrieval import Retriever
-    from proviso_service.matters.service import Matters
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +31,8 @@ class Domain:
 
     turns: Turns
     sessions: SessionStore
-    matters: "Matters"
-    retriever: "Retriever"
+    matters: Matters
+    retriever: Retriever
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
     identify: Identify = local_caller

@@ -57,7 +57,7 @@ def _v1_file() -> FileDescriptorProto:
     file.name = "grpc/reflection/v1/reflection.proto"
     file.package = V1
     for message in file.message_type:
-        for field in message.field:
+        for field in filter(lambda field: field.HasField("type_name"), message.field):
             field.type_name = _moved(field.type_name)
     for service in file.service:
         for method in service.method:

@@ -1,7 +1,7 @@
 """From a protobuf request to a validated model, or to every violation at once."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from google.protobuf.message import Message
@@ -13,6 +13,9 @@ from proviso_service.paging import PageRequest
 
 D = TypeVar("D")
 R = TypeVar("R", bound="RequestModel")
+
+MAX_ITEMS = 1_000
+"""The longest list that any request may hold."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -66,6 +69,17 @@ def known(values: Mapping[int, D], description: str = "is not a known value") ->
     return BeforeValidator(member)
 
 
+def at_most(count: int) -> BeforeValidator:
+    """Bounds a list ahead of its items, so that an endless one costs and says little."""
+
+    def check(items: Sequence[Any]) -> Sequence[Any]:
+        if len(items) > count:
+            raise violation(f"has more than {count} items")
+        return items
+
+    return BeforeValidator(check)
+
+
 def violation(description: str) -> PydanticCustomError:
     """The error for a validator to raise; the text reaches the caller as it is."""
     return PydanticCustomError("violation", "{description}", {"description": description})
@@ -85,7 +99,7 @@ MatterId = Annotated[str, _uuid("matter")]
 DocumentId = Annotated[str, _uuid("document")]
 OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
 OptionalDocumentId = Annotated[str, Field(max_length=64), _uuid("document", optional=True)]
-DocumentIds = Annotated[tuple[DocumentId, ...], Field(max_length=1_000)]
+DocumentIds = Annotated[tuple[DocumentId, ...], at_most(1_000)]
 SessionId = Annotated[str, Field(min_length=1, max_length=128)]
 UserId = Annotated[str, Field(max_length=128)]
 TurnId = Annotated[str, Field(min_length=1, max_length=64)]
@@ -93,7 +107,8 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 def _plain(message: Message) -> dict[str, Any]:
-    """Fields as Python values; absent messages and absent optional scalars are None."""
+    """Fields as Python values; absent messages and absent optional scalars are None. Of a list that is too long anyway
+    no more is taken than shows it."""
     return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
 
 
@@ -101,9 +116,10 @@ def _value(message: Message, field: Any) -> Any:
     if field.has_presence and not message.HasField(field.name):
         return None
     value = getattr(message, field.name)
-    if field.message_type is None:
-        return tuple(value) if field.is_repeated else value
-    return [_plain(item) for item in value] if field.is_repeated else _plain(value)
+    if not field.is_repeated:
+        return value if field.message_type is None else _plain(value)
+    items = value[: MAX_ITEMS + 1]
+    return items if field.message_type is None else [_plain(item) for item in items]
 
 
 def _violations(error: ValidationError) -> Iterator[FieldViolation]:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from proviso.v1 import chat_pb2, sessions_pb2
 from proviso_service.api.convert.enums import ON_DISCONNECT
 from proviso_service.api.domain import Limits
-from proviso_service.api.requests.base import RequestModel, TurnId, UserId, known, violation
+from proviso_service.api.requests.base import RequestModel, TurnId, UserId, at_most, known, violation
 from proviso_service.api.requests.context import DocumentContextModel, MatterContextModel
 from proviso_service.context.sessions import MessageRole
 from proviso_service.errors import FieldViolation
@@ -83,11 +83,11 @@ class ChatRequestModel(RequestModel):
 
     message: Annotated[str, Field(max_length=32_000)]
     matter_context: MatterContextModel | None
-    image_urls: Annotated[tuple[ImageUrl, ...], Field(max_length=5)]
-    document_context: Annotated[tuple[DocumentContextModel, ...], Field(max_length=20)]
+    image_urls: Annotated[tuple[ImageUrl, ...], at_most(5)]
+    document_context: Annotated[tuple[DocumentContextModel, ...], at_most(20)]
     session_id: Annotated[str, Field(max_length=128)]
     user_id: UserId
-    history: Annotated[tuple[HistoryMessageModel, ...], Field(max_length=200)]
+    history: Annotated[tuple[HistoryMessageModel, ...], at_most(200)]
     request_id: Annotated[str, Field(max_length=128)]
     on_disconnect: Annotated[OnDisconnect, known(_DISCONNECT)]
     options: ChatOptionsModel | None

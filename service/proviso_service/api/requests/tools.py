@@ -13,6 +13,7 @@ from proviso_service.api.requests.base import (
     OptionalDocumentId,
     OptionalMatterId,
     RequestModel,
+    at_most,
     known,
 )
 from proviso_service.errors import FieldViolation
@@ -89,7 +90,7 @@ class ClassifyRequestModel(RequestModel):
     proto = tools_pb2.ClassifyRequest
 
     matter_id: MatterId
-    clause_types: Annotated[tuple[str, ...], Field(max_length=50)]
+    clause_types: Annotated[tuple[str, ...], at_most(50)]
     document_ids: DocumentIds
 
 

@@ -1,0 +1,91 @@
+"""The limits of the request models are those that the contract's field comments state."""
+
+import pytest
+from google.protobuf.message import Message
+from tests.api.contract import Limit, mentions, stated_limits
+
+from proviso.v1.tools_pb2 import GetDocumentTextRequest
+from proviso_service.api.domain import Limits
+from proviso_service.api.requests import catalog, chat, context, matters, sessions, tools
+from proviso_service.api.requests.base import RequestModel, parse
+from proviso_service.errors import InvalidRequest
+from proviso_service.settings import ContextSettings, TurnSettings
+
+MODELS: dict[str, type[RequestModel]] = {
+    model.proto.DESCRIPTOR.name: model
+    for module in (catalog, chat, context, matters, sessions, tools)
+    for model in vars(module).values()
+    if isinstance(model, type) and issubclass(model, RequestModel) and "proto" in vars(model)
+}
+WIDEST = Limits(
+    TurnSettings(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000), ContextSettings(), upload_idle_s=1
+)
+INT32_MAX = 2**31 - 1
+
+UUID = "25e70284-6124-4a2b-9c89-0123456789ab"
+ITEMS: dict[str, object] = {
+    "image_urls": "https://example.org/a.png",
+    "document_ids": UUID,
+    "clause_types": "Termination",
+}
+FORMATTED = {"document_id": UUID, "matter_id": UUID, "sha256": "0a" * 32}
+"""Texts of which not every one of an allowed length is allowed."""
+
+IN_WORDS = {"MatterContext"}
+"""Messages whose malformed ids are answered in words, so that any text will do."""
+
+OVER = [limit for limit in stated_limits() if limit.high < INT32_MAX]
+UNDER = [limit for limit in stated_limits() if limit.low > 0 or not limit.unit]
+
+
+def violated_fields(message: Message) -> set[str]:
+    try:
+        parse(MODELS[message.DESCRIPTOR.name], message, context=WIDEST)
+    except InvalidRequest as error:
+        return {violation.field for violation in error.violations}
+    return set()
+
+
+def with_size(limit: Limit, size: int) -> Message:
+    """A message whose limited field has this size."""
+    message = MODELS[limit.message].proto()
+    if isinstance(message, GetDocumentTextRequest) and limit.field != "filename":
+        message.filename = "a.md"  # the one message that needs one of two fields
+    field = message.DESCRIPTOR.fields_by_name[limit.field]
+    if limit.unit == "characters":
+        setattr(message, limit.field, "\N{CAT FACE}" * size)
+    elif limit.unit != "items":
+        setattr(message, limit.field, size)
+    elif field.message_type is None:
+        getattr(message, limit.field).extend([ITEMS[limit.field]] * size)
+    else:
+        for _ in range(size):
+            getattr(message, limit.field).add()
+    return message
+
+
+def test_every_mention_of_limits_is_read() -> None:
+    assert len(stated_limits()) == mentions() > 50
+
+
+def test_every_request_message_has_a_model() -> None:
+    assert {limit.message for limit in stated_limits()} <= MODELS.keys()
+
+
+@pytest.mark.parametrize("limit", OVER, ids=str)
+def test_more_than_a_field_allows_is_a_violation(limit: Limit) -> None:
+    assert limit.field in violated_fields(with_size(limit, limit.high + 1))
+
+
+@pytest.mark.parametrize("limit", UNDER, ids=str)
+def test_less_than_a_field_allows_is_a_violation(limit: Limit) -> None:
+    assert limit.field in violated_fields(with_size(limit, limit.low - 1))
+
+
+@pytest.mark.parametrize("limit", stated_limits(), ids=str)
+def test_as_much_as_a_field_allows_is_allowed(limit: Limit) -> None:
+    for size in (limit.low, limit.high):
+        message = with_size(limit, size)
+        if size and limit.unit == "characters" and limit.field in FORMATTED and limit.message not in IN_WORDS:
+            setattr(message, limit.field, FORMATTED[limit.field])
+        assert limit.field not in violated_fields(message)
