@@ -1,0 +1,1 @@
+"""What the service costs: `python -m benchmarks` (see README.md)."""

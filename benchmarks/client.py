@@ -1,0 +1,115 @@
+"""The readers, in a process of their own: a Load per line of standard input, a Seen per line of standard output.
+
+`python -m benchmarks.client`. Every turn is checked: all its tokens, each once and in order, and COMPLETED."""
+
+import asyncio
+import sys
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import grpc
+
+from benchmarks.load import Load, Seen
+from benchmarks.workload import WORKLOADS, Workload
+from proviso.v1 import chat_pb2 as pb
+from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso.v1.context_pb2 import MatterContext
+
+if TYPE_CHECKING:
+    from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
+
+MAX_CONNECTIONS = 8
+TURN_TIMEOUT_S = 100.0
+
+_OWN_CONNECTION = (("grpc.use_local_subchannel_pool", 1),)
+
+
+class WrongStream(Exception):
+    """A server did not stream the workload; its numbers would mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSeen:
+    events: int
+    tokens: int
+    first_event_s: float
+    first_token_s: float
+
+
+async def run(load: Load) -> Seen:
+    """Reads all turns of a load. Raises WrongStream, grpc.aio.AioRpcError."""
+    async with AsyncExitStack() as stack:
+        channels = [
+            await stack.enter_async_context(grpc.aio.insecure_channel(load.address, options=_OWN_CONNECTION))
+            for _ in range(min(load.streams, MAX_CONNECTIONS))
+        ]
+        for channel in channels:
+            await channel.channel_ready()
+        stubs = [ChatServiceStub(channel) for channel in channels]
+        begun = time.perf_counter()
+        readers = [_read_turns(stubs[i % len(stubs)], load) for i in range(load.streams)]
+        turns = [turn for seen in await asyncio.gather(*readers) for turn in seen]
+        elapsed_s = time.perf_counter() - begun
+    return Seen(
+        elapsed_s,
+        len(turns),
+        sum(turn.tokens for turn in turns),
+        sum(turn.events for turn in turns),
+        tuple(turn.first_event_s for turn in turns),
+        tuple(turn.first_token_s for turn in turns),
+    )
+
+
+async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen]:
+    workload = WORKLOADS[load.workload]
+    request = pb.ChatRequest(
+        message="What does the agreement say about delivery?",
+        matter_context=MatterContext(matter_id=load.matter_id),
+        options=pb.ChatOptions(model=workload.name),
+    )
+    return [await _read_turn(stub, request, workload) for _ in range(load.turns)]
+
+
+async def _read_turn(stub: "ChatServiceAsyncStub", request: pb.ChatRequest, workload: Workload) -> TurnSeen:
+    begun = time.perf_counter()
+    first_event_s = first_token_s = 0.0
+    events = tokens = sequence = 0
+    text: list[str] = []
+    final: pb.FinalState | None = None
+    async for event in stub.Chat(request, timeout=TURN_TIMEOUT_S):
+        first = event.sequence
+        if event.HasField("token"):
+            first = event.token.first_sequence
+            tokens += event.sequence - first + 1
+            text.append(event.token.text)
+            first_token_s = first_token_s or time.perf_counter() - begun
+        elif event.HasField("final_state"):
+            final = event.final_state
+        elif event.HasField("turn_start"):
+            first_event_s = time.perf_counter() - begun
+        if first != sequence + 1:
+            raise WrongStream(f"after sequence {sequence} came {first}")
+        sequence = event.sequence
+        events += 1
+    _check(workload, tokens, "".join(text), final)
+    return TurnSeen(events, tokens, first_event_s, first_token_s)
+
+
+def _check(workload: Workload, tokens: int, text: str, final: pb.FinalState | None) -> None:
+    expected = "".join(workload.texts)
+    if final is None or final.exit_reason != pb.EXIT_REASON_COMPLETED:
+        raise WrongStream(f"a turn did not end in COMPLETED but in {final}")
+    if tokens != workload.tokens or text != expected or final.message != expected:
+        raise WrongStream(f"a turn delivered {tokens} tokens of {workload.tokens}, or another text")
+
+
+def main() -> None:
+    """Until standard input is closed."""
+    for line in sys.stdin:
+        print(asyncio.run(run(Load.from_json(line))).to_json(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Child processes of the benchmark: started, asked, measured and always reaped."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+STOP_TIMEOUT_S = 10.0
+MAX_LINE_BYTES = 8 * 1024 * 1024
+_LOG_TAIL_CHARS = 2_000
+
+
+class ProcessFailed(Exception):
+    """A child process ended, or did not answer in time; the message holds the end of its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A running child process, and what it costs by the kernel's account."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+
+    @property
+    def cpu_s(self) -> float:
+        """User and system time of all its threads so far, in seconds, to the kernel's tick (10 ms on most systems)."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii", errors="replace")
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def resident_bytes(self) -> int:
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    @property
+    def ended(self) -> bool:
+        return self.process.returncode is not None
+
+    async def line(self, timeout_s: float) -> bytes:
+        """The next line that it prints. Raises ProcessFailed."""
+        assert self.process.stdout is not None
+        try:
+            async with asyncio.timeout(timeout_s):
+                line = await self.process.stdout.readline()
+        except TimeoutError:
+            raise self.failure(f"no answer after {timeout_s:.0f} s") from None
+        if not line:
+            raise self.failure("it ended")
+        return line
+
+    async def ask(self, question: str, timeout_s: float) -> bytes:
+        """The line that it answers to a line. Raises ProcessFailed."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(question.encode() + b"\n")
+        return await self.line(timeout_s)
+
+    def failure(self, what: str) -> ProcessFailed:
+        tail = self.log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL_CHARS:]
+        return ProcessFailed(f"{self.log.stem}: {what}\n{tail}")
+
+
+@asynccontextmanager
+async def running(log: Path, *arguments: str) -> AsyncIterator[Child]:
+    """`python -m` with `arguments`, errors going to `log`. In the end its standard input is closed; it is killed
+    if it does not end by that."""
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", *arguments),
+            env=_environment(log.with_suffix(".toml")),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            limit=MAX_LINE_BYTES,
+        )
+    try:
+        yield Child(process, log)
+    finally:
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        async with asyncio.timeout(STOP_TIMEOUT_S):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def _environment(config: Path) -> dict[str, str]:
+    """Without the caller's own settings of the service: what is measured are its defaults."""
+    config.touch()
+    inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("PROVISO_")}
+    return inherited | {"PROVISO_CONFIG": str(config)}

@@ -1,0 +1,15 @@
+"""How a server tells the benchmark that it is ready, and learns that it is no longer wanted."""
+
+import asyncio
+import json
+import sys
+
+
+async def serve_until_closed(port: int) -> None:
+    """Prints the port and returns when standard input is closed."""
+    closed = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(sys.stdin, closed.set)
+    print(json.dumps({"port": port}), flush=True)
+    await closed.wait()
+    loop.remove_reader(sys.stdin)

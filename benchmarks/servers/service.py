@@ -1,0 +1,30 @@
+"""The whole service, wired by its composition root, with the benchmark's chat models.
+
+`python -m benchmarks.servers.service DATA_DIR MODELS_DIR`"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from benchmarks.chat_model import BenchmarkChatModel
+from benchmarks.servers.lifetime import serve_until_closed
+from benchmarks.workload import WORKLOADS
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.app import App
+from proviso_service.settings import ServerSettings, Settings
+from proviso_service.telemetry.logging import configure_logging
+
+
+async def _run(data_dir: Path, models_dir: Path) -> None:
+    settings = Settings(data_dir=data_dir, models_dir=models_dir, server=ServerSettings(port=0, drain_s=1.0))
+    configure_logging(settings.telemetry)
+    models = (NamedChatModel(name, BenchmarkChatModel.of(workload)) for name, workload in WORKLOADS.items())
+    app = await App.start(settings, ChatModels(*models))
+    try:
+        await serve_until_closed(app.port)
+    finally:
+        await app.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(_run(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,27 @@
+"""What is streamed, the same by every server: turns of so many one-word tokens, flat out or at a pace."""
+
+from dataclasses import dataclass
+
+_WORDS = ("the", "supplier", "shall", "deliver", "all", "goods", "within", "agreed", "terms", "of", "this", "contract")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Turns of `tokens` tokens each, one every `interval_s` seconds; as fast as it goes when that is 0."""
+
+    name: str
+    tokens: int
+    interval_s: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each token, in order."""
+        return tuple(f"{_WORDS[i % len(_WORDS)]} " for i in range(self.tokens))
+
+
+FLAT_OUT = Workload("flat-out", 200, 0.0)
+PACED = Workload("paced", 200, 0.02)
+ONE_TOKEN = Workload("one-token", 1, 0.0)
+
+WORKLOADS = {workload.name: workload for workload in (FLAT_OUT, PACED, ONE_TOKEN)}
+"""By name; `ChatOptions.model` of a request names the workload."""
