@@ -67,7 +67,7 @@ def _only_process(lock: Path) -> Iterator[None]:
 
 def _replace(models_dir: Path) -> Path:
     """Builds beside the old folder and takes its place, so that a reader finds either a whole model or none."""
-    source = _find_source()
+    source = find_source()
     target = models_dir / FOLDER
     for left_over in models_dir.glob(f".{FOLDER}-*"):  # of a process that was killed: the lock is ours
         shutil.rmtree(left_over)
@@ -104,7 +104,8 @@ def _build(source: Path, folder: Path) -> None:
     (folder / MANIFEST_FILE).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def _find_source() -> Path:
+def find_source() -> Path:
+    """The installed package's folder with the expected weights. Raises ModelSourceMissing."""
     spec = importlib.util.find_spec(_SOURCE_MODULE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelSourceMissing("is not installed")
