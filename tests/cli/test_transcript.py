@@ -127,6 +127,13 @@ def test_citations_are_footnotes_by_number() -> None:
     assert len(second) < 250
 
 
+def test_quotes_of_one_source_share_a_footnote() -> None:
+    quotes = [chat_pb2.Citation(number=1, filename="a.md", quote=quote) for quote in ("one", "two", "three")]
+    (line,) = citation_lines(chat_pb2.FinalState(citations=quotes))
+    assert "\u201cone\u201d" in line
+    assert line.endswith("(and 2 more)")
+
+
 def test_citations_follow_the_answer() -> None:
     cited = final(
         "Answer [1].", citations=[chat_pb2.Citation(number=1, filename="a.md", quote="q", permalink="cite:d@0-1")]

@@ -12,15 +12,23 @@ TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Sequence after which the stream was cut, and the turn's last one."""
+    """The two parts of a turn whose stream was cut."""
 
-    cut_after: int
-    last_sequence: int
+    before: Sequence[chat_pb2.AgentEvent]
+    after: Sequence[chat_pb2.AgentEvent]
+
+    @property
+    def cut_after(self) -> int:
+        return self.before[-1].sequence
+
+    @property
+    def last_sequence(self) -> int:
+        return self.after[-1].sequence
 
 
-async def cut_and_resume(client: Client, request: chat_pb2.ChatRequest, events_before_cut: int) -> Resumed:
+async def cut_and_resume(client: Client, request: chat_pb2.ChatRequest, tokens_before_cut: int) -> Resumed:
     """Raises CommandError when the two parts are not exactly the turn."""
-    before = await _first_events(client, request, events_before_cut)
+    before = await _first_events(client, request, tokens_before_cut)
     turn_id, cut_after = before[-1].turn_id, before[-1].sequence
     after = await _logged(client.chat.ResumeChat(_from(turn_id, cut_after), timeout=TIMEOUT_S))
     replay = await _logged(client.chat.ResumeChat(_from(turn_id, 0), timeout=TIMEOUT_S))
@@ -28,7 +36,7 @@ async def cut_and_resume(client: Client, request: chat_pb2.ChatRequest, events_b
     check_complete([*before, *after])
     if story([*before, *after]) != story(replay):
         raise CommandError("The resumed stream differs from a replay of the turn")
-    return Resumed(cut_after, replay[-1].sequence)
+    return Resumed(before, after)
 
 
 def check_complete(events: Sequence[chat_pb2.AgentEvent]) -> None:
@@ -56,7 +64,8 @@ def story(events: Sequence[chat_pb2.AgentEvent]) -> list[tuple[str, str | bytes]
     return told
 
 
-async def _first_events(client: Client, request: chat_pb2.ChatRequest, count: int) -> list[chat_pb2.AgentEvent]:
+async def _first_events(client: Client, request: chat_pb2.ChatRequest, token_events: int) -> list[chat_pb2.AgentEvent]:
+    """Cancels the call after this many token events, or just before the end of a turn that has fewer."""
     call = client.chat.Chat(request, timeout=TIMEOUT_S)
     events: list[chat_pb2.AgentEvent] = []
     async for event in call:
@@ -64,7 +73,8 @@ async def _first_events(client: Client, request: chat_pb2.ChatRequest, count: in
             break
         if event.sequence:
             events.append(event)
-        if len(events) == count:
+        token_events -= event.HasField("token")
+        if token_events == 0:
             break
     call.cancel()
     if not events:

@@ -8,12 +8,12 @@ import proviso_service
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2
 from proviso_service.cli.client import Client, connect, create_matter
 from proviso_service.cli.demo_resume import cut_and_resume
-from proviso_service.cli.demo_script import CUT_QUESTION, EVENTS_BEFORE_CUT, GO_ON, MATTER, SCRIPT, Question
+from proviso_service.cli.demo_script import CUT_QUESTION, GO_ON, MATTER, SCRIPT, TOKENS_BEFORE_CUT, Question
 from proviso_service.cli.output import console
 from proviso_service.cli.problems import CommandError
 from proviso_service.cli.screen import Screen
 from proviso_service.cli.server_process import running_server
-from proviso_service.cli.transcript import Transcript
+from proviso_service.cli.transcript import Note, Transcript
 from proviso_service.cli.turn_stream import TurnStream
 from proviso_service.cli.uploads import Ingest, Outcome, Result
 
@@ -26,16 +26,21 @@ async def run_demo(folder: Path, models_dir: Path) -> None:
     _heading("Starting a server on this machine")
     async with running_server(folder, models_dir) as server:
         _say(f"Serving at {server.address} after {server.start_s:.1f} s, data in {folder}")
-        async with connect(server.address) as client:
-            matter = await _upload_samples(client)
-            for question in SCRIPT:
-                await _ask(client, matter, question)
-            await _show_resume(client, matter)
+        await converse(server.address)
         exit_code = await server.stop()
     if exit_code != 0:
         raise CommandError(f"The server ended with exit code {exit_code} after SIGTERM")
     _heading(f"Done in {time.monotonic() - begin:.0f} s; the server has stopped")
     console().print(GO_ON.format(samples=SAMPLES, matter=MATTER), end="")
+
+
+async def converse(address: str) -> None:
+    """The demo from upload to resumption, against the server at `address`. Raises CommandError."""
+    async with connect(address) as client:
+        matter = await _upload_samples(client)
+        for question in SCRIPT:
+            await _ask(client, matter, question)
+        await _show_resume(client, matter)
 
 
 async def _upload_samples(client: Client) -> matters_pb2.Matter:
@@ -64,8 +69,7 @@ async def _ask(client: Client, matter: matters_pb2.Matter, question: Question) -
     final = chat_pb2.FinalState()
     try:
         async for event in turn.events():
-            for step in transcript.apply(event):
-                screen.show(step)
+            _show([event], transcript, screen)
             if event.HasField("final_state"):
                 final = event.final_state
     finally:
@@ -94,9 +98,19 @@ async def _show_resume(client: Client, matter: matters_pb2.Matter) -> None:
     _heading("A stream is cut in the middle and resumed")
     console().print(f"> {CUT_QUESTION}")
     request = _request(matter, Question("", CUT_QUESTION, session="demo-cut"))
-    resumed = await cut_and_resume(client, request, EVENTS_BEFORE_CUT)
-    _say(f"Cut after event {resumed.cut_after}; ResumeChat(after_sequence={resumed.cut_after}) sent the rest")
+    resumed = await cut_and_resume(client, request, TOKENS_BEFORE_CUT)
+    transcript, screen = Transcript(), Screen(console())
+    _show(resumed.before, transcript, screen)
+    screen.show(Note(f"-- cut after event {resumed.cut_after}; ResumeChat(after_sequence={resumed.cut_after}) --"))
+    _show(resumed.after, transcript, screen)
+    screen.close()
     _say(f"Compared with a replay of all {resumed.last_sequence} events: nothing lost, nothing repeated")
+
+
+def _show(events: Sequence[chat_pb2.AgentEvent], transcript: Transcript, screen: Screen) -> None:
+    for event in events:
+        for step in transcript.apply(event):
+            screen.show(step)
 
 
 def _heading(text: str) -> None:

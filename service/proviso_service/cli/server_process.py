@@ -15,7 +15,7 @@ import grpc.aio
 from proviso_service.cli.client import is_serving
 from proviso_service.cli.problems import CommandError
 
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
 RECONNECT = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 500))
 

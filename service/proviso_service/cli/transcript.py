@@ -136,14 +136,20 @@ class Transcript:
 
 
 def citation_lines(final: chat_pb2.FinalState) -> list[str]:
-    """A footnote for each citation, by number."""
-    lines = []
-    for citation in sorted(final.citations, key=lambda c: c.number):
-        place = citation.filename + (f", {citation.heading}" if citation.heading else "")
-        place += f", page {citation.page}" if citation.page else ""
-        quote = _one_line(citation.quote, QUOTE_CHARS)
-        lines.append(f"[{citation.number}] {_one_line(place, 200)}: \u201c{quote}\u201d  {citation.permalink}")
-    return lines
+    """A footnote for each citation number, with its first quote."""
+    by_number: dict[int, list[chat_pb2.Citation]] = {}
+    for citation in final.citations:
+        by_number.setdefault(citation.number, []).append(citation)
+    return [_footnote(by_number[number]) for number in sorted(by_number)]
+
+
+def _footnote(citations: list[chat_pb2.Citation]) -> str:
+    first = citations[0]
+    place = first.filename + (f", {first.heading}" if first.heading else "")
+    place += f", page {first.page}" if first.page else ""
+    quote = _one_line(first.quote, QUOTE_CHARS)
+    line = f"[{first.number}] {_one_line(place, 200)}: \u201c{quote}\u201d  {printable(first.permalink)}"
+    return line + (f"  (and {len(citations) - 1} more)" if len(citations) > 1 else "")
 
 
 def ending(final: chat_pb2.FinalState) -> str:

@@ -1,0 +1,80 @@
+"""The command line against the whole service, as an operator meets it."""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.support.running import RunningService
+
+from proviso_service.cli.demo_run import SAMPLES, converse
+from proviso_service.cli.server_process import running_server
+
+
+@dataclass(frozen=True)
+class Ended:
+    exit_code: int
+    out: str
+    err: str
+
+
+async def proviso(*arguments: str, cwd: Path) -> Ended:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "proviso_service.cli", *arguments),
+        cwd=cwd,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), 90)
+    return Ended(process.returncode or 0, out.decode(), err.decode())
+
+
+async def test_ingest_then_chat(service: RunningService, tmp_path: Path) -> None:
+    at = ("--address", f"127.0.0.1:{service.app.port}")
+    (tmp_path / "lease.md").write_text("# Lease\n\n## 1. Rent\n\nThe rent is EUR 900 a month.\n")
+    (tmp_path / "empty.md").write_text("")
+    ingested = await proviso("ingest", "lease.md", "empty.md", "--matter", "Lease", "--json", *at, cwd=tmp_path)
+    assert ingested.exit_code == 1
+    summary = json.loads(ingested.out.splitlines()[-1])["summary"]
+    assert summary == {"ready": 1, "failed": 1, "unchanged": 0, "skipped": 0}
+    again = await proviso("ingest", "lease.md", "--matter", "Lease", *at, cwd=tmp_path)
+    assert again.exit_code == 0
+    answered = await proviso("chat", "--matter", "Lease", "--message", "What is the rent?", *at, cwd=tmp_path)
+    assert (answered.exit_code, answered.err) == (0, "")
+    assert "EUR 900" in answered.out
+    assert "[1] lease.md, 1. Rent" in answered.out
+    assert "\x1b" not in answered.out
+
+
+async def test_demo_runs_to_its_end(service: RunningService, capsys: pytest.CaptureFixture[str]) -> None:
+    await converse(f"127.0.0.1:{service.app.port}")
+    shown = capsys.readouterr().out
+    assert "4 documents mention 'insurance'" in shown
+    assert "England and Wales" in shown
+    assert "nothing lost, nothing repeated" in shown
+    assert "\x1b" not in shown
+
+
+async def test_server_process_serves_is_seen_by_the_doctor_and_stops_in_order(tmp_path: Path, models_dir: Path) -> None:
+    folders = ("--data-dir", str(tmp_path / "data"), "--models-dir", str(models_dir))
+    async with running_server(tmp_path, models_dir) as server:
+        seen, second = await asyncio.gather(
+            proviso("doctor", "--json", *folders, cwd=tmp_path),
+            proviso("serve", "--port", "0", *folders, cwd=tmp_path),
+        )
+        assert await server.stop() == 0
+    checks = {check["subject"]: check for check in json.loads(seen.out)["checks"]}
+    assert "running server, process" in checks["Data folder"]["message"]
+    assert "not opened" in checks["Vector index"]["message"]
+    assert second.exit_code == 2
+    assert second.err.startswith("proviso: ")
+    assert "is in use by" in second.err.splitlines()[-1]
+
+
+def test_samples_are_one_matter_of_at_least_seven_agreements() -> None:
+    texts = [path.read_text() for path in SAMPLES.iterdir()]
+    assert len(texts) >= 7
+    assert all("Northwind Robotics Limited" in text for text in texts)
+    assert all(700 <= len(text.split()) <= 2500 for text in texts)
