@@ -22,6 +22,7 @@ from proviso_service.models.ports import Embedder, Vectors
 
 MAX_CHUNKS = 100_000
 BATCH_CHUNKS = 64
+BATCH_VECTORS = 1_000
 STEP_TIME_LIMIT_S = 300.0
 """Of one batch of chunks in the model or the index; ordinary batches take a second."""
 
@@ -87,12 +88,12 @@ class Pipeline:
         return vectors
 
     async def _index(self, document: Document, vectors: Vectors) -> None:
-        for start in range(0, len(vectors), BATCH_CHUNKS):
+        for start in range(0, len(vectors), BATCH_VECTORS):
             records = [
                 VectorRecord(
                     chunk_id(document.document_id, start + row), document.matter_id, document.document_id, vector
                 )
-                for row, vector in enumerate(vectors[start : start + BATCH_CHUNKS])
+                for row, vector in enumerate(vectors[start : start + BATCH_VECTORS])
             ]
             async with asyncio.timeout(STEP_TIME_LIMIT_S):
                 await self._vectors.upsert(document.tenant, records)

@@ -1,0 +1,43 @@
+"""Bytes to text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.matters.parsing.decoding import decode
+
+# Text that survives: no NUL, no line ends but newline, no byte order mark at the start.
+_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r")).filter(lambda text: text[:1] != "\ufeff")
+
+
+@given(_TEXT)
+def test_utf8_is_read_with_and_without_mark(text: str) -> None:
+    assert decode(b"\xef\xbb\xbf" + text.encode()) == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@given(text=_TEXT)
+def test_utf16_is_read_with_its_mark(encoding: str, text: str) -> None:
+    assert decode(("\ufeff" + text).encode(encoding)) == text
+
+
+def test_every_line_end_becomes_one_newline() -> None:
+    assert decode(b"a\r\nb\rc\nd\r\n\r\ne") == "a\nb\nc\nd\n\ne"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"abc\xff\xfe", "not readable text (byte 4)"),
+        ("Fran\u00e7ois".encode("cp1252"), "UTF-8"),
+        (b"a\0b", "binary data"),
+        (b"\xff\xfea", "not readable text"),
+        (b"%PDF-1.7 ...", "a PDF document"),
+        (b"PK\x03\x04rest", "Office document"),
+    ],
+)
+def test_what_is_not_text_is_refused_with_the_reason(content: bytes, reason: str) -> None:
+    with pytest.raises(UnsupportedDocument) as refused:
+        decode(content)
+    assert reason in refused.value.message
