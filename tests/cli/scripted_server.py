@@ -179,7 +179,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
 def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str) -> None:
     """Fails a call as Proviso does, with an ErrorInfo."""
     from google.protobuf import any_pb2
-    from google.rpc import error_details_pb2, status_pb2
+    from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
     from grpc_status import rpc_status
 
     detail = any_pb2.Any()

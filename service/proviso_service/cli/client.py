@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import grpc
 import grpc.aio
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc

@@ -1,0 +1,136 @@
+# ruff: noqa: ASYNC240 - small files of the tests, nobody else waits on this loop
+import shutil
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from proviso_service.cli.checks import Finding, Level, examine
+from proviso_service.models.local.prepared import DIMENSIONS
+from proviso_service.storage.lock import FolderLock
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+
+DATA = Path("data")
+SUBJECTS = ["Settings", "Data folder", "State database", "Embedding model", "Vector index", "Chat model", "Port"]
+
+
+@pytest.fixture(autouse=True)
+def free_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_SERVER__PORT", "0")
+
+
+async def found(models_dir: Path) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in await examine(DATA, models_dir)}
+
+
+async def used_folder() -> None:
+    """A data folder as a server leaves it."""
+    with FolderLock(DATA):
+        database = Database(f"sqlite+aiosqlite:///{DATA.resolve() / 'state.sqlite3'}")
+        await database.migrate()
+        await database.close()
+
+
+async def test_new_folder_is_healthy_and_stays_untouched(models_dir: Path) -> None:
+    findings = await found(models_dir)
+    assert list(findings) == SUBJECTS
+    assert {finding.level for finding in findings.values()} == {Level.OK}
+    assert not DATA.exists()
+
+
+async def test_used_folder_is_healthy_and_its_lock_is_given_back(models_dir: Path) -> None:
+    await used_folder()
+    findings = await found(models_dir)
+    assert {finding.level for finding in findings.values()} == {Level.OK}
+    assert "schema" in findings["State database"].message
+    with FolderLock(DATA):
+        pass
+
+
+async def test_bad_settings_are_the_only_finding(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_SERVER__PORT", "x")
+    (finding,) = await examine(DATA, models_dir)
+    assert finding.level is Level.FAIL
+    assert "PROVISO_SERVER__PORT" in finding.message
+
+
+async def test_variable_without_effect_is_a_warning(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_PORT", "tcp://10.0.0.1:50051")
+    finding = (await found(models_dir))["Settings"]
+    assert (finding.level, "PROVISO_PORT" in finding.message) == (Level.WARN, True)
+
+
+async def test_file_in_place_of_the_folder_fails(models_dir: Path) -> None:
+    DATA.write_text("")
+    assert (await found(models_dir))["Data folder"].level is Level.FAIL
+
+
+async def test_missing_model_fails_with_the_command_that_prepares_it(tmp_path: Path) -> None:
+    finding = (await found(tmp_path / "none"))["Embedding model"]
+    assert finding.level is Level.FAIL
+    assert finding.remedy == f"Run: proviso prepare --models-dir {tmp_path / 'none'}"
+
+
+async def test_changed_model_fails(models_dir: Path, tmp_path: Path) -> None:
+    shutil.copytree(models_dir / "minilm-int8", tmp_path / "models" / "minilm-int8")
+    licence = tmp_path / "models" / "minilm-int8" / "LICENSE"
+    licence.write_bytes(bytes(reversed(licence.read_bytes())))
+    assert (await found(tmp_path / "models"))["Embedding model"].level is Level.FAIL
+
+
+async def test_file_that_is_no_database_fails(models_dir: Path) -> None:
+    await used_folder()
+    for file in DATA.glob("state.sqlite3*"):
+        file.unlink()
+    (DATA / "state.sqlite3").write_text("not a database, and longer than a header of one " * 50)
+    assert (await found(models_dir))["State database"].level is Level.FAIL
+
+
+async def test_state_of_a_newer_version_fails(models_dir: Path) -> None:
+    await used_folder()
+    state = sqlite3.connect(DATA / "state.sqlite3")
+    state.execute("UPDATE alembic_version SET version_num = '9999'")
+    state.commit()
+    state.close()
+    finding = (await found(models_dir))["State database"]
+    assert (finding.level, "9999" in finding.message) == (Level.FAIL, True)
+
+
+async def test_vector_index_of_another_layout_fails(models_dir: Path) -> None:
+    await used_folder()
+    index = await ChromaVectorIndex.open(DATA / "vectors", 3, DIMENSIONS)
+    await index.close()
+    finding = (await found(models_dir))["Vector index"]
+    assert finding.level is Level.FAIL
+    assert str(DATA / "vectors") in finding.remedy
+
+
+async def test_vectors_without_passages_are_a_warning(models_dir: Path) -> None:
+    import numpy as np
+
+    from proviso_service.matters.ports import VectorRecord
+
+    await used_folder()
+    index = await ChromaVectorIndex.open(DATA / "vectors", 16, DIMENSIONS)
+    vector = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)
+    await index.upsert("local", [VectorRecord("chunk", "matter", "document", vector)])
+    await index.close()
+    finding = (await found(models_dir))["Vector index"]
+    assert (finding.level, "1 vectors for 0 passages" in finding.message) == (Level.WARN, True)
+
+
+@pytest.mark.parametrize("llm", ["google_genai:gemini-2.5-flash", "nonsense"])
+async def test_chat_model_without_key_or_sense_fails(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch, llm: str
+) -> None:
+    monkeypatch.setenv("PROVISO_LLM", llm)
+    assert (await found(models_dir))["Chat model"].level is Level.FAIL
+
+
+async def test_taken_port_fails(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("PROVISO_SERVER__PORT", str(taken.getsockname()[1]))
+        finding = (await found(models_dir))["Port"]
+    assert finding.level is Level.FAIL
