@@ -121,6 +121,17 @@ async def test_vectors_without_passages_are_a_warning(models_dir: Path) -> None:
     assert (finding.level, "1 vectors for 0 passages" in finding.message) == (Level.WARN, True)
 
 
+async def test_passages_without_vectors_are_a_warning(models_dir: Path) -> None:
+    await used_folder()
+    state = sqlite3.connect(DATA / "state.sqlite3")
+    names = [row[1] for row in state.execute("PRAGMA table_info(chunks)")]
+    state.execute(f"INSERT INTO chunks ({', '.join(names)}) VALUES ({', '.join('0' for _ in names)})")  # noqa: S608
+    state.commit()
+    state.close()
+    finding = (await found(models_dir))["Vector index"]
+    assert (finding.level, "missing, for 1 passages" in finding.message) == (Level.WARN, True)
+
+
 @pytest.mark.parametrize("llm", ["google_genai:gemini-2.5-flash", "nonsense"])
 async def test_chat_model_without_key_or_sense_fails(
     models_dir: Path, monkeypatch: pytest.MonkeyPatch, llm: str

@@ -27,7 +27,7 @@ from proviso_service.storage.sql.tables import chunks
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex
 from proviso_service.storage.vectors.layout import VectorIndexFailed
 
-START_REFILLS = "The next start of the server fills it again from the database."
+INGEST_AGAIN = "Search by words still works; for search by meaning, delete the matters concerned and ingest them again."
 
 
 class Level(StrEnum):
@@ -146,15 +146,20 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
         return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
     if not usable or not folder.is_dir():
         if chunk_count:
-            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", START_REFILLS)
+            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", INGEST_AGAIN)
         return Finding(Level.OK, name, "is new; the first start makes it")
     try:
         vector_count = await _count_vectors(folder, settings.storage.vector_collections)
     except (VectorIndexFailed, TimeoutError, OSError) as error:
-        remedy = f"Stop the server and remove {folder}. {START_REFILLS}"
+        remedy = f"Move {folder} away and start the server. {INGEST_AGAIN}"
         return Finding(Level.FAIL, name, f"cannot be opened: {_first_line(error)}", remedy)
-    if vector_count != chunk_count:
-        return Finding(Level.WARN, name, f"holds {vector_count} vectors for {chunk_count} passages", START_REFILLS)
+    counts = f"{vector_count} vectors for {chunk_count} passages"
+    if vector_count < chunk_count:
+        return Finding(Level.WARN, name, counts, INGEST_AGAIN)
+    if vector_count > chunk_count:
+        return Finding(
+            Level.WARN, name, counts, "Left by an interrupted ingestion or deletion; search passes over them."
+        )
     return Finding(Level.OK, name, f"{vector_count} vectors, one for each passage")
 
 
