@@ -16,6 +16,7 @@ from tests.turns.scripted import emits
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import create_server, listen
+from proviso_service.context.model import SessionItem
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.sessions import SqlSessionStore
@@ -34,6 +35,7 @@ NO_WAIT = emits()
 class Served:
     """A served domain; `turns` is its engine."""
 
+    port: int
     channel: grpc.aio.Channel
     domain: Domain
     readiness: Readiness
@@ -46,7 +48,10 @@ class Served:
 
 @asynccontextmanager
 async def conversations(
-    folder: Path, program: TurnProgram = NO_WAIT, turns: TurnSettings | None = None
+    folder: Path,
+    program: TurnProgram = NO_WAIT,
+    turns: TurnSettings | None = None,
+    session_items: tuple[SessionItem, ...] = (),
 ) -> AsyncIterator[Domain]:
     """Turns that run `program`, and sessions, in a database in `folder`. Matters and search are not there."""
     settings = turns or TurnSettings()
@@ -57,7 +62,7 @@ async def conversations(
     limits = Limits(settings, ContextSettings(), upload_idle_s=5)
     absent = cast(Any, None)
     try:
-        yield Domain(engine, SqlSessionStore(database), matters=absent, retriever=absent, limits=limits)
+        yield Domain(engine, SqlSessionStore(database), absent, absent, limits, session_items)
     finally:
         await engine.close()
         await database.close()
@@ -82,7 +87,7 @@ async def served(
         await readiness.set_ready()
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-            yield Served(channel, domain, readiness, server)
+            yield Served(port, channel, domain, readiness, server)
     finally:
         await server.stop(None)
 

@@ -1,0 +1,125 @@
+"""SessionService over a real channel, with the SQL store."""
+
+from pathlib import Path
+
+import grpc
+from tests.api.serving import conversations, refusal, served
+from tests.turns.scripted import Gated, Program, ScriptedExecution, completed
+
+from proviso.v1 import chat_pb2, context_pb2
+from proviso.v1 import sessions_pb2 as pb
+from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_service.api.answer_size import MAX_ANSWER_BYTES
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.turns.ports import TurnOutcome
+
+SEARCH = SessionItem(ItemRef(ItemType.TOOL, "isaacus_search", "proviso"), IncludeMode.ALWAYS)
+
+
+def remembers(*contents: str) -> Program:
+    """A program whose turns leave messages in their session."""
+
+    async def script(execution: ScriptedExecution) -> TurnOutcome:
+        stored = tuple(ChatMessage(MessageRole.USER, content) for content in contents)
+        return TurnOutcome(completed().final_state, new_messages=stored)
+
+    return Program(script)
+
+
+async def test_a_session_is_made_once(tmp_path: Path) -> None:
+    async with conversations(tmp_path, session_items=(SEARCH,)) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        made = await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1", user_id="ann"))
+        found = await sessions.GetSession(pb.GetSessionRequest(session_id="s1", user_id="ann"))
+        refused = await refusal(sessions.CreateSession(pb.CreateSessionRequest(session_id="s1", user_id="ann")))
+    assert found.session == made.session
+    assert (found.session.session_id, found.session.message_count) == ("s1", 0)
+    (item,) = found.session.items
+    assert (item.item.name, item.item.server_name) == ("isaacus_search", "proviso")
+    assert (item.item.type, item.include_mode) == (context_pb2.CONTEXT_ITEM_TYPE_TOOL, context_pb2.INCLUDE_MODE_ALWAYS)
+    assert (refused.code, refused.reason) == (grpc.StatusCode.ALREADY_EXISTS, "SESSION_EXISTS")
+
+
+async def test_a_session_without_an_id_gets_one(tmp_path: Path) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        ids = {(await sessions.CreateSession(pb.CreateSessionRequest())).session.session_id for _ in range(2)}
+    assert len(ids - {""}) == 2
+
+
+async def test_sessions_of_other_users_do_not_exist(tmp_path: Path) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1", user_id="ann"))
+        listed = await sessions.ListSessions(pb.ListSessionsRequest(user_id="ben"))
+        calls = (
+            sessions.GetSession(pb.GetSessionRequest(session_id="s1", user_id="ben")),
+            sessions.DeleteSession(pb.DeleteSessionRequest(session_id="s1", user_id="ben")),
+            sessions.ListMessages(pb.ListMessagesRequest(session_id="s1", user_id="ben")),
+        )
+        refused = [await refusal(call) for call in calls]
+    assert not listed.sessions
+    assert {(r.code, r.reason) for r in refused} == {(grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND")}
+
+
+async def test_sessions_are_listed_by_page_newest_first(tmp_path: Path) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        for name in ("s1", "s2", "s3"):
+            await sessions.CreateSession(pb.CreateSessionRequest(session_id=name))
+        first = await sessions.ListSessions(pb.ListSessionsRequest(page_size=2))
+        last = await sessions.ListSessions(pb.ListSessionsRequest(page_size=2, page_token=first.next_page_token))
+        refused = await refusal(sessions.ListSessions(pb.ListSessionsRequest(page_token="forged")))  # noqa: S106
+    assert [s.session_id for s in first.sessions] == ["s3", "s2"]
+    assert [s.session_id for s in last.sessions] == ["s1"]
+    assert not last.next_page_token
+    assert refused.violations.keys() == {"page_token"}
+
+
+async def test_a_deleted_session_is_gone(tmp_path: Path) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1"))
+        await sessions.DeleteSession(pb.DeleteSessionRequest(session_id="s1"))
+        refused = await refusal(sessions.GetSession(pb.GetSessionRequest(session_id="s1")))
+    assert refused.reason == "SESSION_NOT_FOUND"
+
+
+async def test_a_session_that_runs_a_turn_is_not_deleted(tmp_path: Path) -> None:
+    program = Gated()
+    async with conversations(tmp_path, program) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1"))
+        call = ChatServiceStub(server.channel).Chat(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+        first = await anext(aiter(call))
+        found = await sessions.GetSession(pb.GetSessionRequest(session_id="s1"))
+        refused = await refusal(sessions.DeleteSession(pb.DeleteSessionRequest(session_id="s1")))
+        program.gate.set()
+    assert found.session.running_turn_id == first.turn_id
+    assert (refused.code, refused.reason) == (grpc.StatusCode.ABORTED, "SESSION_BUSY")
+
+
+async def test_messages_are_listed_oldest_first(tmp_path: Path) -> None:
+    async with conversations(tmp_path, remembers("one", "two")) as domain, served(domain) as server:
+        await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+        listed = await SessionServiceStub(server.channel).ListMessages(pb.ListMessagesRequest(session_id="s1"))
+    assert [message.content for message in listed.messages] == ["one", "two"]
+    assert all(m.message_id and m.turn_id and m.HasField("create_time") for m in listed.messages)
+    assert {m.role for m in listed.messages} == {pb.MESSAGE_ROLE_USER}
+
+
+async def test_a_page_that_would_be_too_large_is_cut_and_goes_on(tmp_path: Path) -> None:
+    long = ["\N{CAT FACE}" * 30_000 + str(i) for i in range(60)]
+    async with conversations(tmp_path, remembers(*long)) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+        received: list[str] = []
+        token = ""
+        while token or not received:
+            page = await sessions.ListMessages(pb.ListMessagesRequest(session_id="s1", page_size=100, page_token=token))
+            assert page.ByteSize() <= MAX_ANSWER_BYTES
+            received += [message.content for message in page.messages]
+            token = page.next_page_token
+    assert received == long
