@@ -63,7 +63,8 @@ def vectors_of(chunks: Sequence[Chunk]) -> Vectors:
     seeds = [int(chunk.content_sha256[:8], 16) for chunk in chunks]
     rows = [np.random.default_rng(seed).normal(size=DIMENSIONS) for seed in seeds]
     vectors = np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSIONS)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 async def ingested(store: SqlMatterStore, matter: Matter, *passages: str, filename: str = "lease.txt") -> Document:

@@ -5,12 +5,12 @@ import hashlib
 import os
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
 from uuid import uuid4
 
 from proviso_service.errors import Unavailable
+from proviso_service.storage.settled import settled
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,17 +125,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs file work off the loop. Cancellation waits for it to end, so that no two threads touch one file.
+    """Runs file work off the loop, and to its end: no two threads touch one file.
 
     Raises Unavailable when the disk fails, and FileNotFoundError."""
-    work = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
     try:
-        return await asyncio.shield(work)
+        return await settled(asyncio.to_thread(function, *args, **kwargs))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise Unavailable("The service cannot reach its storage") from error
-    except asyncio.CancelledError:
-        with suppress(Exception):
-            await work
-        raise

@@ -21,8 +21,8 @@ class ChunkRows(Store):
             .join_from(chunks, documents)
             .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready())
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).all()
+        async with self._database.read() as transaction:
+            rows = (await transaction.execute(query)).all()
         stored = {row.chunk_id: _stored(row) for row in rows}
         return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
 
@@ -38,8 +38,8 @@ class ChunkRows(Store):
                 _ready(),
             )
         )
-        async with self._database.read() as connection:
-            texts = dict((await connection.execute(query)).tuples().all())
+        async with self._database.read() as transaction:
+            texts: dict[int, str] = dict((await transaction.execute(query)).tuples().all())
         return texts.get(before, ""), texts.get(after, "")
 
     async def search_words(
@@ -58,8 +58,8 @@ class ChunkRows(Store):
             .order_by(hits.c.rank, documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
             .limit(limit)
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(statement)).all()
+        async with self._database.read() as transaction:
+            rows = (await transaction.execute(statement)).all()
         return [LexicalHit(row.chunk_id, rank, bool(row.all_terms)) for rank, row in enumerate(rows)]
 
     async def documents_matching(
@@ -77,8 +77,8 @@ class ChunkRows(Store):
             .group_by(documents.c.document_id, documents.c.filename, documents.c.upload_time)
             .order_by(passages.desc(), documents.c.upload_time, documents.c.document_id)
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(statement)).all()
+        async with self._database.read() as transaction:
+            rows = (await transaction.execute(statement)).all()
         return [DocumentHits(row.document_id, row.filename, row.passages) for row in rows]
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Executable, and_, delete, exists, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proviso_service.matters.model import Chunk, Document, ParsedDocument, chunk_id
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.database import insert
+from proviso_service.storage.sql.database import Transaction, insert
 from proviso_service.storage.sql.fulltext import forget_document, index_document
 from proviso_service.storage.sql.tables import chunks, embeddings, outlines, segments
 
@@ -70,22 +69,22 @@ def contents_of(
     )
 
 
-async def write_contents(connection: AsyncConnection, document: Document, contents: Contents) -> None:
+async def write_contents(transaction: Transaction, document: Document, contents: Contents) -> None:
     """Writes everything anew; what an earlier ingestion wrote goes."""
-    await forget_contents(connection, document.tenant, document.matter_id, document.document_id)
-    await _write(connection, insert(outlines), contents.outline)
-    await _write(connection, insert(segments), contents.segments)
-    await _write(connection, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
-    await _write(connection, insert(chunks), contents.chunks)
-    await index_document(connection, document.tenant, document.matter_id, document.document_id)
+    await forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
+    await _write(transaction, insert(outlines), contents.outline)
+    await _write(transaction, insert(segments), contents.segments)
+    await _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
+    await _write(transaction, insert(chunks), contents.chunks)
+    await index_document(transaction, document.tenant, document.matter_id, document.document_id)
 
 
-async def forget_contents(connection: AsyncConnection, tenant: str, matter_id: str, document_id: str) -> None:
+async def forget_contents(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
     """Removes a document's contents, and the embeddings that no other document's chunks use."""
-    await forget_document(connection, tenant, matter_id, document_id)
-    await connection.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
+    await forget_document(transaction, tenant, matter_id, document_id)
+    await transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
     for table in (chunks, segments, outlines):
-        await connection.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
+        await transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 
 def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
@@ -104,6 +103,6 @@ def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
     return embeddings.c.tenant == tenant, key.in_(mine), ~others
 
 
-async def _write(connection: AsyncConnection, statement: Executable, rows: Rows) -> None:
+async def _write(transaction: Transaction, statement: Executable, rows: Rows) -> None:
     for start in range(0, len(rows), BATCH_ROWS):
-        await connection.execute(statement, rows[start : start + BATCH_ROWS])
+        await transaction.execute(statement, rows[start : start + BATCH_ROWS])

@@ -23,22 +23,22 @@ class EmbeddingRows(Store):
         self, tenant: str, model_id: str, content_sha256: Sequence[str]
     ) -> Mapping[str, Vectors]:
         known: dict[str, Vectors] = {}
-        async with self._database.read() as connection:
+        async with self._database.read() as transaction:
             for start in range(0, len(content_sha256), HASHES_PER_QUERY):
                 query = select(embeddings.c.content_sha256, embeddings.c.vector).where(
                     embeddings.c.tenant == tenant,
                     embeddings.c.model_id == model_id,
                     embeddings.c.content_sha256.in_(content_sha256[start : start + HASHES_PER_QUERY]),
                 )
-                known |= {sha256: _vector(packed) for sha256, packed in await connection.execute(query)}
+                known |= {sha256: _vector(packed) for sha256, packed in await transaction.execute(query)}
         return known
 
     async def all_vectors(self, model_id: str, batch_size: int) -> AsyncIterator[tuple[str, Sequence[VectorRecord]]]:
         last = 0
         while True:
-            # No connection is held while the caller works on a batch.
-            async with self._database.read() as connection:
-                rows = (await connection.execute(_vectors_after(last, model_id, batch_size))).all()
+            # No transaction is held while the caller works on a batch.
+            async with self._database.read() as transaction:
+                rows = (await transaction.execute(_vectors_after(last, model_id, batch_size))).all()
             if not rows:
                 return
             last = rows[-1].row_id

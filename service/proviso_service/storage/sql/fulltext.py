@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, column, literal, literal_column, select, table, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+
+from proviso_service.storage.sql.database import Transaction
 
 MAX_WORDS = 32
 """Words of a query that count; the rest of a long text adds time and little else."""
@@ -62,26 +63,24 @@ def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
     return row_id.in_(rows)
 
 
-async def index_document(connection: AsyncConnection, tenant: str, matter_id: str, document_id: str) -> None:
+async def index_document(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
     """Enters the document's chunks, which are stored already."""
-    await connection.execute(
-        text(
-            "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
-            " WHERE tenant = :tenant AND document_id = :document_id"
-        ),
-        _parameters(tenant, matter_id, document_id=document_id),
+    statement = text(
+        "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
+        " WHERE tenant = :tenant AND document_id = :document_id"
     )
+    scope = _scope(tenant, matter_id)
+    await transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
-async def forget_document(connection: AsyncConnection, tenant: str, matter_id: str, document_id: str) -> None:
+async def forget_document(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
     """Removes the document's chunks, which must still be stored: the index finds its entries by their text."""
-    await connection.execute(
-        text(
-            "INSERT INTO chunk_words (chunk_words, rowid, scope, body) SELECT 'delete', row_id, :scope, text"
-            " FROM chunks WHERE tenant = :tenant AND document_id = :document_id"
-        ),
-        _parameters(tenant, matter_id, document_id=document_id),
+    statement = text(
+        "INSERT INTO chunk_words (chunk_words, rowid, scope, body) SELECT 'delete', row_id, :scope, text"
+        " FROM chunks WHERE tenant = :tenant AND document_id = :document_id"
     )
+    scope = _scope(tenant, matter_id)
+    await transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
 def _matches(expression: str) -> ColumnElement[bool]:
@@ -91,10 +90,6 @@ def _matches(expression: str) -> ColumnElement[bool]:
 def _expression(tenant: str, matter_id: str, words: Iterable[str], operator: str) -> str:
     quoted = operator.join(f'"{word}"' for word in words)
     return f"scope:{_scope(tenant, matter_id)} AND body:({quoted})"
-
-
-def _parameters(tenant: str, matter_id: str, **more: Any) -> dict[str, Any]:
-    return {"tenant": tenant, "scope": _scope(tenant, matter_id), **more}
 
 
 def _scope(tenant: str, matter_id: str) -> str:

@@ -26,12 +26,12 @@ class IngestedRows(Store):
         vectors: Vectors,
     ) -> Document:
         contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
-        async with self._database.write() as connection:
-            await lock_document(connection, document)
-            await write_contents(connection, document, contents)
-            await bump_index_version(connection, document.tenant, document.matter_id)
+        async with self._database.write() as transaction:
+            await lock_document(transaction, document)
+            await write_contents(transaction, document, contents)
+            await bump_index_version(transaction, document.tenant, document.matter_id)
             return await change_document(
-                connection,
+                transaction,
                 document,
                 status=DocumentStatus.READY,
                 failure_reason="",
@@ -48,15 +48,15 @@ class IngestedRows(Store):
         )
         if end is not None:
             query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
-        async with self._database.read() as connection:
+        async with self._database.read() as transaction:
             ready = select(documents.c.document_id).where(
                 documents.c.tenant == tenant,
                 documents.c.document_id == document_id,
                 documents.c.status == DocumentStatus.READY,
             )
-            if (await connection.execute(ready)).one_or_none() is None:
+            if (await transaction.execute(ready)).one_or_none() is None:
                 raise DocumentNotFound(document_id)
-            pieces = (await connection.execute(query.order_by(segments.c.ordinal))).scalars().all()
+            pieces = (await transaction.execute(query.order_by(segments.c.ordinal))).scalars().all()
         offset = first * SEGMENT_CHARS
         return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
 
@@ -71,8 +71,8 @@ class IngestedRows(Store):
                 documents.c.status == DocumentStatus.READY,
             )
         )
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).one_or_none()
+        async with self._database.read() as transaction:
+            row = (await transaction.execute(query)).one_or_none()
         if row is None:
             raise DocumentNotFound(document_id)
         return row.headings, row.pages

@@ -23,8 +23,8 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
 
     async def create_matter(self, tenant: str, name: str) -> Matter:
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
-        async with self._database.write() as connection:
-            await connection.execute(
+        async with self._database.write() as transaction:
+            await transaction.execute(
                 insert(matters).values(
                     tenant=tenant,
                     matter_id=matter.matter_id,
@@ -37,8 +37,8 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
 
     async def get_matter(self, tenant: str, matter_id: str) -> Matter:
         query = _of_tenant(tenant).where(matters.c.matter_id == matter_id)
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).one_or_none()
+        async with self._database.read() as transaction:
+            row = (await transaction.execute(query)).one_or_none()
         if row is None:
             raise MatterNotFound(matter_id)
         return _matter_of(row)
@@ -48,24 +48,24 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
         if name:
             query = query.where(matters.c.name == name)
         order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
-        async with self._database.read() as connection:
-            rows, token = await rows_by_time(connection, query, order, page)
+        async with self._database.read() as transaction:
+            rows, token = await rows_by_time(transaction, query, order, page)
         return Page([_matter_of(row) for row in rows], token)
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
         inside = select(documents.c.document_id).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
-        async with self._database.write() as connection:
-            for document_id in (await connection.execute(inside)).scalars().all():
-                await forget_contents(connection, tenant, matter_id, document_id)
-            if (await connection.execute(delete(matters).where(*this))).rowcount == 0:
+        async with self._database.write() as transaction:
+            for document_id in (await transaction.execute(inside)).scalars().all():
+                await forget_contents(transaction, tenant, matter_id, document_id)
+            if (await transaction.execute(delete(matters).where(*this))).rowcount == 0:
                 raise MatterNotFound(matter_id)
 
     async def index_version(self, tenant: str, matter_id: str) -> int:
         """Raises MatterNotFound."""
         query = select(matters.c.index_version).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
-        async with self._database.read() as connection:
-            version: int | None = (await connection.execute(query)).scalar_one_or_none()
+        async with self._database.read() as transaction:
+            version: int | None = (await transaction.execute(query)).scalar_one_or_none()
         if version is None:
             raise MatterNotFound(matter_id)
         return version

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proviso_service.errors import InvalidRequest
 from proviso_service.paging import PageRequest, page_token
+from proviso_service.storage.sql.database import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Order:
 
 
 async def rows_by_time(
-    connection: AsyncConnection, query: Select[Any], order: Order, page: PageRequest
+    transaction: Transaction, query: Select[Any], order: Order, page: PageRequest
 ) -> tuple[Sequence[Row[Any]], str]:
     """The page's rows and the next page's token (empty on the last). Raises InvalidRequest for a foreign token."""
     key = tuple_(order.time, order.tie)
@@ -36,7 +36,7 @@ async def rows_by_time(
     direction = (order.time.desc(), order.tie.desc()) if order.newest_first else (order.time, order.tie)
     query = query.order_by(*direction).limit(page.size + 1)
     rows = (
-        await connection.execute(query.add_columns(order.time.label("page_time"), order.tie.label("page_tie")))
+        await transaction.execute(query.add_columns(order.time.label("page_time"), order.tie.label("page_tie")))
     ).all()
     if len(rows) <= page.size:
         return rows, ""

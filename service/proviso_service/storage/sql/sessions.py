@@ -3,7 +3,6 @@
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
@@ -11,7 +10,7 @@ from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import ensure_session, message_of, session_key
-from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.database import Store, Transaction
 from proviso_service.storage.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
 from proviso_service.storage.sql.tables import messages, sessions, turns
 from proviso_service.turns.ports import TurnState
@@ -21,25 +20,25 @@ class SqlSessionStore(Store):
     """The SessionStore port on a Database."""
 
     async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        async with self._database.write() as connection:
-            if not await ensure_session(connection, caller, session_id, self._database.now(), items):
+        async with self._database.write() as transaction:
+            if not await ensure_session(transaction, caller, session_id, self._database.now(), items):
                 raise SessionExists(session_id)
-            return await _get(connection, caller, session_id)
+            return await _get(transaction, caller, session_id)
 
     async def get(self, caller: Caller, session_id: str) -> Session:
-        async with self._database.read() as connection:
-            return await _get(connection, caller, session_id)
+        async with self._database.read() as transaction:
+            return await _get(transaction, caller, session_id)
 
     async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        async with self._database.write() as connection:
-            await ensure_session(connection, caller, session_id, self._database.now(), items)
-            return await _get(connection, caller, session_id)
+        async with self._database.write() as transaction:
+            await ensure_session(transaction, caller, session_id, self._database.now(), items)
+            return await _get(transaction, caller, session_id)
 
     async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
         scope = ("sessions", caller.tenant, caller.user)
         order = Order(sessions.c.create_time, sessions.c.session_key, scope, newest_first=True)
-        async with self._database.read() as connection:
-            rows, token = await rows_by_time(connection, _of(caller), order, page)
+        async with self._database.read() as transaction:
+            rows, token = await rows_by_time(transaction, _of(caller), order, page)
         return Page([_session_of(row) for row in rows], token)
 
     async def delete(self, caller: Caller, session_id: str) -> None:
@@ -49,20 +48,20 @@ class SqlSessionStore(Store):
             turns.c.user_id == caller.user,
             turns.c.session_id == session_id,
         )
-        async with self._database.write() as connection:
-            key = await session_key(connection, caller, session_id)
+        async with self._database.write() as transaction:
+            key = await session_key(transaction, caller, session_id)
             open_turn = select(turns.c.turn_id).where(*mine, turns.c.state != TurnState.ENDED)
-            turn_id = (await connection.execute(open_turn)).scalar_one_or_none()
+            turn_id = (await transaction.execute(open_turn)).scalar_one_or_none()
             if turn_id is not None:
                 raise SessionBusy(session_id, turn_id)
-            await connection.execute(delete(turns).where(*mine))
-            await connection.execute(
+            await transaction.execute(delete(turns).where(*mine))
+            await transaction.execute(
                 delete(sessions).where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key)
             )
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
-        async with self._database.read() as connection:
-            key = await session_key(connection, caller, session_id)
+        async with self._database.read() as transaction:
+            key = await session_key(transaction, caller, session_id)
             scope = ("messages", caller.tenant, key)
             query = (
                 select(messages)
@@ -70,7 +69,7 @@ class SqlSessionStore(Store):
                 .order_by(messages.c.position)
                 .limit(page.size + 1)
             )
-            rows = (await connection.execute(query)).all()
+            rows = (await transaction.execute(query)).all()
         found = [message_of(row) for row in rows[: page.size]]
         more = len(rows) > page.size
         return Page(found, next_token(scope, str(rows[page.size - 1].position)) if more else "")
@@ -89,12 +88,12 @@ class SqlSessionStore(Store):
             .subquery()
         )
         query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
-        async with self._database.read() as connection:
-            return tuple(message_of(row) for row in await connection.execute(query))
+        async with self._database.read() as transaction:
+            return tuple(message_of(row) for row in await transaction.execute(query))
 
 
-async def _get(connection: AsyncConnection, caller: Caller, session_id: str) -> Session:
-    row = (await connection.execute(_of(caller).where(sessions.c.session_id == session_id))).one_or_none()
+async def _get(transaction: Transaction, caller: Caller, session_id: str) -> Session:
+    row = (await transaction.execute(_of(caller).where(sessions.c.session_id == session_id))).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)

@@ -4,12 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Row, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import keep_outcome
-from proviso_service.storage.sql.database import Store, insert
+from proviso_service.storage.sql.database import Store, Transaction, insert
 from proviso_service.storage.sql.tables import turns
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
@@ -44,17 +43,17 @@ class SqlTurnStore(Store):
             last_sequence=0,
             create_time=now,
         )
-        async with self._database.write() as connection:
-            created = await connection.execute(statement.on_conflict_do_nothing().returning(turns.c.turn_id))
+        async with self._database.write() as transaction:
+            created = await transaction.execute(statement.on_conflict_do_nothing().returning(turns.c.turn_id))
             if created.one_or_none() is not None:
                 return TurnBegun(turn_id, created=True)
-            return await _in_the_way(connection, caller, request, payload_sha256)
+            return await _in_the_way(transaction, caller, request, payload_sha256)
 
     async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
         until = self._database.now() + timedelta(seconds=lease_s)
-        async with self._database.write() as connection:
+        async with self._database.write() as transaction:
             for start in range(0, len(turn_ids), IDS_PER_UPDATE):
-                await connection.execute(
+                await transaction.execute(
                     update(turns)
                     .where(
                         turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
@@ -79,16 +78,16 @@ class SqlTurnStore(Store):
                 final_state=outcome.final_state,
             )
         )
-        async with self._database.write() as connection:
-            if (await connection.execute(statement)).rowcount == 0:
-                await _get(connection, caller, turn_id)
+        async with self._database.write() as transaction:
+            if (await transaction.execute(statement)).rowcount == 0:
+                await _get(transaction, caller, turn_id)
                 return
             if session_id:
-                await keep_outcome(connection, caller, session_id, turn_id, outcome, now)
+                await keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
-        async with self._database.read() as connection:
-            return _record_of(await _get(connection, caller, turn_id))
+        async with self._database.read() as transaction:
+            return _record_of(await _get(transaction, caller, turn_id))
 
     async def close_interrupted(self, owner: str) -> int:
         now = self._database.now()
@@ -100,29 +99,27 @@ class SqlTurnStore(Store):
             )
             .values(state=TurnState.ENDED, end_time=now, final_state=_interrupted())
         )
-        async with self._database.write() as connection:
-            return (await connection.execute(statement)).rowcount
+        async with self._database.write() as transaction:
+            return (await transaction.execute(statement)).rowcount
 
 
-async def _in_the_way(
-    connection: AsyncConnection, caller: Caller, request: TurnRequest, payload_sha256: str
-) -> TurnBegun:
+async def _in_the_way(transaction: Transaction, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
     """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
     mine = (turns.c.tenant == caller.tenant, turns.c.user_id == caller.user)
     if request.request_id:
         query = select(turns).where(*mine, turns.c.request_id == request.request_id)
-        earlier = (await connection.execute(query)).one_or_none()
+        earlier = (await transaction.execute(query)).one_or_none()
         if earlier is not None and earlier.payload_sha256 != payload_sha256:
             raise RequestIdReused(request.request_id)
         if earlier is not None:
             return TurnBegun(earlier.turn_id, created=False)
     query = select(turns).where(*mine, turns.c.session_id == request.session_id, turns.c.state != TurnState.ENDED)
-    running = (await connection.execute(query)).one()
+    running = (await transaction.execute(query)).one()
     raise SessionBusy(request.session_id, running.turn_id)
 
 
-async def _get(connection: AsyncConnection, caller: Caller, turn_id: str) -> Row[Any]:
-    row = (await connection.execute(select(turns).where(*_this(caller, turn_id)))).one_or_none()
+async def _get(transaction: Transaction, caller: Caller, turn_id: str) -> Row[Any]:
+    row = (await transaction.execute(select(turns).where(*_this(caller, turn_id)))).one_or_none()
     if row is None:
         raise TurnUnknown(turn_id)
     return row

@@ -1,0 +1,66 @@
+"""Real stores on a fresh SQLite file."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.support.stored import Clock
+
+from proviso_service.matters.model import Matter
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.sql.sessions import SqlSessionStore
+from proviso_service.storage.sql.turns import SqlTurnStore
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty state, up to date; made once, copied for each test."""
+    path = tmp_path_factory.mktemp("state") / "state.sqlite3"
+
+    async def migrate() -> None:
+        database = Database(f"sqlite+aiosqlite:///{path}")
+        await database.migrate()
+        await database.close()
+
+    asyncio.run(migrate())
+    return path
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def state_file(tmp_path: Path, migrated_file: Path) -> Path:
+    return Path(shutil.copy(migrated_file, tmp_path / "state.sqlite3"))
+
+
+@pytest.fixture
+async def database(state_file: Path, clock: Clock) -> AsyncIterator[Database]:
+    database = Database(f"sqlite+aiosqlite:///{state_file}", now=clock)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def matters(database: Database) -> SqlMatterStore:
+    return SqlMatterStore(database)
+
+
+@pytest.fixture
+def sessions(database: Database) -> SqlSessionStore:
+    return SqlSessionStore(database)
+
+
+@pytest.fixture
+def turns(database: Database) -> SqlTurnStore:
+    return SqlTurnStore(database)
+
+
+@pytest.fixture
+async def matter(matters: SqlMatterStore) -> Matter:
+    return await matters.create_matter("acme", "Lease of 12 High Street")
