@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 from tests.turns.scripted import (
@@ -28,6 +28,7 @@ TOKENS = st.builds(Token, st.sampled_from("ab"), st.text(max_size=6))
 OTHERS = st.sampled_from([TURN_START, TOOL_START, TOOL_END, TextDiscarded("a", DiscardReason.NOT_FINAL)])
 EVENTS = st.one_of(TOKENS, TOKENS, OTHERS)
 FINAL = completed().final_state
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def unjoined(events: list[Event]) -> list[Event]:
@@ -99,10 +100,10 @@ class LogAndCursors(RuleBasedStateMachine):
 
 
 TestLogAndCursors = LogAndCursors.TestCase
-TestLogAndCursors.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestLogAndCursors.settings = settings(PATIENT, max_examples=40, stateful_step_count=25)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(PATIENT, max_examples=40)
 @given(
     script=st.lists(EVENTS, max_size=15),
     cuts=st.lists(st.integers(1, 16), max_size=4),

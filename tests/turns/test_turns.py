@@ -1,7 +1,9 @@
 """A turn ends in exactly one final state, stored and then logged, whatever happens."""
 
 import asyncio
+import gc
 import logging
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -356,6 +358,22 @@ async def test_a_running_turn_shows_its_live_sequence() -> None:
         await program.waiting.wait()
         record = await turns.get(ANN, turn_id)
         assert (record.state, record.last_sequence, record.final_state) == (TurnState.RUNNING, 2, None)
+
+
+async def test_an_ended_turn_holds_its_events_and_nothing_of_its_program() -> None:
+    executions: list[weakref.ref[ScriptedExecution]] = []
+
+    async def script(execution: ScriptedExecution) -> TurnOutcome:
+        executions.append(weakref.ref(execution))
+        return completed()
+
+    async with running(Program(script)) as turns:
+        turn_id = await turns.start(ANN, QUESTION)
+        await turns.wait(ANN, turn_id)
+        await asyncio.sleep(0)
+        gc.collect()
+        assert executions[0]() is None
+        final_of(await collect(turns, turn_id))
 
 
 async def test_the_service_s_log_is_quiet_about_turns_that_go_well(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
 
 REQUEST = TurnRequest(message="What is the notice period?", session_id="lease", request_id="r-1")
+
+MORNING = datetime(2024, 5, 1, 8, tzinfo=UTC)
+LEASE_S = 0.6
 
 
 @pytest.fixture
@@ -81,16 +85,30 @@ async def test_turns_of_a_process_that_died_are_closed_when_it_comes_back(databa
         await turns.wait(ANN, await turns.start(ANN, TurnRequest(message="?", session_id="lease")))
 
 
-async def test_leases_that_are_kept_outlast_their_first_term(database: Database) -> None:
-    program = Gated()
-    store = SqlTurnStore(database)
-    async with running(program, store, lease_s=0.15) as turns:
+class RenewalsSeen(SqlTurnStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.renewed = asyncio.Event()
+
+    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
+        await super().renew(owner, turn_ids, lease_s)
+        self.renewed.set()
+
+
+async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
+    elapsed = timedelta()
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'state.sqlite3'}", now=lambda: MORNING + elapsed)
+    await database.migrate()
+    store = RenewalsSeen(database)
+    async with running(Gated(), store, lease_s=LEASE_S) as turns:
         turn_id = await turns.start(ANN, REQUEST)
-        await asyncio.sleep(0.3)  # two leases pass
-        assert (await turns.get(ANN, turn_id)).state is TurnState.RUNNING
+        for _ in range(2):
+            elapsed += timedelta(seconds=LEASE_S * 0.9)
+            store.renewed.clear()
+            await store.renewed.wait()
         assert await store.close_interrupted("replica-2") == 0
-        program.gate.set()
-        assert (await turns.wait(ANN, turn_id)).exit_reason is ExitReason.COMPLETED
+        assert (await turns.get(ANN, turn_id)).state is TurnState.RUNNING
+    await database.close()
 
 
 async def test_many_turns_at_once_are_all_stored(database: Database) -> None:
