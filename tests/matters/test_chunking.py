@@ -89,7 +89,9 @@ def test_a_title_is_never_left_alone() -> None:
 
 def test_a_sentence_over_a_page_break_stays_together() -> None:
     text = "The seller shall deliver\n\n\n\nthe goods today. " + "More is said here about goods. " * 8
-    assert chunk_document(ParsedDocument(text), 200)[0].text.startswith("The seller shall deliver\n\n\n\nthe goods today.")
+    assert chunk_document(ParsedDocument(text), 200)[0].text.startswith(
+        "The seller shall deliver\n\n\n\nthe goods today."
+    )
 
 
 def test_a_sentence_longer_than_a_chunk_is_cut_at_its_joints() -> None:

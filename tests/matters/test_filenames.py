@@ -22,7 +22,9 @@ def test_names_are_kept_without_folders(value: str, name: str) -> None:
     assert clean_filename("filename", value) == name
 
 
-@pytest.mark.parametrize("value", ["", "  ", ".", "..", "a/..", "folder/", "a\x00b", "a\tb", "a\u202efdp.md", "x" * 256])
+@pytest.mark.parametrize(
+    "value", ["", "  ", ".", "..", "a/..", "folder/", "a\x00b", "a\tb", "a\u202efdp.md", "x" * 256]
+)
 def test_names_that_mislead_or_are_none_are_refused(value: str) -> None:
     with pytest.raises(InvalidRequest):
         clean_filename("filename", value)

@@ -94,9 +94,9 @@ async def test_text_is_read_in_parts_by_code_points(world: MattersWorld) -> None
 
 async def test_a_text_is_asked_for_by_exactly_one_name(world: MattersWorld) -> None:
     matter = await world.matter()
-    for names in ({}, {"document_id": UNKNOWN, "filename": "lease.md"}):
+    for document_id, filename in [("", ""), (UNKNOWN, "lease.md")]:
         with pytest.raises(InvalidRequest):
-            await world.matters.document_text(TENANT, matter.matter_id, **names)
+            await world.matters.document_text(TENANT, matter.matter_id, document_id=document_id, filename=filename)
     with pytest.raises(DocumentNotFound):
         await world.matters.document_text(TENANT, matter.matter_id, filename="lease.md")
 

@@ -15,7 +15,8 @@ LEASE = "# Lease\n\n## Rent\n\nThe rent is USD 5 a month.\n"
 
 
 async def _unread() -> AsyncIterator[bytes]:
-    raise AssertionError("the bytes must not be read")
+    for _ in "x":
+        raise AssertionError("the bytes must not be read")
     yield b""
 
 

@@ -163,8 +163,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A passage found. `similarity` is the cosine in [0, 1]; `score` the fused rank score, comparable in one outcome.
-    """
+    """A passage found. `similarity` is the cosine in [0, 1]; `score` the fused rank, comparable in one outcome."""
 
     stored: StoredChunk
     similarity: float

@@ -80,7 +80,23 @@ def test_form_feeds_divide_pages_that_cover_the_text() -> None:
     assert parse_plain(b"no pages").pages == ()
 
 
-_PIECES = ["ARTICLE ", "IV", "1.", "2.3 ", "Governing", " Law", ".", " ", "\n", "\f", "THE TERM", "\u2019", '"', ":", "x"]
+_PIECES = [
+    "ARTICLE ",
+    "IV",
+    "1.",
+    "2.3 ",
+    "Governing",
+    " Law",
+    ".",
+    " ",
+    "\n",
+    "\f",
+    "THE TERM",
+    "\u2019",
+    '"',
+    ":",
+    "x",
+]
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=60).map("".join))
