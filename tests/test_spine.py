@@ -56,7 +56,7 @@ async def test_a_session_remembers_its_matter_and_its_messages(service: RunningS
     await service.ask("Which documents are there?", matter_id, session_id="s1")
     final = final_of(await service.ask("What is the governing law?", session_id="s1"))
     assert "Oregon" in final.message
-    assert [m.content for m in final.messages][0] == "Which documents are there?"
+    assert final.messages[0].content == "Which documents are there?"
     listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s1"))
     roles = [sessions_pb2.MessageRole.Name(m.role) for m in listed.messages]
     assert roles == ["MESSAGE_ROLE_USER", "MESSAGE_ROLE_ASSISTANT"] * 2

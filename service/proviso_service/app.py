@@ -20,8 +20,8 @@ from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
-from proviso_service.models.local.minilm import DIMENSIONS, MiniLmEmbedder
-from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.prepared import DIMENSIONS, ModelNotPrepared
 from proviso_service.models.ports import Embedder
 from proviso_service.settings import Settings
 from proviso_service.storage.blobs.folder import FolderBlobStore

@@ -23,7 +23,8 @@ ProvisoError
     └── NotReady
 
 Domain folders raise these; `api.errors` is the one place that maps them to status codes. Messages are for people and
-name no secrets, paths or exceptions. Anything else that escapes is a fault of the service and reaches a caller as INTERNAL.
+name no secrets, paths or exceptions. Anything else that escapes is a fault of the service and reaches a
+caller as INTERNAL.
 """
 
 from collections.abc import Sequence

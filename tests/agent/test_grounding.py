@@ -23,7 +23,7 @@ def sources(*texts: str) -> Sources:
     [
         "shall give thirty (30) days' notice",
         "shall give\n thirty (30) days’ notice.",
-        'Each party (the “Provider”) shall',
+        "Each party (the “Provider”) shall",
     ],
 )
 def test_a_quote_is_found_however_its_spaces_and_quotation_marks_are_typed(quote: str) -> None:

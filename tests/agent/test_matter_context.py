@@ -69,9 +69,7 @@ async def test_the_marker_of_a_message_gives_the_matter_and_is_not_stored() -> N
     world = agent_world(ANSWER)
     marker = render_marker(MatterContext(MATTER_ID, "Smith v. Jones", DOCUMENT_ID, "Services Agreement.md"))
     outcome = await world.run(f"{marker}\nWhat is it?", matter_context=None)
-    assert outcome.matter_context == MatterContext(
-        MATTER_ID, "Smith v. Jones", DOCUMENT_ID, "Services Agreement.md"
-    )
+    assert outcome.matter_context == MatterContext(MATTER_ID, "Smith v. Jones", DOCUMENT_ID, "Services Agreement.md")
     assert outcome.new_messages[0].content == "What is it?"
     assert str(world.model.payloads[0][-1].content) == f"{marker}\n\nWhat is it?"
 

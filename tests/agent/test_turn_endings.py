@@ -19,7 +19,9 @@ GROUNDED = "It says “governed by the laws of Ohio” [1]."
 
 def http_error(status: int, headers: dict[str, str] | None = None) -> httpx.HTTPStatusError:
     request = httpx.Request("POST", "http://model.invalid/")
-    return httpx.HTTPStatusError("no", request=request, response=httpx.Response(status, headers=headers, request=request))
+    return httpx.HTTPStatusError(
+        "no", request=request, response=httpx.Response(status, headers=headers, request=request)
+    )
 
 
 def of_type(events: list[Any], kind: type) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ class RunningService:
         return created.matter.matter_id
 
     async def upload(self, matter_id: str, filename: str, content: bytes) -> matters_pb2.Document:
-        def pieces() -> Iterable[matters_pb2.UploadDocumentRequest]:
+        def pieces() -> Iterator[matters_pb2.UploadDocumentRequest]:
             yield matters_pb2.UploadDocumentRequest(
                 header=matters_pb2.UploadHeader(matter_id=matter_id, filename=filename)
             )

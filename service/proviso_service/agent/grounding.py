@@ -1,7 +1,8 @@
 """Grounding, checked in code: every citation of an answer is looked up in the turn's sources.
 
 An answer cites by number, `“the words” [2]` or `a statement [2]`. Quotes that are not in the source are no
-citations. An answer that states facts and rests on nothing is refused (DESIGN section 4, behavioural contract section 4)."""
+citations. An answer that states facts and rests on nothing is refused (DESIGN section 4; behavioural
+contract section 4)."""
 
 import re
 from collections.abc import Iterator

@@ -1,0 +1,118 @@
+"""The service as a process: killed, told to stop, busy."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from proviso.v1 import chat_pb2, matters_pb2
+from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from tests.support.running import AGREEMENT, RunningService, chat_request, final_of, running_service
+from tests.support.scripted_model import text
+
+_ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class EndlessService:
+    process: asyncio.subprocess.Process
+    channel: grpc.aio.Channel
+
+    async def begin_turn(
+        self, session_id: str = ""
+    ) -> tuple[grpc.aio.UnaryStreamCall[chat_pb2.ChatRequest, chat_pb2.AgentEvent], chat_pb2.AgentEvent]:
+        """A call whose turn runs, and its first event."""
+        matters = MatterServiceStub(self.channel)
+        created = await matters.CreateMatter(matters_pb2.CreateMatterRequest(name="M"))
+        call = ChatServiceStub(self.channel).Chat(chat_request("Hi", created.matter.matter_id, session_id=session_id))
+        return call, await anext(aiter(call))
+
+
+@asynccontextmanager
+async def endless_service(data_dir: Path, models_dir: Path) -> AsyncIterator[EndlessService]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.support.endless_service", str(data_dir), str(models_dir),
+        stdout=asyncio.subprocess.PIPE, cwd=_ROOT,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        port = int(await process.stdout.readline())
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            yield EndlessService(process, channel)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def test_a_turn_cut_off_by_kill_9_is_closed_at_the_next_start(tmp_path: Path, models_dir: Path) -> None:
+    async with endless_service(tmp_path / "data", models_dir) as doomed:
+        _, first = await doomed.begin_turn("s")
+        doomed.process.kill()
+        await doomed.process.wait()
+    async with running_service(tmp_path / "data", models_dir) as service:
+        turn = await service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=first.turn_id))
+        assert turn.state == chat_pb2.TURN_STATE_ENDED
+        assert turn.final_state.exit_reason == chat_pb2.EXIT_REASON_INTERNAL_ERROR
+        assert turn.final_state.retryable == chat_pb2.RETRYABLE_MAYBE
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            async for _ in service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=first.turn_id)):
+                pass
+        assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+        # The session is free again.
+        final_of(await service.ask("Hi", turn.final_state.request_context.matter_context.matter_id, session_id="s"))
+
+
+async def test_sigterm_drains_running_turns_and_exits_cleanly(tmp_path: Path, models_dir: Path) -> None:
+    async with endless_service(tmp_path / "data", models_dir) as stopping:
+        call, first = await stopping.begin_turn()
+        health = health_pb2_grpc.HealthStub(stopping.channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest(service="proviso.v1.ChatService"))
+        seen = [(await anext(aiter(watch))).status]
+        stopping.process.terminate()
+        seen.append((await anext(aiter(watch))).status)
+        final = final_of([first, *[event async for event in call]])
+        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert final.retryable == chat_pb2.RETRYABLE_YES
+        assert seen == [health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING]
+        assert await asyncio.wait_for(stopping.process.wait(), 20) == 0
+
+
+async def test_the_event_loop_stays_free_while_documents_are_ingested(service: RunningService) -> None:
+    loop = asyncio.get_running_loop()
+    delays: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            due = loop.time() + 0.01
+            await asyncio.sleep(0.01)
+            delays.append(loop.time() - due)
+
+    ticking = asyncio.create_task(tick())
+    created = await service.matters.CreateMatter(matters_pb2.CreateMatterRequest(name="Big"))
+    for number in range(4):
+        sections = (f"## {n}. Clause {n} of {number}\n\n{AGREEMENT}" for n in range(60))
+        await service.upload(created.matter.matter_id, f"big {number}.md", "\n\n".join(sections).encode())
+    await service.wait_until_ready(created.matter.matter_id)
+    ticking.cancel()
+    assert len(delays) > 20
+    # The machine may be busy with other things, so the bound is generous; parsing or embedding on the loop would
+    # take seconds here.
+    assert sorted(delays)[len(delays) // 2] < 0.05
+    assert max(delays) < 0.6
+
+
+async def test_two_hundred_turns_at_once_each_end_once(tmp_path: Path, models_dir: Path) -> None:
+    tokens = [f"{i} " for i in range(20)]
+    async with running_service(tmp_path / "data", models_dir, *[text(*tokens)] * 200) as service:
+        matter_id = await service.create_matter()
+        turns = await asyncio.gather(*(service.ask("Hi", matter_id) for _ in range(200)))
+        assert len({events[0].turn_id for events in turns}) == 200
+        assert {final_of(events).message for events in turns} == {"".join(tokens)}
