@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.models.local import prepare as preparation
+from proviso_service.models.local.minilm import MiniLmEncoder
 from proviso_service.models.local.prepare import ModelSourceMissing, prepare
 from proviso_service.models.local.prepared import (
     FOLDER,
@@ -105,6 +106,15 @@ def test_visible_damage_is_found_when_loading(copied_models_dir: Path, name: str
 
     with pytest.raises(ModelNotPrepared):
         find_prepared(copied_models_dir)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+def test_damage_of_the_right_size_is_found_when_the_model_is_loaded(copied_models_dir: Path, name: str) -> None:
+    damaged = copied_models_dir / FOLDER / name
+    damaged.write_bytes(b"\xff" * damaged.stat().st_size)
+
+    with pytest.raises(ModelNotPrepared, match="cannot be loaded"):
+        MiniLmEncoder.load(copied_models_dir, threads=1)
 
 
 def test_a_changed_byte_is_found_by_the_full_check(copied_models_dir: Path) -> None:
