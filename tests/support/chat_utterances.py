@@ -1,6 +1,6 @@
 """Questions labelled with what they want. TUNED was looked at while the rules were written, HELD_OUT was not.
 
-Labels are sets of intents where two lead to the same kind of answer (a fact and a clause are both searched and quoted)."""
+A label is a set of intents where several lead to the same kind of answer: facts and clauses are searched and quoted."""
 
 from proviso_service.models.local.chat.examples import Intent
 

@@ -21,73 +21,67 @@ SERVICES = "Services Agreement.md"
 NDA = "Mutual_NDA.pdf"
 LEASE = "Office Lease.docx"
 
-DOCUMENTS: dict[str, tuple[tuple[str, str], ...]] = {
-    SERVICES: (
-        (
-            "Services Agreement",
-            'This Services Agreement (the "Agreement") is entered into as of March 1, 2024 by and between Northwind '
-            'Analytics, Inc. ("Provider") and Harbor Freight Lines LLC ("Customer").',
-        ),
-        (
-            "3. Fees",
-            "Customer shall pay Provider a monthly fee of $12,500. Invoices are due within thirty (30) days of receipt. "
-            "Overdue amounts bear interest at 1.5% per month.",
-        ),
-        (
-            "5. Termination",
-            "Either party may terminate this Agreement for convenience upon sixty (60) days prior written notice. "
-            "Either party may terminate immediately if the other party materially breaches this Agreement and fails to "
-            "cure the breach within fifteen (15) days.",
-        ),
-        (
-            "7. Limitation of Liability",
-            "Except for breaches of confidentiality, the total aggregate liability of either party shall not exceed "
-            "$150,000. Neither party is liable for indirect or consequential damages.",
-        ),
-        (
-            "8. Indemnification",
-            "Provider shall indemnify, defend and hold harmless Customer from any third-party claim alleging that the "
-            "Services infringe intellectual property rights.",
-        ),
-        ("9. Governing Law", "This Agreement is governed by the laws of the State of New York."),
-    ),
-    NDA: (
-        (
-            "Mutual Non-Disclosure Agreement",
-            "This Mutual Non-Disclosure Agreement is made on January 15, 2024 between Northwind Analytics, Inc. and "
-            "Harbor Freight Lines LLC.",
-        ),
-        (
-            "2. Confidential Information",
-            "The recipient shall keep Confidential Information secret and shall use it only to evaluate the business "
-            "relationship. These obligations survive for three (3) years after disclosure.",
-        ),
-        (
-            "4. Term and Termination",
-            "Either party may terminate this Agreement upon thirty (30) days written notice to the other party.",
-        ),
-        ("6. Governing Law", "This Agreement shall be governed by the laws of the State of Delaware."),
-    ),
-    LEASE: (
-        (
-            "Office Lease",
-            'This Lease is made between Pier Nine Properties LP ("Landlord") and Northwind Analytics, Inc. ("Tenant") '
-            "for the premises at 9 Harbor Street.",
-        ),
-        (
-            "2. Term",
-            "The term of this Lease begins on June 1, 2023 and ends on May 31, 2028. Tenant may renew the Lease once for "
-            "a further five years.",
-        ),
-        ("3. Rent", "Tenant shall pay monthly rent of $8,000 in advance on the first day of each month."),
-        ("4. Deposit", "Tenant shall pay a security deposit of $24,000 when signing this Lease."),
-        (
-            "11. Insurance",
-            "Tenant shall carry commercial general liability insurance of at least $2,000,000 per occurrence.",
-        ),
-        ("14. Governing Law", "This Lease is governed by the laws of the State of California."),
-    ),
+_TEXTS = {
+    SERVICES: """
+# Services Agreement
+This Services Agreement (the "Agreement") is entered into as of March 1, 2024 by and between Northwind Analytics, Inc.
+("Provider") and Harbor Freight Lines LLC ("Customer").
+# 3. Fees
+Customer shall pay Provider a monthly fee of $12,500. Invoices are due within thirty (30) days of receipt. Overdue
+amounts bear interest at 1.5% per month.
+# 5. Termination
+Either party may terminate this Agreement for convenience upon sixty (60) days prior written notice. Either party may
+terminate immediately if the other party materially breaches this Agreement and fails to cure the breach within fifteen
+(15) days.
+# 7. Limitation of Liability
+Except for breaches of confidentiality, the total aggregate liability of either party shall not exceed $150,000. Neither
+party is liable for indirect or consequential damages.
+# 8. Indemnification
+Provider shall indemnify, defend and hold harmless Customer from any third-party claim alleging that the Services
+infringe intellectual property rights.
+# 9. Governing Law
+This Agreement is governed by the laws of the State of New York.
+""",
+    NDA: """
+# Mutual Non-Disclosure Agreement
+This Mutual Non-Disclosure Agreement is made on January 15, 2024 between Northwind Analytics, Inc. and Harbor Freight
+Lines LLC.
+# 2. Confidential Information
+The recipient shall keep Confidential Information secret and shall use it only to evaluate the business relationship.
+These obligations survive for three (3) years after disclosure.
+# 4. Term and Termination
+Either party may terminate this Agreement upon thirty (30) days written notice to the other party.
+# 6. Governing Law
+This Agreement shall be governed by the laws of the State of Delaware.
+""",
+    LEASE: """
+# Office Lease
+This Lease is made between Pier Nine Properties LP ("Landlord") and Northwind Analytics, Inc. ("Tenant") for the
+premises at 9 Harbor Street.
+# 2. Term
+The term of this Lease begins on June 1, 2023 and ends on May 31, 2028. Tenant may renew the Lease once for a further
+five years.
+# 3. Rent
+Tenant shall pay monthly rent of $8,000 in advance on the first day of each month.
+# 4. Deposit
+Tenant shall pay a security deposit of $24,000 when signing this Lease.
+# 11. Insurance
+Tenant shall carry commercial general liability insurance of at least $2,000,000 per occurrence.
+# 14. Governing Law
+This Lease is governed by the laws of the State of California.
+""",
 }
+
+Chunks = tuple[tuple[str, str], ...]
+
+
+def _chunks(text: str) -> Chunks:
+    """Pairs of heading and text."""
+    found = re.findall(r"^# (.+)\n((?:(?!#).+\n)+)", text, flags=re.MULTILINE)
+    return tuple((heading, " ".join(body.split())) for heading, body in found)
+
+
+DOCUMENTS: Mapping[str, Chunks] = {name: _chunks(text) for name, text in _TEXTS.items()}
 
 
 def tool(name: str, *arguments: str) -> dict[str, Any]:
@@ -110,7 +104,7 @@ class ScriptedMatter:
     """Runs tool calls. `replies` stands in for a tool's own answer, by tool name."""
 
     embedder: Embedder
-    documents: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=lambda: DOCUMENTS)
+    documents: Mapping[str, Chunks] = field(default_factory=lambda: DOCUMENTS)
     statuses: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, str] = field(default_factory=dict)
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)

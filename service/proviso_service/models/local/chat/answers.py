@@ -79,6 +79,8 @@ def is_answer(scored: Scored, wanted: Wanted) -> bool:
 def _settled(task: Task, target: Target, evidence: Evidence) -> str:
     """Answers that need no passage: about the documents themselves, or why nothing could be looked up. Else empty."""
     listing = evidence.listing
+    if listing and not listing.total_count:
+        return phrases.NO_DOCUMENTS
     about_target = "" if target.documents else _missing(target, listing) or _unready(target)
     if about_target:
         return about_target
@@ -86,8 +88,6 @@ def _settled(task: Task, target: Target, evidence: Evidence) -> str:
         return counts.documents_answer(task, target, listing)
     if evidence.searches or evidence.parts:
         return ""
-    if listing and not listing.total_count:
-        return "The matter has no documents yet, so there is nothing to quote from."
     if listing and not evidence.failures and task.intent in (Intent.SHOW, Intent.SUMMARY):
         return f"{phrases.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
     return _failed(evidence)
@@ -151,7 +151,7 @@ def _stated(good: Sequence[Scored], wanted: Wanted) -> str:
     if len(best) > 1:
         return "The documents say:\n" + _listed(best, wanted)
     first = best[0]
-    chosen = [first, *_second(first, good)]
+    chosen = sorted([first, *_second(first, good)], key=lambda one: one.position)
     quotes = " ".join(quote(quote_of(one, wanted), one.passage.ref) for one in chosen)
     return f"{place(first.passage)} says: {quotes}"
 

@@ -15,8 +15,6 @@ def documents_answer(task: Task, target: Target, listing: Listing) -> str:
     """The documents of the matter, or those whose names match."""
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
-    if listing.total_count == 0:
-        return "The matter has no documents yet."
     status = listing.summary
     parts = [f"{status.ready_for_search} ready for search"]
     parts += [f"{status.still_processing} still being processed"] if status.still_processing else []
@@ -38,7 +36,10 @@ def count_answer(task: Task, target: Target, evidence: Evidence) -> str:
     lines = [
         f"{name(one.filename)}: {counted(one.passages, 'passage')}{reference(_ref_of(search, one))}" for one in matching
     ]
-    return f"{_headline(task, subject, matching, is_exact)}:\n{bullets(lines)}{caveat}"
+    total = max(search.documents_matching_count or 0, len(matching))
+    if total > len(matching):
+        lines.append(f"and {total - len(matching)} more")
+    return f"{_headline(task, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
 
 
 def _named_answer(target: Target, listing: Listing) -> str:
@@ -61,13 +62,14 @@ def _matching(search: Search) -> tuple[tuple[MatchingDocument, ...], bool]:
     return tuple(found.values()), False
 
 
-def _headline(task: Task, subject: str, matching: tuple[MatchingDocument, ...], is_exact: bool) -> str:
-    documents = counted(len(matching), "document")
-    least = "" if is_exact else "At least "
-    if _HOW_OFTEN.search(task.question):
-        passages = counted(sum(one.passages for one in matching), "passage")
-        return f"{least}{passages} in {documents} {_holds(subject, len(matching) == 1 and passages.startswith('1 '))}"
-    return f"{least}{documents} {_holds(subject, len(matching) == 1)}"
+def _headline(task: Task, subject: str, matching: tuple[MatchingDocument, ...], total: int, is_exact: bool) -> str:
+    """Passages are only known of the documents shown, documents are counted exactly where the tool did."""
+    documents = f"{'' if is_exact else 'At least '}{counted(total, 'document')}"
+    if not _HOW_OFTEN.search(task.question):
+        return f"{documents} {_holds(subject, total == 1)}"
+    passages = sum(one.passages for one in matching)
+    least = "" if is_exact and total == len(matching) else "At least "
+    return f"{least}{counted(passages, 'passage')} of {counted(total, 'document')} {_holds(subject, passages == 1)}"
 
 
 def _holds(subject: str, is_one: bool) -> str:

@@ -69,11 +69,13 @@ class MatchingDocument(_Result):
 
 
 class Search(_Result):
-    """Answer of isaacus_search; `results` may be cut, `documents_matching` (when there) is complete."""
+    """Answer of isaacus_search; `results` may be cut. `documents_matching_count` counts all, `documents_matching` may
+    show the first of them only; both are None when the tool did not count."""
 
     query: str = ""
     results: tuple[Passage, ...] = ()
     documents_matching: tuple[MatchingDocument, ...] | None = None
+    documents_matching_count: int | None = None
     documents_available: tuple[Any, ...] = ()
     documents_processing: tuple[Any, ...] = ()
     document_ids: tuple[str, ...] = Field((), exclude=True)

@@ -52,7 +52,7 @@ class IntentRecogniser:
 def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
     """The intent with the best sum of nearness and rule bonuses, under the guards that keep questions about documents
     from being turned away."""
-    scores = {intent: nearness.get(intent, 0.0) + rule_bonus(question, intent) for intent in Intent}
+    scores = {intent: _score(question, intent, nearness.get(intent, 0.0)) for intent in Intent}
     best_legal = max((intent for intent in Intent if intent not in _DOCUMENT_FREE), key=scores.__getitem__)
     best_other = max(_DOCUMENT_FREE, key=lambda intent: (scores[intent], intent.value))
     if scores[best_other] < max(_MIN_NEARNESS, scores[best_legal] + _needed_margin(question, best_other)):
@@ -60,10 +60,17 @@ def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
     return best_other
 
 
+def _score(question: str, intent: Intent, nearness: float) -> float:
+    bonus = rule_bonus(question, intent)
+    if intent is Intent.COUNT and not bonus:
+        return 0.0  # whatever it is near to, a question that asks for no number and for no documents counts nothing
+    return nearness + bonus
+
+
 def _needed_margin(question: str, other: Intent) -> float:
     if other in (Intent.GREETING, Intent.THANKS) and len(content_words(question)) > _MAX_SMALL_TALK_WORDS:
         return 1.0  # a courtesy in front of a question does not make it small talk
-    if other is Intent.ADVICE:
+    if other is Intent.ADVICE and rule_bonus(question, other) > 0:
         return 0.0
     return _DOCUMENT_MARGIN if speaks_of_documents(question) else _MARGIN
 

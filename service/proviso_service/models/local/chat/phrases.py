@@ -9,6 +9,7 @@ NO_MATTER = (
     "Please select the matter that you are working with and ask again."
 )
 NO_TOOLS = "I can't look into the documents for this answer, because the tool that this needs is not available."
+NO_DOCUMENTS = "The matter has no documents yet, so there is nothing to quote from."
 TOOL_FAILED = "I could not look that up, because the search did not work. Please try again."
 WHICH_DOCUMENT = "Please name the document that you mean."
 

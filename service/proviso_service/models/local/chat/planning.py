@@ -15,8 +15,8 @@ from proviso_service.models.local.chat.task import Scope, Task
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300
 _MAX_TEXT_CHARS = 2_000
-# The model scores sentences itself, so search may offer what it finds weak.
-_THRESHOLD = 0.0
+# The model scores sentences itself, so search may offer what it finds weak, though not what is plainly unrelated.
+_THRESHOLD = 0.1
 
 Tools = Mapping[str, frozenset[str]]
 """Name of each tool on offer and the arguments it takes."""

@@ -37,10 +37,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence of a passage. `overlap` is the share of the question's words found in sentence or heading."""
+    """A sentence of a passage, the `position`-th looked at. `overlap` is the share of the question's words found in
+    sentence or heading."""
 
     passage: Passage
     sentence: str
+    position: int
     score: float
     similarity: float
     overlap: float
@@ -62,8 +64,8 @@ async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[Passage]) 
     vectors = await embedder.embed_documents([sentence for _, sentence in candidates])
     similarities = np.max(vectors @ np.stack(queries, axis=1), axis=1)
     scored = [
-        _score(wanted, passage, sentence, float(similarity))
-        for (passage, sentence), similarity in zip(candidates, similarities, strict=True)
+        _score(wanted, *candidate, position, float(similarities[position]))
+        for position, candidate in enumerate(candidates)
     ]
     return sorted(scored, key=lambda one: -one.score)
 
@@ -73,7 +75,7 @@ def quote_of(scored: Scored, wanted: Wanted) -> str:
     return excerpt(scored.sentence, _evidence_pattern(wanted))
 
 
-def _score(wanted: Wanted, passage: Passage, sentence: str, similarity: float) -> Scored:
+def _score(wanted: Wanted, passage: Passage, sentence: str, position: int, similarity: float) -> Scored:
     asked = content_stems(wanted.question)
     own = stems(sentence)
     heading = stems(passage.heading)
@@ -89,7 +91,7 @@ def _score(wanted: Wanted, passage: Passage, sentence: str, similarity: float) -
         + (_OPENING_BONUS if wanted.topic and wanted.topic.is_in_opening else _EVIDENCE_BONUS) * on_topic
         + _KIND_BONUS * (has_kind and on_topic)
     )
-    return Scored(passage, sentence, score, similarity, overlap, has_evidence)
+    return Scored(passage, sentence, position, score, similarity, overlap, has_evidence)
 
 
 def _statements(sentences: Sequence[str]) -> list[str]:

@@ -58,7 +58,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
     ),
     Intent.COMPARE: (
         (0.35, r"\bcompar|\bdifferen(?:ce|t|ces|tly)\b|\bdiffer\b|\bversus\b|\bvs\b|side by side|\bcontrast\b"),
-        (0.35, rf"\b(?:which|what|whose)\b.{{0,25}}\b{_LARGER}\b"),
+        (0.35, rf"\b(?:which|what|whose)\b.{{0,25}}\b{_LARGER}\b|\b{_LARGER} than\b"),
         (0.25, rf"\b(?:both|two) {DOCUMENTS}\b.{{0,60}}\b(?:same|identical|similar)\b|\bthe same .{{0,40}}\bas\b"),
     ),
     Intent.GREETING: ((0.2, r"^(?:hello|hi|hey|good (?:morning|afternoon|evening|day)|greetings)\b"),),

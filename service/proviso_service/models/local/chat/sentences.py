@@ -41,7 +41,7 @@ def tidy_piece(piece: str) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """The text's paragraphs, white space collapsed, empty ones left out."""
-    found = (one_line(_TAIL.sub("", part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", text))
+    found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", text))
     return [part for part in found if any(char.isalnum() for char in part)]
 
 

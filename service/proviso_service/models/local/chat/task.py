@@ -96,8 +96,8 @@ def focus(text: str) -> str:
     line = one_line(text)
     if len(line) <= MAX_QUESTION_CHARS:
         return line
-    asking = re.findall(r"[^.?!]{3,}\?", line)
-    return one_line("".join(asking[-2:]).strip() or line, MAX_QUESTION_CHARS)
+    asking = [sentence for sentence in re.split(r"(?<=[.?!]) ", line) if sentence.endswith("?")]
+    return one_line(" ".join(asking[-2:]) or line, MAX_QUESTION_CHARS)
 
 
 def generalised(question: str, mentions: Sequence[Mention]) -> str:
