@@ -66,6 +66,11 @@ def mask_secrets(logger: Any, method: str, event: EventDict) -> EventDict:
 
 def _renderers(settings: TelemetrySettings, stream: TextIO) -> list[Processor]:
     if settings.log_format == "json":
-        return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        # Without the functions' local variables, which hold what people wrote.
+        tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        return [
+            structlog.processors.ExceptionRenderer(tracebacks),
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ]
     plain = structlog.dev.plain_traceback
     return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]

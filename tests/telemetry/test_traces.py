@@ -1,0 +1,72 @@
+"""One span for each call, where traces are wanted."""
+
+from typing import Any
+
+import grpc
+from google.protobuf.wrappers_pb2 import StringValue
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode, get_current_span
+from tests.api.probe import Probe, probe
+from tests.api.serving import NO_DOMAIN, refusal, served
+
+from proviso_service.settings import TelemetrySettings
+from proviso_service.telemetry.tracing import tracer_provider
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+CONFIDENTIAL = "the settlement is swordfish"
+
+
+async def in_span(request: Any, context: Any) -> StringValue:
+    return StringValue(value=format(get_current_span().get_span_context().trace_id, "032x"))
+
+
+async def failing(request: Any, context: Any) -> StringValue:
+    raise RuntimeError(CONFIDENTIAL)
+
+
+def attributes(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+async def test_a_call_is_one_span_under_the_callers_trace() -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter))
+    metadata = (("traceparent", f"00-{TRACE_ID}-b7ad6b7169203331-01"), ("x-request-id", "r1"))
+    async with served(NO_DOMAIN, tracer_provider=provider, extra=probe(in_span)) as server:
+        answer = await Probe(server.channel).unary(CONFIDENTIAL, metadata=metadata)
+    (span,) = exporter.get_finished_spans()
+    assert answer.value == TRACE_ID
+    assert (span.name, span.kind) == ("test.Probe/Unary", SpanKind.SERVER)
+    assert span.context is not None
+    assert format(span.context.trace_id, "032x") == TRACE_ID
+    assert attributes(span) == {
+        "rpc.system": "grpc",
+        "rpc.service": "test.Probe",
+        "rpc.method": "Unary",
+        "rpc.grpc.status_code": 0,
+        "proviso.request_id": "r1",
+    }
+    assert span.resource.attributes["service.name"] == "proviso"
+
+
+async def test_a_fault_marks_its_span_without_contents() -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter))
+    async with served(NO_DOMAIN, tracer_provider=provider, extra=probe(failing)) as server:
+        await refusal(Probe(server.channel).unary())
+    (span,) = exporter.get_finished_spans()
+    assert span.status.status_code is StatusCode.ERROR
+    assert attributes(span)["rpc.grpc.status_code"] == grpc.StatusCode.INTERNAL.value[0]
+    assert CONFIDENTIAL not in span.to_json()
+
+
+def test_without_an_endpoint_nothing_is_traced() -> None:
+    assert tracer_provider(TelemetrySettings()) is None
+
+
+def test_an_endpoint_gets_the_spans() -> None:
+    provider = tracer_provider(TelemetrySettings(otlp_endpoint="http://127.0.0.1:4317"))
+    assert provider is not None
+    provider.shutdown()
