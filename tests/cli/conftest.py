@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.cli.scripted_server import Finished, ScriptedServer, run_command, scripted_server
 
 

@@ -92,6 +92,8 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
     documents: list[matters_pb2.Document] = field(default_factory=list)
     uploads_to_refuse: int = 0
     silent: bool = False
+    watched: threading.Event = field(default_factory=threading.Event)
+    may_report: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def CreateMatter(
@@ -143,6 +145,8 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
     def WatchDocuments(
         self, request: matters_pb2.WatchDocumentsRequest, context: grpc.ServicerContext
     ) -> Iterator[matters_pb2.WatchDocumentsResponse]:
+        self.watched.set()
+        assert self.may_report.wait(20)
         for document in self.documents:
             if document.document_id not in request.document_ids or self.silent:
                 continue
@@ -163,6 +167,7 @@ class ScriptedServer:
 @contextmanager
 def scripted_server() -> Iterator[ScriptedServer]:
     chat, matters = ScriptedChat(), MemoryMatters()  # type: ignore[abstract] # what is not scripted is not called
+    matters.may_report.set()
     checks = health.HealthServicer()
     server = grpc.server(ThreadPoolExecutor(max_workers=16))
     chat_pb2_grpc.add_ChatServiceServicer_to_server(chat, server)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.scripted_server import Finished, ScriptedServer, final, start, token, turn
 
 from proviso.v1 import chat_pb2, matters_pb2
 from proviso_service.cli import turn_stream
+from tests.cli.scripted_server import Finished, ScriptedServer, final, start, token, turn
 
 Proviso = Callable[..., Finished]
 

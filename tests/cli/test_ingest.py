@@ -1,11 +1,14 @@
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.scripted_server import Finished, ScriptedServer
 
 from proviso_service.cli import uploads
+from tests.cli.scripted_server import Finished, ScriptedServer
 
 Proviso = Callable[..., Finished]
 
@@ -97,3 +100,18 @@ def test_nothing_to_ingest_is_said(proviso: Proviso, server: ScriptedServer, tmp
 
 def test_blank_matter_name_is_a_usage_error(proviso: Proviso, folder: Path) -> None:
     assert proviso("ingest", str(folder), "--matter", " ").exit_code == 2
+
+
+def test_ctrl_c_stops_cleanly_and_keeps_what_is_uploaded(server: ScriptedServer, folder: Path) -> None:
+    server.matters.may_report.clear()
+    command = [sys.executable, "-m", "proviso_service.cli", "ingest", str(folder), "--matter", "M"]
+    command += ["--address", server.address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert server.matters.watched.wait(20)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    server.matters.may_report.set()
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "Stopped. What is uploaded stays; run the same command again to go on."
+    assert "Traceback" not in err
+    assert server.matters.documents

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.cli.scripted_server import Finished
 
 Proviso = Callable[..., Finished]

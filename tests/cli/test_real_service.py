@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.running import RunningService
 
 from proviso_service.cli.demo_run import SAMPLES, converse
 from proviso_service.cli.server_process import running_server
+from tests.support.running import RunningService
 
 
 @dataclass(frozen=True)

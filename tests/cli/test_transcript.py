@@ -3,10 +3,10 @@ from typing import Any
 from google.protobuf import duration_pb2
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.scripted_server import discarded, final, start, token, turn
 
 from proviso.v1 import chat_pb2
 from proviso_service.cli.transcript import Busy, Footnote, Note, Step, Transcript, Withdraw, Write, citation_lines
+from tests.cli.scripted_server import discarded, final, start, token, turn
 
 
 def told(*events: chat_pb2.AgentEvent) -> list[Step]:

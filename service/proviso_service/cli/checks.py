@@ -153,14 +153,17 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
     except (VectorIndexFailed, TimeoutError, OSError) as error:
         remedy = f"Move {folder} away and start the server. {INGEST_AGAIN}"
         return Finding(Level.FAIL, name, f"cannot be opened: {_first_line(error)}", remedy)
-    counts = f"{vector_count} vectors for {chunk_count} passages"
+    return _compare(vector_count, chunk_count)
+
+
+def _compare(vector_count: int, chunk_count: int) -> Finding:
+    name, counts = "Vector index", f"{vector_count} vectors for {chunk_count} passages"
     if vector_count < chunk_count:
         return Finding(Level.WARN, name, counts, INGEST_AGAIN)
     if vector_count > chunk_count:
-        return Finding(
-            Level.WARN, name, counts, "Left by an interrupted ingestion or deletion; search passes over them."
-        )
-    return Finding(Level.OK, name, f"{vector_count} vectors, one for each passage")
+        remedy = "Left by an interrupted ingestion or deletion; search passes over them."
+        return Finding(Level.WARN, name, counts, remedy)
+    return Finding(Level.OK, name, counts)
 
 
 async def _count_vectors(folder: Path, collections: int) -> int:
