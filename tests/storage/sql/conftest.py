@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.support.stored import Clock
 
 from proviso_service.matters.model import Matter
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
+from tests.support.stored import Clock
 
 
 @pytest.fixture(scope="session")

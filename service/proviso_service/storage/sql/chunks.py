@@ -39,7 +39,7 @@ class ChunkRows(Store):
             )
         )
         async with self._database.read() as transaction:
-            texts: dict[int, str] = dict((await transaction.execute(query)).tuples().all())
+            texts = {row.ordinal: row.text for row in await transaction.execute(query)}
         return texts.get(before, ""), texts.get(after, "")
 
     async def search_words(

@@ -64,12 +64,12 @@ class DocumentRows(Store):
     async def count_by_status(self, tenant: str, matter_id: str) -> Mapping[DocumentStatus, int]:
         """Statuses without documents are absent."""
         query = (
-            select(documents.c.status, func.count())
+            select(documents.c.status, func.count().label("documents"))
             .where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
             .group_by(documents.c.status)
         )
         async with self._database.read() as transaction:
-            return dict((await transaction.execute(query)).tuples().all())
+            return {row.status: row.documents for row in await transaction.execute(query)}
 
     async def unfinished_documents(self) -> Sequence[Document]:
         query = (

@@ -1,0 +1,158 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from proviso_service.matters.model import DocumentHits, Matter, chunk_id
+from proviso_service.storage.sql.fulltext import MAX_WORDS, significant_words
+from proviso_service.storage.sql.matters import SqlMatterStore
+from tests.support.stored import ingested
+
+HOSTILE = [
+    '"',
+    '""" OR "',
+    "'; DROP TABLE chunks; --",
+    "rent AND",
+    "OR",
+    "NOT rent",
+    "NEAR(rent due, 2)",
+    "rent NEAR/3 due",
+    "((((rent",
+    "rent)))) OR (",
+    "body:rent",
+    "scope:1 OR body:rent",
+    "{scope body}: rent",
+    "^rent",
+    "rent*",
+    "-rent",
+    "rent + due",
+    "😀 🏛️",
+    "\0",
+    "rent\0due",
+    "\u202erent",
+    "the of and is it",
+    "",
+    "   \n\t ",
+    "§ 12 ¶ (a)(ii)",
+    "a" * 10_000,
+    "rent " * 5_000,
+    " ".join(f"word{i}" for i in range(5_000)),
+]
+
+
+async def found_in(matters: SqlMatterStore, matter: Matter, query: str, documents: Sequence[str] = ()) -> list[str]:
+    return [hit.chunk_id for hit in await matters.search_words(matter.tenant, matter.matter_id, query, 50, documents)]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("What is the notice period?", ("notice", "period")),
+        ("Does the tenant's insurance cover it?", ("tenant", "insurance", "cover")),
+        ("Don’t they have to insure?", ("insure",)),
+        ("NOTICE notice Notice", ("notice",)),
+        ("non-compete clause 12.3(a)", ("non", "compete", "clause", "12", "3")),
+        ("snake_case", ("snake", "case")),
+        ("Kündigungsfrist der Straße", ("kündigungsfrist", "der", "strasse")),
+        ("the of and is it", ()),
+    ],
+)
+def test_significant_words_are_what_a_question_is_about(query: str, words: tuple[str, ...]) -> None:
+    assert significant_words(query) == words
+
+
+def test_the_words_of_a_query_are_bounded() -> None:
+    assert len(significant_words(" ".join(f"word{i}" for i in range(500)))) == MAX_WORDS
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+async def test_no_query_is_full_text_syntax(matters: SqlMatterStore, matter: Matter, query: str) -> None:
+    await ingested(matters, matter, "Rent is due monthly.", "Nothing of interest.")
+    other = await matters.create_matter("acme", "Another")
+    outside = await ingested(matters, other, "Rent is due in another matter.")
+    found = await found_in(matters, matter, query)
+    assert bool(found) == ("rent" in query)
+    assert not any(chunk.startswith(outside.document_id) for chunk in found)
+    await matters.documents_matching("acme", matter.matter_id, query)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
+@example('scope:"')
+@example("ﬁ ß İ ŉ")
+async def test_any_text_can_be_searched_for(matters: SqlMatterStore, matter: Matter, query: str) -> None:
+    if not await matters.all_documents("acme", matter.matter_id):
+        await ingested(matters, matter, "Rent is due monthly.")
+    hits = await matters.search_words("acme", matter.matter_id, query, 5)
+    documents = await matters.documents_matching("acme", matter.matter_id, query)
+    assert len(hits) <= 1
+    assert len(documents) == sum(hit.all_terms for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("query", "passage"),
+    [
+        ("Who insures the building?", "The landlord shall maintain insurance."),
+        ("terminating early", "Either party may terminate this agreement."),
+        ("RENT", "The rent is due."),
+        ("resume", "The résumé is attached."),
+        ("résumé", "The resume is attached."),
+        ("第三条", "第三条 租金"),
+        ("12.3", "Clause 12.3 applies."),
+    ],
+)
+async def test_words_match_in_other_forms(matters: SqlMatterStore, matter: Matter, query: str, passage: str) -> None:
+    document = await ingested(matters, matter, passage)
+    assert await found_in(matters, matter, query) == [chunk_id(document.document_id, 0)]
+
+
+async def test_passages_with_more_and_rarer_words_come_first(matters: SqlMatterStore, matter: Matter) -> None:
+    filler = [f"The tenant does thing number {i} and the rent is unrelated." for i in range(20)]
+    document = await ingested(
+        matters,
+        matter,
+        *filler,
+        "The indemnity survives whatever comes after that.",
+        "The tenant gives an indemnity for rent.",
+    )
+    hits = await matters.search_words("acme", matter.matter_id, "tenant indemnity for rent", 5)
+    assert [hit.rank for hit in hits] == [0, 1, 2, 3, 4]
+    assert [hit.chunk_id for hit in hits[:2]] == [chunk_id(document.document_id, i) for i in (21, 20)]
+    assert [hit.all_terms for hit in hits] == [True, False, False, False, False]
+
+
+async def test_the_rank_does_not_depend_on_other_matters_words_for_the_matter(
+    matters: SqlMatterStore, matter: Matter
+) -> None:
+    document = await ingested(matters, matter, "Rent rent rent.", "Rent and much more that is of no use here.")
+    assert await found_in(matters, matter, "rent") == [chunk_id(document.document_id, i) for i in (0, 1)]
+
+
+async def test_equal_ranks_follow_the_order_of_upload(matters: SqlMatterStore, matter: Matter) -> None:
+    documents = [await ingested(matters, matter, "Rent is due.", "Rent is due.") for _ in range(3)]
+    wanted = [chunk_id(document.document_id, ordinal) for document in documents for ordinal in (0, 1)]
+    assert await found_in(matters, matter, "rent") == wanted
+
+
+async def test_a_search_can_be_limited_to_documents(matters: SqlMatterStore, matter: Matter) -> None:
+    documents = [(await ingested(matters, matter, f"Rent is due. {i}")).document_id for i in range(3)]
+    assert await found_in(matters, matter, "rent", documents[1:]) == [chunk_id(i, 0) for i in documents[1:]]
+    hits = await matters.documents_matching("acme", matter.matter_id, "rent", documents[:1])
+    assert [hit.document_id for hit in hits] == documents[:1]
+    assert await found_in(matters, matter, "rent", ["absent"]) == []
+
+
+async def test_documents_matching_are_counted_by_passages_that_hold_every_word(
+    matters: SqlMatterStore, matter: Matter
+) -> None:
+    one = await ingested(matters, matter, "Rent is due.", "Rent was paid.", filename="one.txt")
+    two = await ingested(matters, matter, "Rent is due.", "Rent falls due.", "Due dates.", filename="two.txt")
+    await ingested(matters, matter, "Rent.", "Due.", filename="none.txt")
+    hits = await matters.documents_matching("acme", matter.matter_id, "When is the rent due?")
+    assert hits == [DocumentHits(two.document_id, "two.txt", 2), DocumentHits(one.document_id, "one.txt", 1)]
+
+
+async def test_no_more_hits_than_the_limit(matters: SqlMatterStore, matter: Matter) -> None:
+    await ingested(matters, matter, *["Rent is due."] * 5)
+    assert len(await matters.search_words("acme", matter.matter_id, "rent", 3)) == 3
