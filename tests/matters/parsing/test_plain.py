@@ -34,6 +34,11 @@ def test_numbered_clauses_are_found_on_their_line_and_run_into_their_text() -> N
     assert _headings(text) == [(3, "1. Definitions"), (3, "2. Fees and Payment"), (3, "3. Taxes")]
 
 
+def test_a_title_in_capitals_ends_where_its_line_was_lost() -> None:
+    text = "They agree. ARTICLE V  FEES AND TERM     I As consideration for it, they pay.\n"
+    assert _headings(text) == [(1, "ARTICLE V FEES AND TERM")]
+
+
 def test_lines_in_capitals_are_headings_after_a_blank_line() -> None:
     text = "SERVICES AGREEMENT\n\nBetween A and B.\n\nGOVERNING LAW.\nThe laws of Oregon.\n"
     assert _headings(text) == [(2, "SERVICES AGREEMENT"), (2, "GOVERNING LAW")]

@@ -15,7 +15,8 @@ _LITTLE = "of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between
 _CAPITALISED = r"[A-Z][\w'\u2019/&-]{0,30}[,;]?"
 _TITLE = rf"{_CAPITALISED}(?:[ ]{{1,12}}(?:{_CAPITALISED}|(?:{_LITTLE})(?!\w))){{0,11}}"
 _CAPS_WORD = r"[A-Z'\u2019/&,-]{1,30}(?![\w'\u2019])"
-_CAPS_TITLE = rf"(?=[A-Z]{{2}})(?>{_CAPS_WORD}(?:[ ]{{1,12}}{_CAPS_WORD}){{0,11}})"
+# A wider gap is a line break that was lost.
+_CAPS_TITLE = rf"(?=[A-Z]{{2}})(?>{_CAPS_WORD}(?:[ ]{{1,3}}{_CAPS_WORD}){{0,11}})"
 
 _LINE_START = r"^[ \t\f]*"
 _AFTER_SENTENCE = r"(?<=[.;:\"\u201d)\]])[ \t]+"
