@@ -1,7 +1,7 @@
 # ruff: noqa: N802  methods have the names of the contract
 """ChatService: turns over the wire. A turn belongs to its log, not to the call that started it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 from proviso.v1 import chat_pb2 as pb
@@ -31,16 +31,16 @@ class ChatServicer(ChatServiceServicer):
         caller, turn_id = await self._start(request, context)
         # Ahead of the first event, so that a caller who is cut off before it can resume.
         await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
-        async with aclosing(self._read(caller, turn_id, 0)) as events:
+        async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
             async for event in events:
-                yield event
+                yield agent_event(turn_id, event)
 
     async def ResumeChat(self, request: pb.ResumeChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         asked = parse(ResumeChatRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
-        async with aclosing(self._read(caller, asked.turn_id, asked.after_sequence)) as events:
+        async with aclosing(self._domain.turns.read(caller, asked.turn_id, asked.after_sequence)) as events:
             async for event in events:
-                yield event
+                yield agent_event(asked.turn_id, event)
 
     async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
         caller, turn_id = await self._start(request, context)
@@ -71,8 +71,3 @@ class ChatServicer(ChatServiceServicer):
         asked = parse(ChatRequestModel, request, context=self._domain.limits)
         caller = self._domain.identify(context, asked.user_id)
         return caller, await self._domain.turns.start(caller, asked.to_domain())
-
-    async def _read(self, caller: Caller, turn_id: str, after_sequence: int) -> AsyncGenerator[pb.AgentEvent, None]:
-        async with aclosing(self._domain.turns.read(caller, turn_id, after_sequence)) as events:
-            async for event in events:
-                yield agent_event(turn_id, event)

@@ -1,4 +1,4 @@
-"""Events of a turn. Tokens are the hot path: one constructor call each."""
+"""Events of a turn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from proviso_service.api.convert.enums import (
     RETRYABLE,
 )
 from proviso_service.api.convert.sessions import chat_message
-from proviso_service.api.convert.times import duration, timestamp, unix_timestamp
+from proviso_service.api.convert.times import duration, set_unix_time, timestamp, unix_timestamp
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -31,15 +31,30 @@ from proviso_service.turns.events import (
 
 
 def agent_event(turn_id: str, logged: LoggedEvent | Heartbeat) -> pb.AgentEvent:
-    emit_time = unix_timestamp(logged.emit_time_s)
     if isinstance(logged, Heartbeat):
+        emit_time = unix_timestamp(logged.emit_time_s)
         return pb.AgentEvent(turn_id=turn_id, emit_time=emit_time, heartbeat=pb.Heartbeat())
     event = logged.event
     if isinstance(event, Token):
-        token = pb.Token(text_id=event.text_id, text=event.text, first_sequence=logged.first_sequence)
-        return pb.AgentEvent(turn_id=turn_id, sequence=logged.sequence, emit_time=emit_time, token=token)
+        return _token(turn_id, logged, event)
     field, convert = _CONVERTERS[type(event)]
-    return pb.AgentEvent(turn_id=turn_id, sequence=logged.sequence, emit_time=emit_time, **{field: convert(event)})
+    return pb.AgentEvent(
+        turn_id=turn_id,
+        sequence=logged.sequence,
+        emit_time=unix_timestamp(logged.emit_time_s),
+        **{field: convert(event)},
+    )
+
+
+def _token(turn_id: str, logged: LoggedEvent, event: Token) -> pb.AgentEvent:
+    """The hot path: parts are filled in place, which takes half the time of making and copying them."""
+    answer = pb.AgentEvent(turn_id=turn_id, sequence=logged.sequence)
+    set_unix_time(answer.emit_time, logged.emit_time_s)
+    token = answer.token
+    token.text_id = event.text_id
+    token.text = event.text
+    token.first_sequence = logged.first_sequence
+    return answer
 
 
 def final_state(state: FinalState) -> pb.FinalState:

@@ -16,8 +16,15 @@ def timestamp(moment: datetime) -> Timestamp:
 
 def unix_timestamp(time_s: float) -> Timestamp:
     """From Unix time in seconds, to the microsecond."""
-    seconds, micros = divmod(round(time_s * MICROS), MICROS)
-    return Timestamp(seconds=seconds, nanos=micros * 1_000)
+    value = Timestamp()
+    set_unix_time(value, time_s)
+    return value
+
+
+def set_unix_time(value: Timestamp, time_s: float) -> None:
+    """As `unix_timestamp`, in place."""
+    value.seconds, micros = divmod(round(time_s * MICROS), MICROS)
+    value.nanos = micros * 1_000
 
 
 def duration(time_s: float) -> Duration:
