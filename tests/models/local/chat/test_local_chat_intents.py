@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.support.chat_utterances import HELD_OUT, TUNED, Labelled
 
 from proviso_service.models.local.chat.examples import EXAMPLES, Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser, choose
@@ -13,6 +12,7 @@ from proviso_service.models.local.chat.mentions import find_mentions
 from proviso_service.models.local.chat.task import generalised
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.ports import Vectors
+from tests.support.chat_utterances import HELD_OUT, TUNED, Labelled
 
 DOCUMENT_FREE = {Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC}
 

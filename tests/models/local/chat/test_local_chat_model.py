@@ -6,11 +6,11 @@ import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.tools import tool
-from tests.support.scripted_matter import TOOLS, ScriptedMatter, marker, run_turn
 
 from proviso_service.models.local.chat import LocalChatModel
 from proviso_service.models.local.chat.model import MODEL_NAME
 from proviso_service.models.local.minilm import MiniLmEmbedder
+from tests.support.scripted_matter import TOOLS, ScriptedMatter, marker, run_turn
 
 QUESTION = "What is the governing law of the NDA?"
 

@@ -42,8 +42,8 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
 
 
 def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
-    """What to try when the evidence gave no answer: the opening of the one document asked about, then, when it was only
-    the one on view, the rest of the matter. Each is tried once."""
+    """What to try when the evidence gave no answer: the opening of the one document asked about; then, when it was only
+    the one on view, the rest of the matter; else a search in the question's own words. Each is tried once."""
     if len(evidence.calls) >= MAX_CALLS or not evidence.searches:
         return []
     may_open = task.topic is not None and task.topic.is_in_opening and len(target.documents) == 1
@@ -52,7 +52,18 @@ def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) ->
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if task.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
         return [_accepted(_search(task, Target(), 6), tools)]
-    return []
+    return _search_as_asked(task, target, evidence, tools)
+
+
+def _search_as_asked(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    """The question itself as query, where the first query was made from its topic."""
+    was_topical = task.topic is not None and task.intent is not Intent.COMPARE and not task.section
+    if not was_topical or SEARCH_TOOL not in tools or task.scope is Scope.VIEWED_FIRST:
+        return []
+    first = _search(task, target, 6)
+    call = _accepted(Call(SEARCH_TOOL, {**first.args, "query": one_line(task.bare_question, _MAX_QUERY_CHARS)}), tools)
+    made = [dict(one.args) for one in evidence.calls if one.name == SEARCH_TOOL]
+    return [] if dict(call.args) in made else [call]
 
 
 def _is_settled(task: Task, target: Target) -> bool:

@@ -41,7 +41,8 @@ def _summary(part: DocumentPart) -> str:
         return f"{name(part.filename)} holds no text."
     quotes = " ".join(quote(excerpt(one), part.ref) for one in opening)
     text = f"I quote rather than summarise. {name(part.filename)} opens with: {quotes}"
-    headings = [one for one in found if _is_heading(one) and one not in opening][:_MAX_HEADINGS]
+    whole = found[:-1] if part.truncated else found
+    headings = [one for one in whole if _is_heading(one) and one not in opening][:_MAX_HEADINGS]
     if headings:
         text += "\n\nAmong its headings: " + ", ".join(quote(one, part.ref) for one in headings)
     return text

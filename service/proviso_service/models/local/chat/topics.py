@@ -89,7 +89,8 @@ TOPICS = (
         r"|landlord|tenant|lessor|lessee|employ|licens|buyer|seller|contractor)"
         r"|between whom|who (?:signed|entered)|counterpart(?:y|ies)\b|party to",
         "agreement made and entered into by and between the parties",
-        r"\bby and (?:between|among)\b|\b(?:made|entered|dated|agreement|lease)\b.{0,120}\bbetween\b.{3,}\band\b"
+        r"\bby and (?:between|among)\b|\b(?:made|entered into|dated)\b.{0,120}\bbetween\b.{3,}\band\b"
+        r"|\b(?:agreement|lease|contract) between\b.{3,}\band\b"
         r"|\(\s*(?:the )?[\"“][A-Z][\w ]+[\"”]\s*\)",
         opening=True,
     ),
