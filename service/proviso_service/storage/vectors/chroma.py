@@ -11,7 +11,10 @@ from proviso_service.storage.vectors.chroma_database import ChromaDatabase
 from proviso_service.storage.vectors.lane import Lane
 from proviso_service.storage.vectors.layout import VectorLayout
 
-_BATCH_RECORDS = 1_000  # about 0.6 s of writing; Chroma itself takes some 5,400
+_BATCH_RECORDS = 16
+"""Records of one write. Chroma's native code keeps Python's interpreter lock while it writes, so the event loop stands
+still meanwhile: about 10 ms at this size, 0.7 s for a thousand. Reading gives the lock back."""
+
 _MAX_CALLS = 256
 _READ_LIMIT_S = 10.0
 _WRITE_LIMIT_S = 120.0  # waiting for the batches of other documents included
