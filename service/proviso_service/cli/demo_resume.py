@@ -26,9 +26,9 @@ class Resumed:
         return self.after[-1].sequence
 
 
-async def cut_and_resume(client: Client, request: chat_pb2.ChatRequest, tokens_before_cut: int) -> Resumed:
+async def cut_and_resume(client: Client, request: chat_pb2.ChatRequest, events_before_cut: int) -> Resumed:
     """Raises CommandError when the two parts are not exactly the turn."""
-    before = await _first_events(client, request, tokens_before_cut)
+    before = await _first_events(client, request, events_before_cut)
     turn_id, cut_after = before[-1].turn_id, before[-1].sequence
     after = await _logged(client.chat.ResumeChat(_from(turn_id, cut_after), timeout=TIMEOUT_S))
     replay = await _logged(client.chat.ResumeChat(_from(turn_id, 0), timeout=TIMEOUT_S))
@@ -64,8 +64,8 @@ def story(events: Sequence[chat_pb2.AgentEvent]) -> list[tuple[str, str | bytes]
     return told
 
 
-async def _first_events(client: Client, request: chat_pb2.ChatRequest, token_events: int) -> list[chat_pb2.AgentEvent]:
-    """Cancels the call after this many token events, or just before the end of a turn that has fewer."""
+async def _first_events(client: Client, request: chat_pb2.ChatRequest, count: int) -> list[chat_pb2.AgentEvent]:
+    """Cancels the call after `count` events, or just before the end of a turn that has fewer."""
     call = client.chat.Chat(request, timeout=TIMEOUT_S)
     events: list[chat_pb2.AgentEvent] = []
     async for event in call:
@@ -73,8 +73,7 @@ async def _first_events(client: Client, request: chat_pb2.ChatRequest, token_eve
             break
         if event.sequence:
             events.append(event)
-        token_events -= event.HasField("token")
-        if token_events == 0:
+        if len(events) == count:
             break
     call.cancel()
     if not events:

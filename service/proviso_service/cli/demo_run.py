@@ -8,7 +8,7 @@ import proviso_service
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2
 from proviso_service.cli.client import Client, connect, create_matter
 from proviso_service.cli.demo_resume import cut_and_resume
-from proviso_service.cli.demo_script import CUT_QUESTION, GO_ON, MATTER, SCRIPT, TOKENS_BEFORE_CUT, Question
+from proviso_service.cli.demo_script import CUT_QUESTION, EVENTS_BEFORE_CUT, GO_ON, MATTER, SCRIPT, Question
 from proviso_service.cli.output import console
 from proviso_service.cli.problems import CommandError
 from proviso_service.cli.screen import Screen
@@ -98,7 +98,7 @@ async def _show_resume(client: Client, matter: matters_pb2.Matter) -> None:
     _heading("A stream is cut in the middle and resumed")
     console().print(f"> {CUT_QUESTION}")
     request = _request(matter, Question("", CUT_QUESTION, session="demo-cut"))
-    resumed = await cut_and_resume(client, request, TOKENS_BEFORE_CUT)
+    resumed = await cut_and_resume(client, request, EVENTS_BEFORE_CUT)
     transcript, screen = Transcript(), Screen(console())
     _show(resumed.before, transcript, screen)
     screen.show(Note(f"-- cut after event {resumed.cut_after}; ResumeChat(after_sequence={resumed.cut_after}) --"))

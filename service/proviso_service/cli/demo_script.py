@@ -46,7 +46,7 @@ SCRIPT = (
 )
 
 CUT_QUESTION = "What notice must be given to terminate each agreement?"
-TOKENS_BEFORE_CUT = 3
+EVENTS_BEFORE_CUT = 4
 
 GO_ON = """To go on:
   proviso serve
