@@ -57,7 +57,6 @@ class Passage(_Result):
     text: str
     ref: int | None = None
     heading: str = ""
-    similarity: float = 0.0
 
 
 class MatchingDocument(_Result):
@@ -76,7 +75,6 @@ class Search(_Result):
     results: tuple[Passage, ...] = ()
     documents_matching: tuple[MatchingDocument, ...] | None = None
     documents_matching_count: int | None = None
-    documents_available: tuple[Any, ...] = ()
     documents_processing: tuple[Any, ...] = ()
     document_ids: tuple[str, ...] = Field((), exclude=True)
 
