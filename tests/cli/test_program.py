@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from proviso_service.settings import Settings
 from tests.cli.scripted_server import Finished
 
 Proviso = Callable[..., Finished]
@@ -120,6 +121,16 @@ def test_flags_beat_variables_which_beat_the_file(monkeypatch: pytest.MonkeyPatc
 def test_insecure_set_by_a_variable_stays_without_the_flag(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROVISO_SERVER__INSECURE", "perhaps")
     assert "PROVISO_SERVER__INSECURE" in one_line(proviso("serve"))
+
+
+def test_service_that_cannot_start_is_one_line(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:
+    from proviso_service import app
+
+    async def refuse(settings: Settings) -> None:
+        raise app.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
+
+    monkeypatch.setattr(app, "serve", refuse)
+    assert one_line(proviso("serve", "--host", "0.0.0.0")) == "proviso: 0.0.0.0 is reachable from other machines"  # noqa: S104
 
 
 @pytest.mark.parametrize("command", [("chat", "--message", "Hello"), ("ingest", "a.md", "--matter", "M")])
