@@ -11,7 +11,6 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
-from tests.turns.scripted import emits
 
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
@@ -23,6 +22,7 @@ from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
+from tests.turns.scripted import emits
 
 NO_DOMAIN = Domain(*[cast(Any, None)] * 5)
 """For tests of what happens around any call."""

@@ -7,13 +7,14 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.wrappers_pb2 import StringValue
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
-from tests.api.probe import Probe, probe
-from tests.api.serving import NO_DOMAIN, refusal, served
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
 from proviso_service.settings import ServerSettings
+from tests.api.probe import Probe, probe
+from tests.api.serving import NO_DOMAIN, refusal, served
 
 CONFIDENTIAL = "the settlement is swordfish"
 
@@ -247,11 +248,31 @@ async def test_calls_over_the_bound_are_told_when_to_come_back() -> None:
         running = asyncio.ensure_future(texts(calls.stream()))
         await entered.wait()
         refused = await refusal(calls.unary())
+        health: Any = health_pb2_grpc.HealthStub(server.channel)
+        assert (await health.Check(health_pb2.HealthCheckRequest())).status == health_pb2.HealthCheckResponse.SERVING
         released.set()
         await running
         assert (await calls.unary("x")).value == "x"
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY")
     assert refused.details["RetryInfo"].retry_delay.seconds == 1
+
+
+async def test_calls_that_are_cancelled_leave_no_task_behind() -> None:
+    tasks: list[asyncio.Task[Any]] = []
+
+    async def endless(request: Any, context: Any) -> AsyncIterator[StringValue]:
+        tasks.extend(filter(None, [asyncio.current_task()]))
+        yield StringValue(value="a")
+        await asyncio.Future()
+
+    async with served(NO_DOMAIN, extra=probe(stream=endless)) as server:
+        for _ in range(30):
+            call = Probe(server.channel).stream()
+            await anext(aiter(call))
+            call.cancel()
+        _, pending = await asyncio.wait(tasks, timeout=10)
+    assert len(tasks) == 30
+    assert not pending
 
 
 async def test_a_refusal_in_the_middle_of_a_stream_ends_it() -> None:

@@ -8,11 +8,11 @@ from uuid import uuid4
 import grpc
 import pytest
 import pytest_asyncio
-from tests.api.serving import Refusal, refusal
-from tests.support.running import AGREEMENT, RunningService, running_service
 
 from proviso.v1 import matters_pb2 as pb
 from proviso.v1 import tools_pb2
+from tests.api.serving import Refusal, refusal
+from tests.support.running import AGREEMENT, RunningService, running_service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

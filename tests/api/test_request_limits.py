@@ -2,7 +2,6 @@
 
 import pytest
 from google.protobuf.message import Message
-from tests.api.contract import Limit, mentions, stated_limits
 
 from proviso.v1.tools_pb2 import GetDocumentTextRequest
 from proviso_service.api.domain import Limits
@@ -10,6 +9,7 @@ from proviso_service.api.requests import catalog, chat, context, matters, sessio
 from proviso_service.api.requests.base import RequestModel, parse
 from proviso_service.errors import InvalidRequest
 from proviso_service.settings import ContextSettings, TurnSettings
+from tests.api.contract import Limit, mentions, stated_limits
 
 MODELS: dict[str, type[RequestModel]] = {
     model.proto.DESCRIPTOR.name: model

@@ -124,7 +124,8 @@ class MatterServiceServicer:
         """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
         goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
-        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING.
+        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
+        DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

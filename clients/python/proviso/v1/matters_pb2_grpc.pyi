@@ -55,7 +55,8 @@ class MatterServiceStub:
     """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
     goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
-    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING.
+    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
+    DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
     """
     GetDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
@@ -101,7 +102,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
     goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
-    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING.
+    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
+    DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
     """
     GetDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]  # type: ignore[assignment]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
@@ -174,7 +176,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
         goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
-        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING.
+        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
+        DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
         """
 
     @_abc_1.abstractmethod

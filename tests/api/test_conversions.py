@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2
 from proviso.v1 import chat_pb2 as pb
@@ -59,6 +58,7 @@ from proviso_service.turns.events import (
     Usage,
 )
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 TABLES: list[tuple[Mapping[Any, int], Any]] = [

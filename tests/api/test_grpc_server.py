@@ -12,7 +12,6 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
-from tests.api.serving import NO_DOMAIN, conversations, refusal, served
 
 from proviso.v1 import catalog_pb2, chat_pb2, matters_pb2, sessions_pb2, tools_pb2
 from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
@@ -24,6 +23,7 @@ from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, create_server, listen
 from proviso_service.api.services import SERVICE_NAMES
 from proviso_service.settings import ServerSettings
+from tests.api.serving import NO_DOMAIN, conversations, refusal, served
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

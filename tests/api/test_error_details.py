@@ -5,12 +5,12 @@ from urllib.parse import quote
 
 import pytest
 from grpc import StatusCode
-from tests.api.serving import unpacked
 
 from proviso.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, NotBuilt, is_fault, status_of
 from proviso_service.errors import FieldViolation, InvalidRequest, ProvisoError
+from tests.api.serving import unpacked
 
 METADATA_LIMIT = 8 * 1024
 """What peers accept of trailing metadata by default; binary values travel as base64."""

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-from tests.api.serving import Refusal, conversations, refusal, refused_with, served
-from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, ScriptedExecution, emits
 
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1 import context_pb2, sessions_pb2
@@ -18,6 +16,8 @@ from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import Token
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import Emit, TurnOutcome, TurnRequest
+from tests.api.serving import Refusal, conversations, refusal, refused_with, served
+from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, ScriptedExecution, emits
 
 QUESTION = "What is the notice period?"
 ALL_KINDS = (TURN_START, TOOL_START, TOOL_END, Token("t1", "Thirty "), Token("t1", "days."))

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import grpc
-from tests.api.serving import conversations, refusal, served
-from tests.turns.scripted import Gated, Program, ScriptedExecution, completed
 
 from proviso.v1 import chat_pb2, context_pb2
 from proviso.v1 import sessions_pb2 as pb
@@ -14,6 +12,8 @@ from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.turns.ports import TurnOutcome
+from tests.api.serving import conversations, refusal, served
+from tests.turns.scripted import Gated, Program, ScriptedExecution, completed
 
 SEARCH = SessionItem(ItemRef(ItemType.TOOL, "isaacus_search", "proviso"), IncludeMode.ALWAYS)
 
