@@ -122,9 +122,7 @@ async def test_passages_with_more_and_rarer_words_come_first(matters: SqlMatterS
     assert [hit.all_terms for hit in hits] == [True, False, False, False, False]
 
 
-async def test_the_rank_does_not_depend_on_other_matters_words_for_the_matter(
-    matters: SqlMatterStore, matter: Matter
-) -> None:
+async def test_passages_with_little_else_come_first(matters: SqlMatterStore, matter: Matter) -> None:
     document = await ingested(matters, matter, "Rent rent rent.", "Rent and much more that is of no use here.")
     assert await found_in(matters, matter, "rent") == [chunk_id(document.document_id, i) for i in (0, 1)]
 

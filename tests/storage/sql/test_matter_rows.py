@@ -39,9 +39,8 @@ async def test_matters_are_listed_newest_first(matters: SqlMatterStore, clock: C
 async def test_matters_are_found_by_exactly_their_name(matters: SqlMatterStore) -> None:
     for name in ("Lease", "lease", "Lease 2", "Lease"):
         await matters.create_matter("acme", name)
-    assert [matter.name for matter in (await matters.list_matters("acme", PageRequest(), "Lease")).items] == [
-        "Lease"
-    ] * 2
+    found = await matters.list_matters("acme", PageRequest(), "Lease")
+    assert [matter.name for matter in found.items] == ["Lease", "Lease"]
 
 
 async def test_deleting_a_matter_takes_its_documents_along_and_no_others(

@@ -4,9 +4,10 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from pathlib import Path
-from typing import BinaryIO, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from uuid import uuid4
 
 from proviso_service.errors import Unavailable
@@ -41,7 +42,10 @@ class FolderBlobStore:
         target = self._path(tenant, key)
         part = self._incoming / uuid4().hex
         try:
-            await _write_pieces(part, pieces)
+            async with aclosing(_blocks(pieces)) as blocks:
+                async for block in blocks:
+                    await _in_thread(_append, part, block)
+            await _in_thread(_sync, part)
             await _publish(part, target)
         finally:
             await _in_thread(part.unlink, missing_ok=True)
@@ -68,19 +72,15 @@ def _folder_of(tenant: str) -> str:
     return "~" + hashlib.sha256(tenant.encode()).hexdigest()
 
 
-async def _write_pieces(part: Path, pieces: AsyncIterator[bytes]) -> None:
-    file = await _in_thread(_create, part)
-    try:
-        gathered = bytearray()
-        async for piece in pieces:
-            gathered += piece
-            if len(gathered) >= WRITE_BYTES:
-                await _in_thread(file.write, bytes(gathered))
-                gathered.clear()
-        await _in_thread(file.write, bytes(gathered))
-        await _in_thread(_sync, file)
-    finally:
-        await _in_thread(file.close)
+async def _blocks(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """The same bytes in blocks of at least WRITE_BYTES, but for the last."""
+    gathered = bytearray()
+    async for piece in pieces:
+        gathered += piece
+        if len(gathered) >= WRITE_BYTES:
+            yield bytes(gathered)
+            gathered.clear()
+    yield bytes(gathered)
 
 
 async def _publish(part: Path, target: Path) -> None:
@@ -98,26 +98,24 @@ def _make_empty(folder: Path) -> None:
         leftover.unlink()
 
 
-def _create(part: Path) -> BinaryIO:
-    return part.open("xb")
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+def _append(part: Path, block: bytes) -> None:
+    """No handle is kept from block to block, so none is left open when an upload breaks off."""
+    with part.open("ab") as file:
+        file.write(block)
 
 
 def _rename(part: Path, target: Path) -> None:
     """The rename is durable once the folder that names the file is; so is a new folder once its own parent is."""
     if not target.parent.exists():
         target.parent.mkdir(exist_ok=True, mode=0o700)
-        _sync_folder(target.parent.parent)
+        _sync(target.parent.parent)
     part.replace(target)
-    _sync_folder(target.parent)
+    _sync(target.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """What a file or folder holds is on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
