@@ -3,6 +3,11 @@
 import asyncio
 
 import pytest
+
+from proviso_service.errors import Draining
+from proviso_service.turns.events import FinalState, Token
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest, TurnState
 from tests.turns.scripted import (
     ANN,
     BEN,
@@ -20,11 +25,6 @@ from tests.turns.scripted import (
     final_of,
     running,
 )
-
-from proviso_service.errors import Draining
-from proviso_service.turns.events import FinalState, Token
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest
 
 
 def assert_cancelled(final: FinalState, retryable: Retryable = Retryable.NOT_APPLICABLE) -> None:
@@ -98,6 +98,15 @@ async def test_cancelling_amid_the_answer_keeps_its_events_and_its_usage() -> No
         assert final_of(events).usage == USAGE_SO_FAR
         assert store.rows[turn_id].record.final_state == final_of(events)
         assert turns.running == 0
+
+
+async def test_once_cancelled_the_session_is_free_at_once() -> None:
+    request = TurnRequest(message="?", session_id="lease")
+    async with running(Gated()) as turns:
+        turn_id = await turns.start(ANN, request)
+        assert await turns.cancel(ANN, turn_id)
+        assert (await turns.get(ANN, turn_id)).state is TurnState.ENDED
+        await turns.start(ANN, request)
 
 
 async def test_cancelling_while_the_program_cleans_up_changes_nothing() -> None:

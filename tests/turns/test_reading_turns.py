@@ -4,6 +4,12 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
+
+from proviso_service.errors import InvalidRequest, TurnExpired
+from proviso_service.turns.events import Event, Heartbeat, LoggedEvent, Token
+from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest
+from proviso_service.turns.reader import JOINED_MAX_CHARS
 from tests.turns.scripted import (
     ANN,
     QUESTION,
@@ -23,12 +29,6 @@ from tests.turns.scripted import (
     running,
     text_of,
 )
-
-from proviso_service.errors import InvalidRequest, TurnExpired
-from proviso_service.turns.events import Event, Heartbeat, LoggedEvent, Token
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest
-from proviso_service.turns.reader import JOINED_MAX_CHARS
 
 SCRIPT: tuple[Event, ...] = (
     TURN_START,

@@ -4,6 +4,12 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+
+from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.sessions import MessageRole
+from proviso_service.errors import RequestIdReused, TurnExpired
+from proviso_service.turns.payload import payload_sha256
+from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
 from tests.turns.scripted import (
     ANN,
     BEN,
@@ -15,12 +21,6 @@ from tests.turns.scripted import (
     final_of,
     running,
 )
-
-from proviso_service.context.model import DocumentSummary, MatterContext
-from proviso_service.context.sessions import MessageRole
-from proviso_service.errors import RequestIdReused, TurnExpired
-from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
 
 REQUEST = TurnRequest(message="What is the notice period?", request_id="r-1", session_id="lease")
 

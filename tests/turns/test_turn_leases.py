@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from tests.turns.scripted import ANN, QUESTION, Gated, MemoryTurnStore, running
 
 from proviso_service.turns.leases import LeaseKeeper
+from tests.turns.scripted import ANN, QUESTION, Gated, MemoryTurnStore, running
 
 LEASE_S = 0.03
 
@@ -39,12 +39,15 @@ async def test_running_turns_are_renewed_three_times_a_lease_and_ended_ones_are_
         assert store.rows[turn_id].renewals == renewals
 
 
-async def test_later_rounds_close_only_turns_whose_lease_has_run_out() -> None:
+async def test_once_a_lease_after_three_renewals_only_turns_whose_lease_has_run_out_are_closed() -> None:
     store = MemoryTurnStore()
-    async with running(Gated(), store, lease_s=LEASE_S):
-        await store.calls("close_interrupted", 2)
-        assert store.closed_for[0] == "replica-1"
-        assert set(store.closed_for[1:]) == {""}
+    await store.begin(ANN, "turn-1", QUESTION, "", "replica-1", LEASE_S)
+    keeper = LeaseKeeper(store, "replica-1", LEASE_S, lambda: ["turn-1"])
+    await keeper.open()
+    await store.calls("close_interrupted", 2)
+    await keeper.close()
+    assert store.closed_for == ["replica-1", "", ""]
+    assert store.rows["turn-1"].renewals == 6
 
 
 async def test_a_store_that_fails_for_a_while_does_not_end_the_keeping_of_leases(

@@ -1,12 +1,12 @@
 import asyncio
 
 import pytest
-from tests.turns.scripted import TOOL_START, TURN_START
 
 from proviso_service.turns.events import DiscardReason, FinalState, TextDiscarded, Token, ToolEnd
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.log import TurnLogFull, TurnLogSealed
 from proviso_service.turns.memory_log import MemoryTurnLog
+from tests.turns.scripted import TOOL_START, TURN_START
 
 FINAL = FinalState(ExitReason.COMPLETED, Retryable.NOT_APPLICABLE, True, "Thirty days.")
 MANY_CHARS = 1_000

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
+
+from proviso_service.turns.events import DiscardReason, Event, FinalState, LoggedEvent, TextDiscarded, Token
+from proviso_service.turns.memory_log import MemoryTurnLog
 from tests.turns.scripted import (
     ANN,
     QUESTION,
@@ -20,9 +23,6 @@ from tests.turns.scripted import (
     read_to,
     running,
 )
-
-from proviso_service.turns.events import DiscardReason, Event, FinalState, LoggedEvent, TextDiscarded, Token
-from proviso_service.turns.memory_log import MemoryTurnLog
 
 TOKENS = st.builds(Token, st.sampled_from("ab"), st.text(max_size=6))
 OTHERS = st.sampled_from([TURN_START, TOOL_START, TOOL_END, TextDiscarded("a", DiscardReason.NOT_FINAL)])

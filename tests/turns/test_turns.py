@@ -7,6 +7,21 @@ import weakref
 from collections.abc import Callable
 
 import pytest
+
+from proviso_service.errors import NotReady, SessionBusy, TooBusy, TurnExpired, TurnUnknown
+from proviso_service.security.identity import Caller
+from proviso_service.turns.events import Event, FinalState, Token
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
+from proviso_service.turns.log import TurnLogSealed
+from proviso_service.turns.ports import (
+    Emit,
+    OnDisconnect,
+    TurnBegun,
+    TurnExecution,
+    TurnOutcome,
+    TurnRequest,
+    TurnState,
+)
 from tests.turns.scripted import (
     ANN,
     ANSWER,
@@ -25,20 +40,6 @@ from tests.turns.scripted import (
     final_of,
     running,
     text_of,
-)
-
-from proviso_service.errors import NotReady, SessionBusy, TooBusy, TurnUnknown
-from proviso_service.security.identity import Caller
-from proviso_service.turns.events import Event, FinalState, Token
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
-from proviso_service.turns.log import TurnLogSealed
-from proviso_service.turns.ports import (
-    Emit,
-    OnDisconnect,
-    TurnExecution,
-    TurnOutcome,
-    TurnRequest,
-    TurnState,
 )
 
 PRIVATE = "postgresql://user:secret@host"
@@ -319,6 +320,28 @@ async def test_a_start_that_fails_leaves_nothing() -> None:
         with pytest.raises(OSError, match="gone"):
             await turns.start(ANN, QUESTION)
         await asyncio.sleep(0)
+        assert turns.running == 0
+
+
+class AnswerLost(MemoryTurnStore):
+    """Registers turns, but its answer does not arrive."""
+
+    async def begin(
+        self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
+    ) -> TurnBegun:
+        await super().begin(caller, turn_id, request, payload_sha256, owner, lease_s)
+        raise OSError("answer lost")
+
+
+async def test_a_turn_of_which_it_is_unknown_whether_it_began_does_not_run() -> None:
+    store = AnswerLost()
+    async with running(emits(TURN_START), store) as turns:
+        with pytest.raises(OSError, match="answer lost"):
+            await turns.start(ANN, QUESTION)
+        await asyncio.sleep(0)
+        (turn_id,) = store.rows
+        with pytest.raises(TurnExpired):
+            await collect(turns, turn_id)
         assert turns.running == 0
 
 

@@ -6,6 +6,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.sessions import SqlSessionStore
+from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
 from tests.turns.scripted import (
     ANN,
     ANSWER,
@@ -20,14 +28,6 @@ from tests.turns.scripted import (
     final_of,
     running,
 )
-
-from proviso_service.context.sessions import ChatMessage, MessageRole
-from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.sessions import SqlSessionStore
-from proviso_service.storage.sql.turns import SqlTurnStore
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
 
 REQUEST = TurnRequest(message="What is the notice period?", session_id="lease", request_id="r-1")
 

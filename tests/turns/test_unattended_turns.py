@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from tests.turns.scripted import ANN, TURN_START, Gated, MemoryTurnStore, collect, final_of, read_to, running
 
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import OnDisconnect, TurnRequest
+from tests.turns.scripted import ANN, TURN_START, Gated, MemoryTurnStore, collect, final_of, read_to, running
 
 GRACE = TurnRequest(message="?", on_disconnect=OnDisconnect.GRACE)
 CONTINUE = TurnRequest(message="?", on_disconnect=OnDisconnect.CONTINUE)
