@@ -25,12 +25,12 @@ class Plan:
 
 FULL = Plan(
     (
-        Case(FLAT_OUT, 1, 20, rounds=4),
+        Case(FLAT_OUT, 1, 20, rounds=2),
         Case(FLAT_OUT, 32, 4, rounds=4),
         Case(FLAT_OUT, 256, 1, rounds=2),
-        Case(PACED, 1, 1, rounds=2),
-        Case(PACED, 32, 1, rounds=4),
-        Case(PACED, 256, 1, rounds=2),
+        Case(PACED, 1, 1, rounds=1),
+        Case(PACED, 32, 1, rounds=2),
+        Case(PACED, 256, 1, rounds=1),
         Case(ONE_TOKEN, 32, 8, rounds=2),
     ),
     starts=3,
@@ -40,7 +40,6 @@ QUICK = Plan(
     (
         Case(FLAT_OUT, 1, 10, rounds=1),
         Case(FLAT_OUT, 32, 2, rounds=2),
-        Case(FLAT_OUT, 256, 1, rounds=1),
         Case(PACED, 32, 1, rounds=1),
         Case(ONE_TOKEN, 32, 4, rounds=1),
     ),

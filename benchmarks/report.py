@@ -43,11 +43,11 @@ def _streams(rows: Sequence[StreamFigures]) -> str:
 
 def _starts(rows: Sequence[StartFigures]) -> str:
     return _table(
-        ("data folder", "starts", "SERVING best s", "median s", "memory at SERVING MB", "2 s later MB"),
+        ("data folder", "starts", "SERVING best s", "median s", "CPU s", "memory at SERVING MB", "2 s later MB"),
         [
             (
                 *(f.data_folder, str(f.starts), f"{f.ready_best_s:.2f}", f"{f.ready_median_s:.2f}"),
-                *(f"{f.serving_mb:.0f}", f"{f.idle_mb:.0f}"),
+                *(f"{f.ready_cpu_s:.2f}", f"{f.serving_mb:.0f}", f"{f.idle_mb:.0f}"),
             )
             for f in rows
         ],

@@ -20,9 +20,10 @@ _POLL_S = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Resident memory at SERVING, and after IDLE_S more."""
+    """Time to SERVING by the clock and in CPU; resident memory at SERVING, and after IDLE_S more."""
 
     ready_s: float
+    ready_cpu_s: float
     serving_bytes: int
     idle_bytes: int
 
@@ -38,10 +39,10 @@ async def _start(log: Path, data_dir: Path, models_dir: Path) -> Start:
     begun = time.perf_counter()
     async with running(log, "proviso_service.cli", "serve", *flags) as server:
         await _until_serving(server, port)
-        ready_s = time.perf_counter() - begun
+        ready_s, ready_cpu_s = time.perf_counter() - begun, server.cpu_s
         serving_bytes = server.resident_bytes
         await asyncio.sleep(IDLE_S)
-        start = Start(ready_s, serving_bytes, server.resident_bytes)
+        start = Start(ready_s, ready_cpu_s, serving_bytes, server.resident_bytes)
         server.process.terminate()
         await asyncio.wait_for(server.process.wait(), STOP_TIMEOUT_S)
     return start

@@ -16,7 +16,9 @@ READY_TIMEOUT_S = 60.0
 LOAD_TIMEOUT_S = 110.0
 
 BARE = "bare"
+BARE_MODEL = "bare + model"
 SERVICE = "service"
+SERVERS = (BARE, BARE_MODEL, SERVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Both servers and the client, running."""
+    """The servers and the client, running."""
 
     client: Child
     servers: Mapping[str, Child]
@@ -45,15 +47,15 @@ class Bench:
     matter_id: str
 
     async def measure(self, case: Case) -> Result:
-        """Servers take turns in going first, so that what drifts on the machine falls on both."""
-        rounds: dict[str, list[Round]] = {name: [] for name in self.servers}
+        """Servers take turns in going first, so that what drifts on the machine falls on all."""
+        rounds: dict[str, list[Round]] = {name: [] for name in SERVERS}
         for number in range(case.rounds):
-            for name in sorted(self.servers, reverse=number % 2 == 1):
+            for name in SERVERS if number % 2 == 0 else reversed(SERVERS):
                 rounds[name].append(await self._round(name, case))
         return Result(case, rounds)
 
     async def warm_up(self) -> None:
-        for name in self.servers:
+        for name in SERVERS:
             await self._round(name, Case(FLAT_OUT, streams=8, turns=2, rounds=1))
 
     async def _round(self, name: str, case: Case) -> Round:
@@ -66,7 +68,7 @@ class Bench:
 
 @asynccontextmanager
 async def running_bench(folder: Path, data_dir: Path, models_dir: Path) -> AsyncIterator[Bench]:
-    """Starts the three processes. `data_dir` becomes the service's: it then holds an empty matter, one with documents,
+    """Starts the processes. `data_dir` becomes the service's: it then holds an empty matter, one with documents,
     and the turns of the run."""
     async with AsyncExitStack() as stack:
 
@@ -76,6 +78,7 @@ async def running_bench(folder: Path, data_dir: Path, models_dir: Path) -> Async
         servers = {
             SERVICE: await start(SERVICE, "benchmarks.servers.service", str(data_dir), str(models_dir)),
             BARE: await start(BARE, "benchmarks.servers.bare"),
+            BARE_MODEL: await start(BARE_MODEL, "benchmarks.servers.bare_model"),
         }
         client = await start("client", "benchmarks.client")
         addresses = {name: await _address(server) for name, server in servers.items()}

@@ -10,10 +10,9 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import grpc
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from benchmarks.servers.lifetime import serve_until_closed
-from benchmarks.workload import WORKLOADS
+from benchmarks.workload import WORKLOADS, Workload
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
 
@@ -29,27 +28,33 @@ class BareChat(ChatServiceServicer):
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         workload = WORKLOADS[request.options.model]
         turn_id = str(uuid.uuid4())
-        start = pb.TurnStart(model=workload.name)
-        yield pb.AgentEvent(turn_id=turn_id, sequence=1, emit_time=_now(), turn_start=start)
+        start = _event(turn_id, 1)
+        start.turn_start.model = workload.name
+        yield start
         sequence = 1
+        async for text in self.texts(workload):
+            sequence += 1
+            event = _event(turn_id, sequence)
+            token = event.token
+            token.text_id, token.text, token.first_sequence = "text-1", text, sequence
+            yield event
+        end = _event(turn_id, sequence + 1)
+        final = end.final_state
+        final.exit_reason, final.message = pb.EXIT_REASON_COMPLETED, "".join(workload.texts)
+        yield end
+
+    async def texts(self, workload: Workload) -> AsyncIterator[str]:
+        """The text of each token, when it is due."""
         for text in workload.texts:
             if workload.interval_s:
                 await asyncio.sleep(workload.interval_s)
-            sequence += 1
-            token = pb.Token(text_id="text-1", text=text, first_sequence=sequence)
-            yield pb.AgentEvent(turn_id=turn_id, sequence=sequence, emit_time=_now(), token=token)
-        final = pb.FinalState(exit_reason=pb.EXIT_REASON_COMPLETED, message="".join(workload.texts))
-        yield pb.AgentEvent(turn_id=turn_id, sequence=sequence + 1, emit_time=_now(), final_state=final)
+            yield text
 
 
-def _now() -> Timestamp:
-    nanos = time.time_ns()
-    return Timestamp(seconds=nanos // 1_000_000_000, nanos=nanos % 1_000_000_000)
-
-
-async def _run() -> None:
+async def serve(chat: ChatServiceServicer) -> None:
+    """Serves on a free port until standard input is closed."""
     server = grpc.aio.server()
-    add_ChatServiceServicer_to_server(BareChat(), server)  # type: ignore[abstract]  # nothing but Chat is asked for
+    add_ChatServiceServicer_to_server(chat, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
@@ -58,5 +63,13 @@ async def _run() -> None:
         await server.stop(1.0)
 
 
+def _event(turn_id: str, sequence: int) -> pb.AgentEvent:
+    event = pb.AgentEvent(turn_id=turn_id, sequence=sequence)
+    emitted = event.emit_time
+    seconds, nanos = divmod(time.time_ns(), 1_000_000_000)
+    emitted.seconds, emitted.nanos = seconds, nanos
+    return event
+
+
 if __name__ == "__main__":
-    asyncio.run(_run())
+    asyncio.run(serve(BareChat()))  # type: ignore[abstract]  # nothing but Chat is asked for
