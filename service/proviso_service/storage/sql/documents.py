@@ -11,7 +11,7 @@ from proviso_service.paging import Page, PageRequest
 from proviso_service.storage.sql.contents import forget_contents
 from proviso_service.storage.sql.database import Store, Transaction, insert
 from proviso_service.storage.sql.pages import Order, rows_by_time
-from proviso_service.storage.sql.tables import documents, matters
+from proviso_service.storage.sql.tables import UNFINISHED, documents, matters
 
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
 
@@ -72,11 +72,7 @@ class DocumentRows(Store):
             return {row.status: row.documents for row in await transaction.execute(query)}
 
     async def unfinished_documents(self) -> Sequence[Document]:
-        query = (
-            select(*_COLUMNS)
-            .where(documents.c.status.in_([DocumentStatus.PENDING, DocumentStatus.PROCESSING]))
-            .order_by(documents.c.upload_time, documents.c.document_id)
-        )
+        query = select(*_COLUMNS).where(UNFINISHED).order_by(documents.c.upload_time, documents.c.document_id)
         async with self._database.read() as transaction:
             return [document_of(row) for row in await transaction.execute(query)]
 

@@ -12,8 +12,7 @@ from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import ensure_session, message_of, session_key
 from proviso_service.storage.sql.database import Store, Transaction
 from proviso_service.storage.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
-from proviso_service.storage.sql.tables import messages, sessions, turns
-from proviso_service.turns.ports import TurnState
+from proviso_service.storage.sql.tables import OPEN_IN_SESSION, messages, sessions, turns
 
 
 class SqlSessionStore(Store):
@@ -50,7 +49,7 @@ class SqlSessionStore(Store):
         )
         async with self._database.write() as transaction:
             key = await session_key(transaction, caller, session_id)
-            open_turn = select(turns.c.turn_id).where(*mine, turns.c.state != TurnState.ENDED)
+            open_turn = select(turns.c.turn_id).where(*mine, OPEN_IN_SESSION)
             turn_id = (await transaction.execute(open_turn)).scalar_one_or_none()
             if turn_id is not None:
                 raise SessionBusy(session_id, turn_id)
@@ -104,7 +103,7 @@ def _of(caller: Caller) -> Select[Any]:
         turns.c.tenant == sessions.c.tenant,
         turns.c.user_id == sessions.c.user_id,
         turns.c.session_id == sessions.c.session_id,
-        turns.c.state != TurnState.ENDED,
+        OPEN_IN_SESSION,
     )
     return select(sessions, running.scalar_subquery().label("running_turn_id")).where(
         sessions.c.tenant == caller.tenant, sessions.c.user_id == caller.user

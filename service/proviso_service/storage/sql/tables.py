@@ -31,6 +31,13 @@ metadata = MetaData(
     }
 )
 
+# Conditions of partial indexes. Queries repeat them word for word: with bound values the planner would not see that
+# an index serves.
+UNFINISHED = text("status IN ('pending', 'processing')")
+RUNNING = text("state = 'running'")
+OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
+WITH_REQUEST_ID = text("request_id != ''")
+
 
 def _tenant() -> Column[str]:
     return Column("tenant", String, nullable=False)
@@ -76,8 +83,8 @@ documents = Table(
     Index(
         "ix_documents_unfinished",
         "upload_time",
-        sqlite_where=text("status IN ('pending', 'processing')"),
-        postgresql_where=text("status IN ('pending', 'processing')"),
+        sqlite_where=UNFINISHED,
+        postgresql_where=UNFINISHED,
     ),
 )
 
@@ -210,8 +217,8 @@ turns = Table(
         "user_id",
         "request_id",
         unique=True,
-        sqlite_where=text("request_id != ''"),
-        postgresql_where=text("request_id != ''"),
+        sqlite_where=WITH_REQUEST_ID,
+        postgresql_where=WITH_REQUEST_ID,
     ),
     Index(
         "uq_turns_open_session",
@@ -219,15 +226,15 @@ turns = Table(
         "user_id",
         "session_id",
         unique=True,
-        sqlite_where=text("session_id != '' AND state != 'ended'"),
-        postgresql_where=text("session_id != '' AND state != 'ended'"),
+        sqlite_where=OPEN_IN_SESSION,
+        postgresql_where=OPEN_IN_SESSION,
     ),
     Index(None, "tenant", "user_id", "session_id"),
     Index(
         "ix_turns_running",
         "lease_expire_time",
-        sqlite_where=text("state = 'running'"),
-        postgresql_where=text("state = 'running'"),
+        sqlite_where=RUNNING,
+        postgresql_where=RUNNING,
     ),
 )
 """A session may be made by its first turn's end, so a turn names its session by the caller's string."""

@@ -9,7 +9,7 @@ from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import keep_outcome
 from proviso_service.storage.sql.database import Store, Transaction, insert
-from proviso_service.storage.sql.tables import turns
+from proviso_service.storage.sql.tables import OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
@@ -56,9 +56,9 @@ class SqlTurnStore(Store):
                 await transaction.execute(
                     update(turns)
                     .where(
-                        turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
+                        RUNNING,
                         turns.c.owner == owner,
-                        turns.c.state == TurnState.RUNNING,
+                        turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
                     )
                     .values(lease_expire_time=until)
                 )
@@ -93,10 +93,7 @@ class SqlTurnStore(Store):
         now = self._database.now()
         statement = (
             update(turns)
-            .where(
-                turns.c.state == TurnState.RUNNING,
-                or_(turns.c.lease_expire_time <= now, turns.c.owner == owner),
-            )
+            .where(RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner))
             .values(state=TurnState.ENDED, end_time=now, final_state=_interrupted())
         )
         async with self._database.write() as transaction:
@@ -107,15 +104,16 @@ async def _in_the_way(transaction: Transaction, caller: Caller, request: TurnReq
     """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
     mine = (turns.c.tenant == caller.tenant, turns.c.user_id == caller.user)
     if request.request_id:
-        query = select(turns).where(*mine, turns.c.request_id == request.request_id)
+        query = select(turns.c.turn_id, turns.c.payload_sha256).where(
+            *mine, turns.c.request_id == request.request_id, WITH_REQUEST_ID
+        )
         earlier = (await transaction.execute(query)).one_or_none()
         if earlier is not None and earlier.payload_sha256 != payload_sha256:
             raise RequestIdReused(request.request_id)
         if earlier is not None:
             return TurnBegun(earlier.turn_id, created=False)
-    query = select(turns).where(*mine, turns.c.session_id == request.session_id, turns.c.state != TurnState.ENDED)
-    running = (await transaction.execute(query)).one()
-    raise SessionBusy(request.session_id, running.turn_id)
+    in_session = select(turns.c.turn_id).where(*mine, turns.c.session_id == request.session_id, OPEN_IN_SESSION)
+    raise SessionBusy(request.session_id, (await transaction.execute(in_session)).scalar_one())
 
 
 async def _get(transaction: Transaction, caller: Caller, turn_id: str) -> Row[Any]:

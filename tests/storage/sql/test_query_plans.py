@@ -1,0 +1,116 @@
+"""Statements that run often, or while everybody waits, find their rows by an index."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
+from proviso_service.paging import PageRequest
+from proviso_service.security.identity import Caller
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.sql.sessions import SqlSessionStore
+from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.turns.ports import TurnRequest
+from tests.support.stored import a_document, an_outcome, ingested
+
+ANNA = Caller("acme", "anna")
+REQUEST = TurnRequest("?", session_id="s", request_id="r")
+
+
+class Statements:
+    """What was sent to the database, and how SQLite finds the rows."""
+
+    def __init__(self, state_file: Path) -> None:
+        self._plans = sqlite3.connect(state_file)
+        self._seen: list[tuple[str, Any]] = []
+
+    def note(self, _connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        self._seen.append((statement, parameters))
+
+    def scans(self) -> list[str]:
+        """Tables that were read from end to end."""
+        steps = [
+            step
+            for statement, parameters in self._seen
+            if statement.startswith(("SELECT", "UPDATE", "DELETE"))
+            for *_, step in self._plans.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+        assert steps
+        # FTS5 has a plan of its own, and a materialised result may well be read whole.
+        return [
+            step
+            for step in steps
+            if step.startswith("SCAN") and not step.startswith(("SCAN chunk_words", "SCAN found"))
+        ]
+
+    def close(self) -> None:
+        self._plans.close()
+
+
+@pytest.fixture
+def statements(state_file: Path) -> Iterator[Statements]:
+    statements = Statements(state_file)
+    event.listen(Engine, "before_cursor_execute", statements.note)
+    yield statements
+    event.remove(Engine, "before_cursor_execute", statements.note)
+    statements.close()
+
+
+TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] = {
+    "begin again": lambda turns, _: turns.begin(ANNA, "t-2", REQUEST, "hash", "me", 60),
+    "finish": lambda turns, _: turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello")),
+    "get": lambda turns, _: turns.get(ANNA, "t-1"),
+    "session": lambda _, sessions: sessions.get(ANNA, "s"),
+    "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
+    "messages": lambda _, sessions: sessions.messages(ANNA, "s", PageRequest(10)),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+async def test_turns_and_sessions_are_found_by_index(
+    turns: SqlTurnStore, sessions: SqlSessionStore, statements: Statements, name: str
+) -> None:
+    await sessions.create(ANNA, "s", ())
+    await turns.begin(ANNA, "t-1", REQUEST, "hash", "me", 60)
+    await TURNS[name](turns, sessions)
+    assert statements.scans() == []
+
+
+async def test_keeping_leases_reads_running_turns_only(turns: SqlTurnStore, statements: Statements) -> None:
+    await turns.renew("me", ["t-1"], 60)
+    await turns.close_interrupted("me")
+    assert statements.scans() == ["SCAN turns USING INDEX ix_turns_running"] * 2
+
+
+async def test_looking_for_unfinished_documents_reads_those_only(
+    matters: SqlMatterStore, statements: Statements
+) -> None:
+    await matters.unfinished_documents()
+    assert statements.scans() == ["SCAN documents USING INDEX ix_documents_unfinished"]
+
+
+async def test_documents_and_their_contents_are_found_by_index(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    document = await ingested(matters, matter, "Rent is due.", "The tenant insures.")
+    second, _ = await matters.add_document(a_document(matter))
+    await matters.set_status(second, DocumentStatus.FAILED, "It is encrypted.")
+    await matters.get_matter("acme", matter.matter_id)
+    await matters.list_matters("acme", PageRequest(10))
+    await matters.list_documents("acme", matter.matter_id, PageRequest(10))
+    await matters.count_by_status("acme", matter.matter_id)
+    (stored,) = await matters.chunks("acme", [chunk_id(document.document_id, 0)])
+    await matters.neighbours("acme", stored)
+    await matters.text("acme", document.document_id, 0, 10)
+    await matters.structure("acme", document.document_id)
+    await matters.search_words("acme", matter.matter_id, "tenant rent", 10)
+    await matters.documents_matching("acme", matter.matter_id, "tenant insures")
+    await matters.known_embeddings("acme", "model", ["hash"])
+    await matters.delete_document("acme", matter.matter_id, document.document_id)
+    await matters.delete_matter("acme", matter.matter_id)
+    assert statements.scans() == []
