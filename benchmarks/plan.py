@@ -27,7 +27,7 @@ FULL = Plan(
     (
         Case(FLAT_OUT, 1, 20, rounds=2),
         Case(FLAT_OUT, 32, 4, rounds=4),
-        Case(FLAT_OUT, 256, 1, rounds=2),
+        Case(FLAT_OUT, 256, 1, rounds=1),
         Case(PACED, 1, 1, rounds=1),
         Case(PACED, 32, 1, rounds=2),
         Case(PACED, 256, 1, rounds=1),
