@@ -110,7 +110,7 @@ async def test_the_event_loop_stays_free_while_documents_are_ingested(service: R
 
 
 async def test_two_hundred_turns_at_once_each_end_once(tmp_path: Path, models_dir: Path) -> None:
-    tokens = [f"{i} " for i in range(20)]
+    tokens = ["word "] * 20
     async with running_service(tmp_path / "data", models_dir, *[text(*tokens)] * 200) as service:
         matter_id = await service.create_matter()
         turns = await asyncio.gather(*(service.ask("Hi", matter_id) for _ in range(200)))

@@ -66,10 +66,11 @@ async def test_a_session_remembers_its_matter_and_its_messages(service: RunningS
 
 
 async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models_dir: Path) -> None:
-    tokens = [f"word{i} " for i in range(30)]
+    tokens = [f"{letter} " for letter in "abcdefghijklmnopqrstuvwxyz"]
     async with running_service(tmp_path / "data", models_dir, text(*tokens)) as service:
         matter_id = await service.create_matter()
         whole = await service.ask("Hello", matter_id)
+        assert final_of(whole).message == "".join(tokens)
         turn_id, last = whole[0].turn_id, whole[-1].sequence
         for after in range(last + 1):
             resumed = [

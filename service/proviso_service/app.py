@@ -28,7 +28,7 @@ from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.sql.migrations import UnknownSchema
+from proviso_service.storage.sql.schema import UnknownSchema
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex

@@ -132,4 +132,4 @@ class Settings(BaseSettings):
 
     @property
     def resolved_state_url(self) -> str:
-        return self.storage.state_url or f"sqlite+aiosqlite:///{self.data_dir.resolve() / 'state.sqlite3'}"
+        return self.storage.state_url or f"sqlite:///{self.data_dir.resolve() / 'state.sqlite3'}"

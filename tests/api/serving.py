@@ -55,7 +55,7 @@ async def conversations(
 ) -> AsyncIterator[Domain]:
     """Turns that run `program`, and sessions, in a database in `folder`. Matters and search are not there."""
     settings = turns or TurnSettings()
-    database = Database(f"sqlite+aiosqlite:///{folder / 'state.sqlite3'}")
+    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     engine = Turns(program, SqlTurnStore(database), settings, owner="test", max_running=100)
     await engine.open()

@@ -28,7 +28,7 @@ async def found(models_dir: Path) -> dict[str, Finding]:
 async def used_folder() -> None:
     """A data folder as a server leaves it."""
     with FolderLock(DATA):
-        database = Database(f"sqlite+aiosqlite:///{DATA.resolve() / 'state.sqlite3'}")
+        database = Database(f"sqlite:///{DATA.resolve() / 'state.sqlite3'}")
         await database.migrate()
         await database.close()
 

@@ -135,7 +135,7 @@ class MattersWorld:
 
 @asynccontextmanager
 async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[MattersWorld]:
-    database = Database(f"sqlite+aiosqlite:///{folder / 'state.sqlite3'}")
+    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     blobs = FolderBlobStore(folder / "blobs")
     await blobs.open()

@@ -37,7 +37,7 @@ LEASE_S = 0.6
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'state.sqlite3'}")
+    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}")
     await database.migrate()
     yield database
     await database.close()
@@ -97,7 +97,7 @@ class RenewalsSeen(SqlTurnStore):
 
 async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
     elapsed = timedelta()
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'state.sqlite3'}", now=lambda: MORNING + elapsed)
+    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}", now=lambda: MORNING + elapsed)
     await database.migrate()
     store = RenewalsSeen(database)
     async with running(Gated(), store, lease_s=LEASE_S) as turns:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc.aio
 from alembic.script import ScriptDirectory
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -119,14 +119,15 @@ def _state_exists(url: str) -> bool:
 
 
 async def _read_state(url: str) -> tuple[str, int]:
+    def read(connection: Connection) -> tuple[str, int]:
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        return str(revision), connection.execute(select(func.count()).select_from(chunks)).scalar_one()
+
     database = Database(url)
     try:
-        async with database.read() as connection:
-            revision = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar_one()
-            chunk_count = (await connection.execute(select(func.count()).select_from(chunks))).scalar_one()
+        return await database.read(read)
     finally:
         await database.close()
-    return str(revision), int(chunk_count)
 
 
 def _embedding_model(settings: Settings) -> Finding:

@@ -21,7 +21,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("state") / "state.sqlite3"
 
     async def migrate() -> None:
-        database = Database(f"sqlite+aiosqlite:///{path}")
+        database = Database(f"sqlite:///{path}")
         await database.migrate()
         await database.close()
 
@@ -41,7 +41,7 @@ def state_file(tmp_path: Path, migrated_file: Path) -> Path:
 
 @pytest.fixture
 async def database(state_file: Path, clock: Clock) -> AsyncIterator[Database]:
-    database = Database(f"sqlite+aiosqlite:///{state_file}", now=clock)
+    database = Database(f"sqlite:///{state_file}", now=clock)
     yield database
     await database.close()
 

@@ -1,38 +1,43 @@
 import asyncio
 import sqlite3
 import sys
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack, closing
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
 
-from proviso_service.errors import TooBusy, Unavailable
-from proviso_service.storage.settled import settled
-from proviso_service.storage.sql.database import POOL_SIZE, Database
+from proviso_service.errors import NotReady, TooBusy, Unavailable
+from proviso_service.storage.sql import migrations
+from proviso_service.storage.sql.database import READERS, Database
 from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.sql.migrations import UnknownSchema
+from proviso_service.storage.sql.schema import CURRENT_REVISION, UnknownSchema
 from proviso_service.storage.sql.tables import metadata
 
 INDEXES = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
 
 
 def url_of(path: Path) -> str:
-    return f"sqlite+aiosqlite:///{path}"
+    return f"sqlite:///{path}"
 
 
 async def scalar(database: Database, query: str) -> object:
-    async with database.read() as connection:
-        return (await connection.execute(text(query))).scalar()
+    return await database.read(lambda connection: connection.execute(text(query)).scalar())
 
 
 def tables_only(name: str | None, kind: str, _parents: object) -> bool:
     return kind != "table" or not (name or "").startswith("chunk_words")
+
+
+def test_the_current_revision_is_the_newest_migration() -> None:
+    versions = Path(migrations.__file__).parent / "versions"
+    newest = max(path.name for path in versions.glob("v*.py"))
+    assert newest.startswith(f"v{CURRENT_REVISION}_")
 
 
 def test_migrations_produce_exactly_the_tables_of_the_metadata(state_file: Path) -> None:
@@ -92,33 +97,47 @@ async def test_the_tables_survive_a_migration_that_fails(tmp_path: Path) -> None
     [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 10_000)],
 )
 async def test_every_connection_is_configured(database: Database, pragma: str, value: object) -> None:
-    async with AsyncExitStack() as held:
-        for _ in range(3):
-            connection = await held.enter_async_context(database.read())
-            assert (await connection.execute(text(f"PRAGMA {pragma}"))).scalar() == value
+    everyone_reads = threading.Barrier(READERS)
+
+    def ask(connection: Connection) -> object:
+        everyone_reads.wait(5)  # each reader has a connection of its own
+        return connection.execute(text(f"PRAGMA {pragma}")).scalar()
+
+    seen = await asyncio.gather(*(database.read(ask) for _ in range(READERS)))
+    assert [*seen, await database.write(lambda c: c.execute(text(f"PRAGMA {pragma}")).scalar())] == [value] * (
+        READERS + 1
+    )
 
 
 async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> None:
-    async def fail() -> None:
-        async with database.write() as connection:
-            await connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'name', '2026-01-01', 0)"))
-            raise RuntimeError
+    def fail(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'name', '2026-01-01', 0)"))
+        raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await fail()
+        await database.write(fail)
     assert await scalar(database, "SELECT count(*) FROM matters") == 0
 
 
 async def test_a_read_sees_one_state_throughout(database: Database, matters: SqlMatterStore) -> None:
-    count = text("SELECT count(*) FROM matters")
-    async with database.read() as connection:
-        before = (await connection.execute(count)).scalar()
-        await matters.create_matter("acme", "Meanwhile")
-        assert (await connection.execute(count)).scalar() == before == 0
+    begun, go_on = threading.Event(), threading.Event()
+
+    def count_twice(connection: Connection) -> tuple[object, object]:
+        count = text("SELECT count(*) FROM matters")
+        before = connection.execute(count).scalar()
+        begun.set()
+        go_on.wait(5)
+        return before, connection.execute(count).scalar()
+
+    reading = asyncio.create_task(database.read(count_twice))
+    await asyncio.to_thread(begun.wait, 5)
+    await matters.create_matter("acme", "Meanwhile")
+    go_on.set()
+    assert await reading == (0, 0)
     assert await scalar(database, "SELECT count(*) FROM matters") == 1
 
 
-@pytest.mark.parametrize("url", ["postgresql+asyncpg://user:secret@db/state", "sqlite:///state.sqlite3"])
+@pytest.mark.parametrize("url", ["postgresql+asyncpg://user:secret@db/state", "sqlite+aiosqlite:///x"])
 def test_an_engine_that_is_not_supported_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(ValueError, match="is not supported") as refusal:
         Database(url)
@@ -126,7 +145,7 @@ def test_an_engine_that_is_not_supported_is_refused_without_its_password(url: st
     assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("url", ["sqlite+aiosqlite://", "sqlite+aiosqlite:///:memory:"])
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_state_that_would_not_survive_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="must name a file"):
         Database(url)
@@ -143,24 +162,50 @@ async def test_a_lock_held_by_another_process_is_too_busy(state_file: Path) -> N
     await database.close()
 
 
-async def test_waiting_too_long_for_a_connection_is_too_busy(state_file: Path) -> None:
+async def test_waiting_too_long_for_a_thread_is_too_busy(state_file: Path) -> None:
     database = Database(url_of(state_file), wait_s=0.05)
-    async with AsyncExitStack() as held:
-        for _ in range(POOL_SIZE):
-            await held.enter_async_context(database.read())
-        with pytest.raises(TooBusy):
-            await scalar(database, "SELECT 1")
-    assert await scalar(database, "SELECT 1") == 1
-    await database.close()
+    begun, go_on = threading.Event(), threading.Event()
 
+    def occupy(_connection: Connection) -> None:
+        begun.set()
+        go_on.wait(5)
 
-async def test_waiting_too_long_for_the_turn_to_write_is_too_busy(state_file: Path) -> None:
-    database = Database(url_of(state_file), wait_s=0.05)
-    async with database.write():
-        with pytest.raises(TooBusy):
-            await SqlMatterStore(database).create_matter("acme", "Waiting")
+    first = asyncio.create_task(database.write(occupy))
+    await asyncio.to_thread(begun.wait, 5)
+    second = asyncio.create_task(SqlMatterStore(database).create_matter("acme", "Waiting"))
+    await asyncio.sleep(0.1)  # the time limit itself is what is tested
+    go_on.set()
+    await first
+    with pytest.raises(TooBusy):
+        await second
     await SqlMatterStore(database).create_matter("acme", "After all")
     await database.close()
+
+
+async def test_more_waiting_transactions_than_the_bound_are_too_busy(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proviso_service.storage.sql.database.MAX_WAITING", 3)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def occupy(_connection: Connection) -> None:
+        begun.set()
+        go_on.wait(5)
+
+    waiting = [asyncio.create_task(database.write(occupy)) for _ in range(3)]
+    await asyncio.to_thread(begun.wait, 5)
+    with pytest.raises(TooBusy):
+        await scalar(database, "SELECT 1")
+    go_on.set()
+    await asyncio.gather(*waiting)
+    assert await scalar(database, "SELECT 1") == 1
+
+
+async def test_a_closed_database_says_so(state_file: Path) -> None:
+    database = Database(url_of(state_file))
+    await database.close()
+    with pytest.raises(NotReady):
+        await scalar(database, "SELECT 1")
 
 
 async def test_a_state_that_cannot_be_opened_is_unavailable_and_names_no_path(tmp_path: Path) -> None:
@@ -171,25 +216,27 @@ async def test_a_state_that_cannot_be_opened_is_unavailable_and_names_no_path(tm
     await database.close()
 
 
-@pytest.mark.parametrize(("step", "kept"), [("begin", False), ("insert", False), ("commit", True), ("give back", True)])
-async def test_a_write_cancelled_at_any_step_is_whole_or_absent_and_blocks_nobody(
-    monkeypatch: pytest.MonkeyPatch, database: Database, matters: SqlMatterStore, step: str, kept: bool
+async def test_a_cancelled_write_is_done_or_never_begun_and_blocks_nobody(
+    database: Database, matters: SqlMatterStore
 ) -> None:
-    steps = iter(["begin", "insert", "commit", "give back"])
+    begun, go_on = threading.Event(), threading.Event()
 
-    async def settled_under_cancellation(work: Coroutine[Any, Any, Any]) -> Any:
-        if next(steps, "") == step:
-            current = asyncio.current_task()
-            assert current is not None
-            current.cancel()
-        return await settled(work)
+    def write_slowly(connection: Connection) -> None:
+        begun.set()
+        go_on.wait(5)
+        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Begun', '2026-01-01', 0)"))
 
-    monkeypatch.setattr("proviso_service.storage.sql.database.settled", settled_under_cancellation)
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.ensure_future(matters.create_matter("acme", "Cancelled"))
-    monkeypatch.undo()
-    assert await scalar(database, "SELECT count(*) FROM matters") == int(kept)
-    await asyncio.wait_for(matters.create_matter("acme", "After"), timeout=5)
+    running = asyncio.create_task(database.write(write_slowly))
+    await asyncio.to_thread(begun.wait, 5)
+    waiting = asyncio.create_task(matters.create_matter("acme", "Never begun"))
+    await asyncio.sleep(0)
+    running.cancel()
+    waiting.cancel()
+    await asyncio.wait([running, waiting])
+    go_on.set()
+    await matters.create_matter("acme", "After")
+    names = await database.read(lambda c: c.execute(text("SELECT name FROM matters ORDER BY name")).scalars().all())
+    assert names == ["After", "Begun"]
 
 
 async def test_cancelled_readers_and_writers_give_their_connections_back(
@@ -197,16 +244,14 @@ async def test_cancelled_readers_and_writers_give_their_connections_back(
 ) -> None:
     for _ in range(3):
         tasks: list[asyncio.Future[Any]] = [
-            asyncio.ensure_future(matters.create_matter("acme", "x")) for _ in range(2 * POOL_SIZE)
+            asyncio.ensure_future(matters.create_matter("acme", "x")) for _ in range(2 * READERS)
         ]
-        tasks += [asyncio.ensure_future(scalar(database, "SELECT 1")) for _ in range(2 * POOL_SIZE)]
+        tasks += [asyncio.ensure_future(scalar(database, "SELECT 1")) for _ in range(2 * READERS)]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
-    async with AsyncExitStack() as held:
-        for _ in range(POOL_SIZE):
-            await held.enter_async_context(database.read())
+    assert await asyncio.gather(*(scalar(database, "SELECT 1") for _ in range(2 * READERS))) == [1] * 2 * READERS
     await matters.create_matter("acme", "After")
 
 
@@ -219,10 +264,11 @@ async def test_readers_and_writers_run_together(matters: SqlMatterStore) -> None
 WRITER = """
 import asyncio, sys
 from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql import migrations
 from proviso_service.storage.sql.matters import SqlMatterStore
 
 async def write():
-    store = SqlMatterStore(Database("sqlite+aiosqlite:///" + sys.argv[1]))
+    store = SqlMatterStore(Database("sqlite:///" + sys.argv[1]))
     while True:
         print((await store.create_matter("acme", "Kept")).matter_id, flush=True)
 

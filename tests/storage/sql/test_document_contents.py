@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import (
@@ -26,11 +26,15 @@ OFFSETS = st.integers(0, len(LONG_TEXT) + 20)
 
 
 async def rows_left(database: Database) -> dict[str, int]:
-    counts = {}
-    async with database.read() as transaction:
-        for table in ("documents", "outlines", "segments", "chunks", "embeddings", "chunk_words_docsize"):
-            counts[table] = (await transaction.execute(text(f"SELECT count(*) FROM {table}"))).scalar_one()  # noqa: S608
-    return counts
+    tables = ("documents", "outlines", "segments", "chunks", "embeddings", "chunk_words_docsize")
+
+    def count(transaction: Connection) -> dict[str, int]:
+        return {
+            table: transaction.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()  # noqa: S608
+            for table in tables
+        }
+
+    return await database.read(count)
 
 
 async def stored_vectors(matters: SqlMatterStore, model: str = MODEL) -> dict[str, list[float]]:
@@ -130,8 +134,8 @@ async def test_the_full_text_index_is_sound_after_changes(
     await committed(matters, first, "The landlord repairs.")
     second = await ingested(matters, matter, "Rent is due.")
     await matters.delete_document("acme", matter.matter_id, second.document_id)
-    async with database.write() as transaction:
-        await transaction.execute(text("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')"))
+    check = text("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')")
+    await database.write(lambda transaction: transaction.execute(check))
 
 
 async def test_equal_passages_share_one_embedding_until_the_last_goes(

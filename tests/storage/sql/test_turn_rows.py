@@ -256,8 +256,8 @@ async def test_a_turn_that_awaits_an_approval_is_left_alone_and_holds_its_sessio
     turns: SqlTurnStore, database: Database
 ) -> None:
     await begun(turns, "t-1", lease_s=0)
-    async with database.write() as transaction:
-        await transaction.execute(text("UPDATE turns SET state = 'awaiting_approval'"))
+    pause = text("UPDATE turns SET state = 'awaiting_approval'")
+    await database.write(lambda transaction: transaction.execute(pause))
     assert await turns.close_interrupted("me") == 0
     assert await state_of(turns, "t-1") is TurnState.AWAITING_APPROVAL
     with pytest.raises(SessionBusy):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
 from proviso_service.matters.model import Chunk, DocumentHits, DocumentStatus, StoredChunk
 from proviso_service.matters.ports import LexicalHit
-from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.database import Store, reading
 from proviso_service.storage.sql.fulltext import all_words, any_word, found, holds, significant_words
 from proviso_service.storage.sql.tables import chunks, documents
 
@@ -15,18 +15,19 @@ from proviso_service.storage.sql.tables import chunks, documents
 class ChunkRows(Store):
     """Chunks and full text of the MatterStore port."""
 
-    async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
+    @reading
+    def chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
         query = (
             select(chunks, documents.c.filename)
             .join_from(chunks, documents)
             .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready())
         )
-        async with self._database.read() as transaction:
-            rows = (await transaction.execute(query)).all()
+        rows = transaction.execute(query).all()
         stored = {row.chunk_id: _stored(row) for row in rows}
         return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
 
-    async def neighbours(self, tenant: str, stored: StoredChunk) -> tuple[str, str]:
+    @reading
+    def neighbours(self, transaction: Connection, tenant: str, stored: StoredChunk) -> tuple[str, str]:
         before, after = stored.chunk.ordinal - 1, stored.chunk.ordinal + 1
         query = (
             select(chunks.c.ordinal, chunks.c.text)
@@ -38,12 +39,18 @@ class ChunkRows(Store):
                 _ready(),
             )
         )
-        async with self._database.read() as transaction:
-            texts = {row.ordinal: row.text for row in await transaction.execute(query)}
+        texts = {row.ordinal: row.text for row in transaction.execute(query)}
         return texts.get(before, ""), texts.get(after, "")
 
-    async def search_words(
-        self, tenant: str, matter_id: str, query: str, limit: int, document_ids: Sequence[str] = ()
+    @reading
+    def search_words(
+        self,
+        transaction: Connection,
+        tenant: str,
+        matter_id: str,
+        query: str,
+        limit: int,
+        document_ids: Sequence[str] = (),
     ) -> Sequence[LexicalHit]:
         words = significant_words(query)
         if not words:
@@ -58,12 +65,12 @@ class ChunkRows(Store):
             .order_by(hits.c.rank, documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
             .limit(limit)
         )
-        async with self._database.read() as transaction:
-            rows = (await transaction.execute(statement)).all()
+        rows = transaction.execute(statement).all()
         return [LexicalHit(row.chunk_id, rank, bool(row.all_terms)) for rank, row in enumerate(rows)]
 
-    async def documents_matching(
-        self, tenant: str, matter_id: str, query: str, document_ids: Sequence[str] = ()
+    @reading
+    def documents_matching(
+        self, transaction: Connection, tenant: str, matter_id: str, query: str, document_ids: Sequence[str] = ()
     ) -> Sequence[DocumentHits]:
         words = significant_words(query)
         if not words:
@@ -77,8 +84,7 @@ class ChunkRows(Store):
             .group_by(documents.c.document_id, documents.c.filename, documents.c.upload_time)
             .order_by(passages.desc(), documents.c.upload_time, documents.c.document_id)
         )
-        async with self._database.read() as transaction:
-            rows = (await transaction.execute(statement)).all()
+        rows = transaction.execute(statement).all()
         return [DocumentHits(row.document_id, row.filename, row.passages) for row in rows]
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Executable, and_, delete, exists, select, tuple_
+from sqlalchemy import Connection, Executable, and_, delete, exists, select, tuple_
 
 from proviso_service.matters.model import Chunk, Document, ParsedDocument, chunk_id
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.database import Transaction, insert
+from proviso_service.storage.sql.database import insert
 from proviso_service.storage.sql.fulltext import forget_document, index_document
 from proviso_service.storage.sql.tables import chunks, embeddings, outlines, segments
 
@@ -19,7 +19,7 @@ SEGMENT_CHARS = 16_384
 """Code points in each segment of a text but the last. Stored texts depend on it."""
 
 BATCH_ROWS = 500
-"""Rows written in one step, so that the event loop turns in between."""
+"""Rows written in one step."""
 
 Rows = Sequence[dict[str, Any]]
 
@@ -69,22 +69,22 @@ def contents_of(
     )
 
 
-async def write_contents(transaction: Transaction, document: Document, contents: Contents) -> None:
+def write_contents(transaction: Connection, document: Document, contents: Contents) -> None:
     """Writes everything anew; what an earlier ingestion wrote goes."""
-    await forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
-    await _write(transaction, insert(outlines), contents.outline)
-    await _write(transaction, insert(segments), contents.segments)
-    await _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
-    await _write(transaction, insert(chunks), contents.chunks)
-    await index_document(transaction, document.tenant, document.matter_id, document.document_id)
+    forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
+    _write(transaction, insert(outlines), contents.outline)
+    _write(transaction, insert(segments), contents.segments)
+    _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
+    _write(transaction, insert(chunks), contents.chunks)
+    index_document(transaction, document.tenant, document.matter_id, document.document_id)
 
 
-async def forget_contents(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
+def forget_contents(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
     """Removes a document's contents, and the embeddings that no other document's chunks use."""
-    await forget_document(transaction, tenant, matter_id, document_id)
-    await transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
+    forget_document(transaction, tenant, matter_id, document_id)
+    transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
     for table in (chunks, segments, outlines):
-        await transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
+        transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 
 def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
@@ -103,6 +103,6 @@ def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
     return embeddings.c.tenant == tenant, key.in_(mine), ~others
 
 
-async def _write(transaction: Transaction, statement: Executable, rows: Rows) -> None:
+def _write(transaction: Connection, statement: Executable, rows: Rows) -> None:
     for start in range(0, len(rows), BATCH_ROWS):
-        await transaction.execute(statement, rows[start : start + BATCH_ROWS])
+        transaction.execute(statement, rows[start : start + BATCH_ROWS])

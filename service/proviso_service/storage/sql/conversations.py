@@ -5,19 +5,19 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage
 from proviso_service.errors import SessionNotFound
 from proviso_service.security.identity import Caller
-from proviso_service.storage.sql.database import Transaction, insert
+from proviso_service.storage.sql.database import insert
 from proviso_service.storage.sql.tables import messages, sessions
 from proviso_service.turns.ports import TurnOutcome
 
 
-async def ensure_session(
-    transaction: Transaction, caller: Caller, session_id: str, now: datetime, items: tuple[SessionItem, ...]
+def ensure_session(
+    transaction: Connection, caller: Caller, session_id: str, now: datetime, items: tuple[SessionItem, ...]
 ) -> bool:
     """Makes the session when it is unknown; whether it was."""
     statement = insert(sessions).values(
@@ -32,29 +32,29 @@ async def ensure_session(
         update_time=now,
     )
     unique = ["tenant", "user_id", "session_id"]
-    result = await transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
+    result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
     return result.one_or_none() is not None
 
 
-async def session_key(transaction: Transaction, caller: Caller, session_id: str) -> str:
+def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
     """Raises SessionNotFound."""
     query = select(sessions.c.session_key).where(
         sessions.c.tenant == caller.tenant,
         sessions.c.user_id == caller.user,
         sessions.c.session_id == session_id,
     )
-    key: str | None = (await transaction.execute(query)).scalar_one_or_none()
+    key: str | None = transaction.execute(query).scalar_one_or_none()
     if key is None:
         raise SessionNotFound(session_id)
     return key
 
 
-async def keep_outcome(
-    transaction: Transaction, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
+def keep_outcome(
+    transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
 ) -> None:
     """Appends a turn's messages to its session, which is made when unknown, and updates its matter context."""
-    await ensure_session(transaction, caller, session_id, now, ())
-    key = await session_key(transaction, caller, session_id)
+    ensure_session(transaction, caller, session_id, now, ())
+    key = session_key(transaction, caller, session_id)
     changes: dict[str, Any] = {
         "update_time": now,
         "message_count": sessions.c.message_count + len(outcome.new_messages),
@@ -67,13 +67,13 @@ async def keep_outcome(
         .values(changes)
         .returning(sessions.c.message_count)
     )
-    total: int = (await transaction.execute(statement)).scalar_one()
+    total: int = transaction.execute(statement).scalar_one()
     first = total - len(outcome.new_messages)
-    await _append(transaction, caller, key, turn_id, first, outcome.new_messages, now)
+    _append(transaction, caller, key, turn_id, first, outcome.new_messages, now)
 
 
-async def _append(
-    transaction: Transaction,
+def _append(
+    transaction: Connection,
     caller: Caller,
     key: str,
     turn_id: str,
@@ -97,7 +97,7 @@ async def _append(
         for position, message in enumerate(new, start=first)
     ]
     if rows:
-        await transaction.execute(insert(messages), rows)
+        transaction.execute(insert(messages), rows)
 
 
 def message_of(row: Row[Any]) -> ChatMessage:

@@ -1,25 +1,40 @@
-"""The connection pool, transactions and the schema."""
+"""Transactions in threads of their own, and the schema.
+
+A transaction is one function that gets a Connection and runs whole in one thread. Handing each statement to a thread,
+as the asyncio extension of SQLAlchemy does for SQLite, costs a turn of the event loop for each of some 25 steps: on a
+busy loop a write was measured to take 65 times as long. Engines whose drivers are asynchronous can run the same
+functions by `AsyncConnection.run_sync`.
+"""
 
 import asyncio
+import functools
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, CursorResult, Executable, Table, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from proviso_service.errors import TooBusy, Unavailable
-from proviso_service.storage.settled import settled
-from proviso_service.storage.sql.migrations import upgrade
+from proviso_service.errors import NotReady, TooBusy, Unavailable
+from proviso_service.storage.sql.schema import is_current
 
-POOL_SIZE = 8
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS = 4
+"""Threads that read; one more writes, as SQLite has one writer at a time."""
+
+MAX_WAITING = 4_096
+"""Transactions that may wait for a thread."""
+
 WAIT_S = 10.0
-"""Longest wait for a connection, for the turn to write, and for a lock that another process holds."""
+"""Longest wait for a thread, and for a lock that another process holds."""
 
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 BROKEN_CODES = (
@@ -29,6 +44,7 @@ BROKEN_CODES = (
     sqlite3.SQLITE_READONLY,
 )
 PRAGMAS = (
+    "journal_mode=WAL",
     "synchronous=FULL",  # a commit outlives a power failure, not only the process
     "foreign_keys=ON",
     "journal_size_limit=67108864",
@@ -40,83 +56,58 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-Result = CursorResult[*tuple[Any, ...]]
-
-
-class Transaction:
-    """What a repository works with. A statement runs to its end even when its caller is cancelled: the connection stays
-    whole, and the cancellation takes effect between two statements, where the transaction is rolled back."""
-
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
-    async def execute(self, statement: Executable, rows: Sequence[dict[str, Any]] | None = None) -> Result:
-        """Runs a statement, once for each of `rows` when they are given."""
-        return await settled(self._connection.execute(statement, rows))
-
-
 class Database:
-    """The state behind `url` (only `sqlite+aiosqlite:///file` today); `now` tells the time of new rows.
+    """The state behind `url` (only `sqlite:///file` today); `now` tells the time of new rows.
 
-    Raises TooBusy when a wait for a connection or a lock takes too long, and Unavailable when the disk fails."""
+    Raises TooBusy when a wait for a thread or a lock takes too long, Unavailable when the disk fails, and NotReady once
+    it is closed. A caller that is cancelled leaves its transaction whole: done, or never begun."""
 
     def __init__(self, url: str, *, now: Callable[[], datetime] = utc_now, wait_s: float = WAIT_S) -> None:
         self._engine = _engine(make_url(url), wait_s)
         self._writer = self._engine.execution_options(begin="BEGIN IMMEDIATE")
-        self._connections = asyncio.Semaphore(POOL_SIZE)
-        self._write_turn = asyncio.Lock()
+        self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="state-read")
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="state-write")
+        self._waiting = 0
+        self._closed = False
         self._wait_s = wait_s
         self.now = now
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[Transaction]:
-        """A transaction that sees one state of the data throughout."""
-        async with self._begun(self._engine) as connection:
-            yield Transaction(connection)
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns; it sees one state of the data throughout."""
+        return await self._run(self._reading, self._engine, work)
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Transaction]:
-        """A transaction: committed at the end, rolled back when the body raises. SQLite has one writer at a time, so
-        writers queue here, in order and without holding a connection."""
-        async with self._held(self._write_turn), self._begun(self._writer) as connection:
-            yield Transaction(connection)
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns; committed when it does, rolled back when it raises. Writes run in order."""
+        return await self._run(self._writing, self._writer, work)
 
     async def migrate(self) -> None:
         """Brings the schema up to date, in one transaction. Raises UnknownSchema when newer code wrote the state."""
         with _failures_named():
-            await settled(asyncio.to_thread(_make_file, str(self._engine.url.database)))
-        async with self._held(self._write_turn), self._begun(self._writer) as connection:
-            await settled(connection.run_sync(upgrade))
+            await asyncio.to_thread(_make_file, str(self._engine.url.database))
+        if await self.write(is_current):
+            return
+        from proviso_service.storage.sql.migrations import upgrade
+
+        await self.write(upgrade)
 
     async def close(self) -> None:
-        """Waits for running transactions; then nothing may use the database."""
-        for _ in range(POOL_SIZE):
-            await self._connections.acquire()
-        await self._engine.dispose()
+        """Waits for the transactions that have been asked for."""
+        self._closed = True
+        for threads in (self._writing, self._reading):
+            await asyncio.to_thread(threads.shutdown)
+        self._engine.dispose()
 
-    @asynccontextmanager
-    async def _begun(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-        async with self._held(self._connections):
-            connection = engine.connect()
-            with _failures_named():
-                try:
-                    await settled(_start(connection))
-                    yield connection
-                    await settled(connection.commit())
-                finally:
-                    await settled(_end(connection))
-
-    @asynccontextmanager
-    async def _held(self, turn: asyncio.Lock | asyncio.Semaphore) -> AsyncIterator[None]:
+    async def _run(self, threads: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T]) -> T:
+        if self._closed:
+            raise NotReady("The service's storage is closed")
+        if self._waiting >= MAX_WAITING:
+            raise _busy()
+        self._waiting += 1
         try:
-            async with asyncio.timeout(self._wait_s):
-                await turn.acquire()
-        except TimeoutError:
-            raise _busy() from None
-        try:
-            yield
+            latest = time.monotonic() + self._wait_s
+            return await asyncio.get_running_loop().run_in_executor(threads, _transact, engine, work, latest)
         finally:
-            turn.release()
+            self._waiting -= 1
 
 
 class Store:
@@ -126,25 +117,54 @@ class Store:
         self._database = database
 
 
+S = TypeVar("S", bound=Store)
+
+Method = Callable[Concatenate[S, Connection, P], T]
+"""A method of a store as it is written: it is given the transaction to work in."""
+
+AsyncMethod = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
+"""The same as it is called."""
+
+
+def reading(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
+    """Runs a store's method in a transaction that reads."""
+
+    @functools.wraps(method)
+    async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(lambda connection: method(self, connection, *args, **kwargs))
+
+    return call
+
+
+def writing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
+    """Runs a store's method in a transaction that writes."""
+
+    @functools.wraps(method)
+    async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda connection: method(self, connection, *args, **kwargs))
+
+    return call
+
+
 def insert(table: Table) -> sqlite.Insert:
     """An INSERT that knows ON CONFLICT."""
     return sqlite.insert(table)
 
 
-def _engine(url: URL, wait_s: float) -> AsyncEngine:
-    if url.drivername != "sqlite+aiosqlite":
-        raise ValueError(f"state_url {url.render_as_string()!r} is not supported: use sqlite+aiosqlite:///path/to/file")
+def _engine(url: URL, wait_s: float) -> Engine:
+    if url.drivername != "sqlite":
+        raise ValueError(f"state_url {url.render_as_string()!r} is not supported: use sqlite:///path/to/file")
     if url.database in (None, "", ":memory:"):
         raise ValueError("state_url must name a file: the state has to survive the process")
-    engine = create_async_engine(
+    engine = create_engine(
         url,
-        pool_size=POOL_SIZE,
+        pool_size=READERS + 1,
         max_overflow=0,
         # The driver's own way of opening transactions is off: `_begin` says which kind is wanted.
-        connect_args={"isolation_level": None, "timeout": wait_s},
+        connect_args={"isolation_level": None, "timeout": wait_s, "check_same_thread": False},
     )
-    event.listen(engine.sync_engine, "connect", _configure)
-    event.listen(engine.sync_engine, "begin", _begin)
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -166,15 +186,12 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
 
 
-async def _start(connection: AsyncConnection) -> None:
-    await connection.start()
-    await connection.begin()
-
-
-async def _end(connection: AsyncConnection) -> None:
-    """Rolls back what was not committed, and gives the connection back."""
-    if connection.sync_connection is not None:
-        await connection.close()
+def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) -> T:
+    """One transaction, in the thread it is called in; not begun after `latest` on the monotonic clock."""
+    if time.monotonic() > latest:
+        raise _busy()
+    with _failures_named(), engine.begin() as connection:
+        return work(connection)
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.paging import Page, PageRequest
 from proviso_service.storage.sql.contents import forget_contents
-from proviso_service.storage.sql.database import Store, Transaction, insert
+from proviso_service.storage.sql.database import Store, insert, reading, writing
 from proviso_service.storage.sql.pages import Order, rows_by_time
 from proviso_service.storage.sql.tables import UNFINISHED, documents, matters
 
@@ -19,108 +19,110 @@ _COLUMNS = [column for column in documents.c if column.name != "filename_folded"
 class DocumentRows(Store):
     """Documents of the MatterStore port."""
 
-    async def add_document(self, document: Document) -> tuple[Document, bool]:
-        async with self._database.write() as transaction:
-            await _require_matter(transaction, document.tenant, document.matter_id)
-            named = _named(document.tenant, document.matter_id, document.filename)
-            replaces = (await transaction.execute(named)).first()
-            values = _values(document) | {
-                "status": DocumentStatus.PENDING,
-                "replaces_document_id": replaces.document_id if replaces else "",
-            }
-            statement = insert(documents).values(values).on_conflict_do_nothing(["tenant", "matter_id", "sha256"])
-            row = (await transaction.execute(statement.returning(*_COLUMNS))).one_or_none()
-            if row is not None:
-                return document_of(row), True
-            same = _of_matter(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
-            return document_of((await transaction.execute(same)).one()), False
+    @writing
+    def add_document(self, transaction: Connection, document: Document) -> tuple[Document, bool]:
+        _require_matter(transaction, document.tenant, document.matter_id)
+        named = _named(document.tenant, document.matter_id, document.filename)
+        replaces = transaction.execute(named).first()
+        values = _values(document) | {
+            "status": DocumentStatus.PENDING,
+            "replaces_document_id": replaces.document_id if replaces else "",
+        }
+        statement = insert(documents).values(values).on_conflict_do_nothing(["tenant", "matter_id", "sha256"])
+        row = transaction.execute(statement.returning(*_COLUMNS)).one_or_none()
+        if row is not None:
+            return document_of(row), True
+        same = _of_matter(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
+        return document_of(transaction.execute(same).one()), False
 
-    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
+    @reading
+    def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
         query = _of_matter(tenant, matter_id).where(documents.c.document_id == document_id)
-        async with self._database.read() as transaction:
-            row = (await transaction.execute(query)).one_or_none()
+        row = transaction.execute(query).one_or_none()
         if row is None:
             raise DocumentNotFound(document_id)
         return document_of(row)
 
-    async def find_by_filename(self, tenant: str, matter_id: str, filename: str) -> Document:
-        async with self._database.read() as transaction:
-            row = (await transaction.execute(_named(tenant, matter_id, filename))).first()
+    @reading
+    def find_by_filename(self, transaction: Connection, tenant: str, matter_id: str, filename: str) -> Document:
+        row = transaction.execute(_named(tenant, matter_id, filename)).first()
         if row is None:
             raise DocumentNotFound(filename)
         return document_of(row)
 
-    async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
+    @reading
+    def list_documents(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
         order = Order(documents.c.upload_time, documents.c.document_id, ("documents", tenant, matter_id))
-        async with self._database.read() as transaction:
-            rows, token = await rows_by_time(transaction, _of_matter(tenant, matter_id), order, page)
+        rows, token = rows_by_time(transaction, _of_matter(tenant, matter_id), order, page)
         return Page([document_of(row) for row in rows], token)
 
-    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
+    @reading
+    def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
         query = _of_matter(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
-        async with self._database.read() as transaction:
-            return [document_of(row) for row in await transaction.execute(query)]
+        return [document_of(row) for row in transaction.execute(query)]
 
-    async def count_by_status(self, tenant: str, matter_id: str) -> Mapping[DocumentStatus, int]:
+    @reading
+    def count_by_status(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[DocumentStatus, int]:
         """Statuses without documents are absent."""
         query = (
             select(documents.c.status, func.count().label("documents"))
             .where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
             .group_by(documents.c.status)
         )
-        async with self._database.read() as transaction:
-            return {row.status: row.documents for row in await transaction.execute(query)}
+        return {row.status: row.documents for row in transaction.execute(query)}
 
-    async def unfinished_documents(self) -> Sequence[Document]:
+    @reading
+    def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
         query = select(*_COLUMNS).where(UNFINISHED).order_by(documents.c.upload_time, documents.c.document_id)
-        async with self._database.read() as transaction:
-            return [document_of(row) for row in await transaction.execute(query)]
+        return [document_of(row) for row in transaction.execute(query)]
 
-    async def set_status(self, document: Document, status: DocumentStatus, failure_reason: str = "") -> Document:
-        async with self._database.write() as transaction:
-            before = await lock_document(transaction, document)
-            row = await change_document(transaction, document, status=status, failure_reason=failure_reason)
-            if DocumentStatus.READY in (before.status, status) and before.status != status:
-                await bump_index_version(transaction, document.tenant, document.matter_id)
-            return row
+    @writing
+    def set_status(
+        self, transaction: Connection, document: Document, status: DocumentStatus, failure_reason: str = ""
+    ) -> Document:
+        before = lock_document(transaction, document)
+        row = change_document(transaction, document, status=status, failure_reason=failure_reason)
+        if DocumentStatus.READY in (before.status, status) and before.status != status:
+            bump_index_version(transaction, document.tenant, document.matter_id)
+        return row
 
-    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
+    @writing
+    def delete_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
         this = (
             documents.c.tenant == tenant,
             documents.c.matter_id == matter_id,
             documents.c.document_id == document_id,
         )
-        async with self._database.write() as transaction:
-            status = (await transaction.execute(select(documents.c.status).where(*this))).scalar_one_or_none()
-            if status is None:
-                raise DocumentNotFound(document_id)
-            await forget_contents(transaction, tenant, matter_id, document_id)
-            await transaction.execute(delete(documents).where(*this))
-            if status is DocumentStatus.READY:
-                await bump_index_version(transaction, tenant, matter_id)
+        status = transaction.execute(select(documents.c.status).where(*this)).scalar_one_or_none()
+        if status is None:
+            raise DocumentNotFound(document_id)
+        forget_contents(transaction, tenant, matter_id, document_id)
+        transaction.execute(delete(documents).where(*this))
+        if status is DocumentStatus.READY:
+            bump_index_version(transaction, tenant, matter_id)
 
 
-async def lock_document(transaction: Transaction, document: Document) -> Document:
+def lock_document(transaction: Connection, document: Document) -> Document:
     """The document as it is now, held until the transaction ends. Raises DocumentNotFound when it is gone."""
     query = _of_matter(document.tenant, document.matter_id).where(documents.c.document_id == document.document_id)
-    row = (await transaction.execute(query.with_for_update())).one_or_none()
+    row = transaction.execute(query.with_for_update()).one_or_none()
     if row is None:
         raise DocumentNotFound(document.document_id)
     return document_of(row)
 
 
-async def change_document(transaction: Transaction, document: Document, **values: Any) -> Document:
+def change_document(transaction: Connection, document: Document, **values: Any) -> Document:
     statement = (
         update(documents)
         .where(documents.c.tenant == document.tenant, documents.c.document_id == document.document_id)
         .values(**values)
         .returning(*_COLUMNS)
     )
-    return document_of((await transaction.execute(statement)).one())
+    return document_of(transaction.execute(statement).one())
 
 
-async def bump_index_version(transaction: Transaction, tenant: str, matter_id: str) -> None:
-    await transaction.execute(
+def bump_index_version(transaction: Connection, tenant: str, matter_id: str) -> None:
+    transaction.execute(
         update(matters)
         .where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
         .values(index_version=matters.c.index_version + 1)
@@ -149,7 +151,7 @@ def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
     )
 
 
-async def _require_matter(transaction: Transaction, tenant: str, matter_id: str) -> None:
+def _require_matter(transaction: Connection, tenant: str, matter_id: str) -> None:
     query = select(matters.c.matter_id).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
-    if (await transaction.execute(query)).one_or_none() is None:
+    if transaction.execute(query).one_or_none() is None:
         raise MatterNotFound(matter_id)

@@ -5,12 +5,12 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Select, select
+from sqlalchemy import Connection, Row, Select, select
 
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.matters.ports import VectorRecord
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.database import Store, reading
 from proviso_service.storage.sql.tables import chunks, documents, embeddings
 
 HASHES_PER_QUERY = 500
@@ -19,34 +19,34 @@ HASHES_PER_QUERY = 500
 class EmbeddingRows(Store):
     """Embeddings of the MatterStore port."""
 
-    async def known_embeddings(
-        self, tenant: str, model_id: str, content_sha256: Sequence[str]
+    @reading
+    def known_embeddings(
+        self, transaction: Connection, tenant: str, model_id: str, content_sha256: Sequence[str]
     ) -> Mapping[str, Vectors]:
         known: dict[str, Vectors] = {}
-        async with self._database.read() as transaction:
-            for start in range(0, len(content_sha256), HASHES_PER_QUERY):
-                query = select(embeddings.c.content_sha256, embeddings.c.vector).where(
-                    embeddings.c.tenant == tenant,
-                    embeddings.c.model_id == model_id,
-                    embeddings.c.content_sha256.in_(content_sha256[start : start + HASHES_PER_QUERY]),
-                )
-                known |= {sha256: _vector(packed) for sha256, packed in await transaction.execute(query)}
+        for start in range(0, len(content_sha256), HASHES_PER_QUERY):
+            query = select(embeddings.c.content_sha256, embeddings.c.vector).where(
+                embeddings.c.tenant == tenant,
+                embeddings.c.model_id == model_id,
+                embeddings.c.content_sha256.in_(content_sha256[start : start + HASHES_PER_QUERY]),
+            )
+            known |= {sha256: _vector(packed) for sha256, packed in transaction.execute(query)}
         return known
 
     async def all_vectors(self, model_id: str, batch_size: int) -> AsyncIterator[tuple[str, Sequence[VectorRecord]]]:
         last = 0
-        while True:
-            # No transaction is held while the caller works on a batch.
-            async with self._database.read() as transaction:
-                rows = (await transaction.execute(_vectors_after(last, model_id, batch_size))).all()
-            if not rows:
-                return
+        # No transaction is held while the caller works on a batch.
+        while rows := await self._batch_after(last, model_id, batch_size):
             last = rows[-1].row_id
             for tenant, group in groupby(sorted(rows, key=lambda row: row.tenant), key=lambda row: row.tenant):
                 yield (
                     tenant,
                     [VectorRecord(row.chunk_id, row.matter_id, row.document_id, _vector(row.vector)) for row in group],
                 )
+
+    @reading
+    def _batch_after(self, transaction: Connection, row_id: int, model_id: str, size: int) -> Sequence[Row[Any]]:
+        return transaction.execute(_vectors_after(row_id, model_id, size)).all()
 
 
 def _vectors_after(row_id: int, model_id: str, limit: int) -> Select[Any]:

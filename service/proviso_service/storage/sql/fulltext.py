@@ -9,9 +9,18 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, column, literal, literal_column, select, table, text
-
-from proviso_service.storage.sql.database import Transaction
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    column,
+    literal,
+    literal_column,
+    select,
+    table,
+    text,
+)
 
 MAX_WORDS = 32
 """Words of a query that count; the rest of a long text adds time and little else."""
@@ -63,24 +72,24 @@ def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
     return row_id.in_(rows)
 
 
-async def index_document(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
+def index_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
     """Enters the document's chunks, which are stored already."""
     statement = text(
         "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
         " WHERE tenant = :tenant AND document_id = :document_id"
     )
     scope = _scope(tenant, matter_id)
-    await transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
+    transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
-async def forget_document(transaction: Transaction, tenant: str, matter_id: str, document_id: str) -> None:
+def forget_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
     """Removes the document's chunks, which must still be stored: the index finds its entries by their text."""
     statement = text(
         "INSERT INTO chunk_words (chunk_words, rowid, scope, body) SELECT 'delete', row_id, :scope, text"
         " FROM chunks WHERE tenant = :tenant AND document_id = :document_id"
     )
     scope = _scope(tenant, matter_id)
-    await transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
+    transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
 def _matches(expression: str) -> ColumnElement[bool]:

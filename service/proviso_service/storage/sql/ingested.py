@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Chunk, Document, DocumentStatus, Heading, PageSpan, ParsedDocument
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.contents import SEGMENT_CHARS, contents_of, write_contents
-from proviso_service.storage.sql.database import Store
+from proviso_service.storage.sql.contents import SEGMENT_CHARS, Contents, contents_of, write_contents
+from proviso_service.storage.sql.database import Store, reading, writing
 from proviso_service.storage.sql.documents import bump_index_version, change_document, lock_document
 from proviso_service.storage.sql.tables import documents, outlines, segments
 
@@ -25,22 +25,26 @@ class IngestedRows(Store):
         model_id: str,
         vectors: Vectors,
     ) -> Document:
+        # Ahead of the transaction: other writers do not wait for it.
         contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
-        async with self._database.write() as transaction:
-            await lock_document(transaction, document)
-            await write_contents(transaction, document, contents)
-            await bump_index_version(transaction, document.tenant, document.matter_id)
-            return await change_document(
-                transaction,
-                document,
-                status=DocumentStatus.READY,
-                failure_reason="",
-                character_count=len(parsed.text),
-                chunk_count=len(chunks),
-                page_count=len(parsed.pages),
-            )
+        measures = {
+            "character_count": len(parsed.text),
+            "chunk_count": len(chunks),
+            "page_count": len(parsed.pages),
+        }
+        return await self._commit_contents(document, contents, measures)
 
-    async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
+    @writing
+    def _commit_contents(
+        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
+    ) -> Document:
+        lock_document(transaction, document)
+        write_contents(transaction, document, contents)
+        bump_index_version(transaction, document.tenant, document.matter_id)
+        return change_document(transaction, document, status=DocumentStatus.READY, failure_reason="", **measures)
+
+    @reading
+    def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
         """From `start` (at least 0) to `end`, or to the text's end; less where the text is shorter."""
         first = start // SEGMENT_CHARS
         query = select(segments.c.text).where(
@@ -48,19 +52,21 @@ class IngestedRows(Store):
         )
         if end is not None:
             query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
-        async with self._database.read() as transaction:
-            ready = select(documents.c.document_id).where(
-                documents.c.tenant == tenant,
-                documents.c.document_id == document_id,
-                documents.c.status == DocumentStatus.READY,
-            )
-            if (await transaction.execute(ready)).one_or_none() is None:
-                raise DocumentNotFound(document_id)
-            pieces = (await transaction.execute(query.order_by(segments.c.ordinal))).scalars().all()
+        ready = select(documents.c.document_id).where(
+            documents.c.tenant == tenant,
+            documents.c.document_id == document_id,
+            documents.c.status == DocumentStatus.READY,
+        )
+        if transaction.execute(ready).one_or_none() is None:
+            raise DocumentNotFound(document_id)
+        pieces = transaction.execute(query.order_by(segments.c.ordinal)).scalars().all()
         offset = first * SEGMENT_CHARS
         return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
 
-    async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
+    @reading
+    def structure(
+        self, transaction: Connection, tenant: str, document_id: str
+    ) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
         """Of a READY document. Raises DocumentNotFound."""
         query = (
             select(outlines.c.headings, outlines.c.pages)
@@ -71,8 +77,7 @@ class IngestedRows(Store):
                 documents.c.status == DocumentStatus.READY,
             )
         )
-        async with self._database.read() as transaction:
-            row = (await transaction.execute(query)).one_or_none()
+        row = transaction.execute(query).one_or_none()
         if row is None:
             raise DocumentNotFound(document_id)
         return row.headings, row.pages

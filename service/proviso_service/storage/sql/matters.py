@@ -3,14 +3,14 @@
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Row, Select, delete, func, select
+from sqlalchemy import Connection, Row, Select, delete, func, select
 
 from proviso_service.errors import MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.storage.sql.chunks import ChunkRows
 from proviso_service.storage.sql.contents import forget_contents
-from proviso_service.storage.sql.database import insert
+from proviso_service.storage.sql.database import insert, reading, writing
 from proviso_service.storage.sql.documents import DocumentRows
 from proviso_service.storage.sql.embeddings import EmbeddingRows
 from proviso_service.storage.sql.ingested import IngestedRows
@@ -21,51 +21,51 @@ from proviso_service.storage.sql.tables import documents, matters
 class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
     """The MatterStore port on a Database."""
 
-    async def create_matter(self, tenant: str, name: str) -> Matter:
+    @writing
+    def create_matter(self, transaction: Connection, tenant: str, name: str) -> Matter:
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
-        async with self._database.write() as transaction:
-            await transaction.execute(
-                insert(matters).values(
-                    tenant=tenant,
-                    matter_id=matter.matter_id,
-                    name=name,
-                    create_time=matter.create_time,
-                    index_version=0,
-                )
+        transaction.execute(
+            insert(matters).values(
+                tenant=tenant,
+                matter_id=matter.matter_id,
+                name=name,
+                create_time=matter.create_time,
+                index_version=0,
             )
+        )
         return matter
 
-    async def get_matter(self, tenant: str, matter_id: str) -> Matter:
+    @reading
+    def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
         query = _of_tenant(tenant).where(matters.c.matter_id == matter_id)
-        async with self._database.read() as transaction:
-            row = (await transaction.execute(query)).one_or_none()
+        row = transaction.execute(query).one_or_none()
         if row is None:
             raise MatterNotFound(matter_id)
         return _matter_of(row)
 
-    async def list_matters(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
+    @reading
+    def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
         query = _of_tenant(tenant)
         if name:
             query = query.where(matters.c.name == name)
         order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
-        async with self._database.read() as transaction:
-            rows, token = await rows_by_time(transaction, query, order, page)
+        rows, token = rows_by_time(transaction, query, order, page)
         return Page([_matter_of(row) for row in rows], token)
 
-    async def delete_matter(self, tenant: str, matter_id: str) -> None:
+    @writing
+    def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> None:
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
         inside = select(documents.c.document_id).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
-        async with self._database.write() as transaction:
-            for document_id in (await transaction.execute(inside)).scalars().all():
-                await forget_contents(transaction, tenant, matter_id, document_id)
-            if (await transaction.execute(delete(matters).where(*this))).rowcount == 0:
-                raise MatterNotFound(matter_id)
+        for document_id in transaction.execute(inside).scalars().all():
+            forget_contents(transaction, tenant, matter_id, document_id)
+        if transaction.execute(delete(matters).where(*this)).rowcount == 0:
+            raise MatterNotFound(matter_id)
 
-    async def index_version(self, tenant: str, matter_id: str) -> int:
+    @reading
+    def index_version(self, transaction: Connection, tenant: str, matter_id: str) -> int:
         """Raises MatterNotFound."""
         query = select(matters.c.index_version).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
-        async with self._database.read() as transaction:
-            version: int | None = (await transaction.execute(query)).scalar_one_or_none()
+        version: int | None = transaction.execute(query).scalar_one_or_none()
         if version is None:
             raise MatterNotFound(matter_id)
         return version

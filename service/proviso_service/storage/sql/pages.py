@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, Select, tuple_
 
 from proviso_service.errors import InvalidRequest
 from proviso_service.paging import PageRequest, page_token
-from proviso_service.storage.sql.database import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,8 @@ class Order:
     newest_first: bool = False
 
 
-async def rows_by_time(
-    transaction: Transaction, query: Select[Any], order: Order, page: PageRequest
+def rows_by_time(
+    transaction: Connection, query: Select[Any], order: Order, page: PageRequest
 ) -> tuple[Sequence[Row[Any]], str]:
     """The page's rows and the next page's token (empty on the last). Raises InvalidRequest for a foreign token."""
     key = tuple_(order.time, order.tie)
@@ -35,9 +34,7 @@ async def rows_by_time(
         query = query.where(key < last if order.newest_first else key > last)
     direction = (order.time.desc(), order.tie.desc()) if order.newest_first else (order.time, order.tie)
     query = query.order_by(*direction).limit(page.size + 1)
-    rows = (
-        await transaction.execute(query.add_columns(order.time.label("page_time"), order.tie.label("page_tie")))
-    ).all()
+    rows = (transaction.execute(query.add_columns(order.time.label("page_time"), order.tie.label("page_tie")))).all()
     if len(rows) <= page.size:
         return rows, ""
     last_row = rows[page.size - 1]

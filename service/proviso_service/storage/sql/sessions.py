@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select
 
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
@@ -10,7 +10,7 @@ from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import ensure_session, message_of, session_key
-from proviso_service.storage.sql.database import Store, Transaction
+from proviso_service.storage.sql.database import Store, reading, writing
 from proviso_service.storage.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
 from proviso_service.storage.sql.tables import OPEN_IN_SESSION, messages, sessions, turns
 
@@ -18,62 +18,69 @@ from proviso_service.storage.sql.tables import OPEN_IN_SESSION, messages, sessio
 class SqlSessionStore(Store):
     """The SessionStore port on a Database."""
 
-    async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        async with self._database.write() as transaction:
-            if not await ensure_session(transaction, caller, session_id, self._database.now(), items):
-                raise SessionExists(session_id)
-            return await _get(transaction, caller, session_id)
+    @writing
+    def create(
+        self, transaction: Connection, caller: Caller, session_id: str, items: tuple[SessionItem, ...]
+    ) -> Session:
+        if not ensure_session(transaction, caller, session_id, self._database.now(), items):
+            raise SessionExists(session_id)
+        return _get(transaction, caller, session_id)
 
-    async def get(self, caller: Caller, session_id: str) -> Session:
-        async with self._database.read() as transaction:
-            return await _get(transaction, caller, session_id)
+    @reading
+    def get(self, transaction: Connection, caller: Caller, session_id: str) -> Session:
+        return _get(transaction, caller, session_id)
 
-    async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        async with self._database.write() as transaction:
-            await ensure_session(transaction, caller, session_id, self._database.now(), items)
-            return await _get(transaction, caller, session_id)
+    @writing
+    def get_or_create(
+        self, transaction: Connection, caller: Caller, session_id: str, items: tuple[SessionItem, ...]
+    ) -> Session:
+        ensure_session(transaction, caller, session_id, self._database.now(), items)
+        return _get(transaction, caller, session_id)
 
-    async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
+    @reading
+    def list(self, transaction: Connection, caller: Caller, page: PageRequest) -> Page[Session]:
         scope = ("sessions", caller.tenant, caller.user)
         order = Order(sessions.c.create_time, sessions.c.session_key, scope, newest_first=True)
-        async with self._database.read() as transaction:
-            rows, token = await rows_by_time(transaction, _of(caller), order, page)
+        rows, token = rows_by_time(transaction, _of(caller), order, page)
         return Page([_session_of(row) for row in rows], token)
 
-    async def delete(self, caller: Caller, session_id: str) -> None:
+    @writing
+    def delete(self, transaction: Connection, caller: Caller, session_id: str) -> None:
         """The ended turns of the session go too: their final states repeat its messages."""
         mine = (
             turns.c.tenant == caller.tenant,
             turns.c.user_id == caller.user,
             turns.c.session_id == session_id,
         )
-        async with self._database.write() as transaction:
-            key = await session_key(transaction, caller, session_id)
-            open_turn = select(turns.c.turn_id).where(*mine, OPEN_IN_SESSION)
-            turn_id = (await transaction.execute(open_turn)).scalar_one_or_none()
-            if turn_id is not None:
-                raise SessionBusy(session_id, turn_id)
-            await transaction.execute(delete(turns).where(*mine))
-            await transaction.execute(
-                delete(sessions).where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key)
-            )
+        key = session_key(transaction, caller, session_id)
+        open_turn = select(turns.c.turn_id).where(*mine, OPEN_IN_SESSION)
+        turn_id = transaction.execute(open_turn).scalar_one_or_none()
+        if turn_id is not None:
+            raise SessionBusy(session_id, turn_id)
+        transaction.execute(delete(turns).where(*mine))
+        transaction.execute(delete(sessions).where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key))
 
-    async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
-        async with self._database.read() as transaction:
-            key = await session_key(transaction, caller, session_id)
-            scope = ("messages", caller.tenant, key)
-            query = (
-                select(messages)
-                .where(*_in_session(caller, key), messages.c.position > _last_position(page, scope))
-                .order_by(messages.c.position)
-                .limit(page.size + 1)
-            )
-            rows = (await transaction.execute(query)).all()
+    @reading
+    def messages(
+        self, transaction: Connection, caller: Caller, session_id: str, page: PageRequest
+    ) -> Page[ChatMessage]:
+        key = session_key(transaction, caller, session_id)
+        scope = ("messages", caller.tenant, key)
+        query = (
+            select(messages)
+            .where(*_in_session(caller, key), messages.c.position > _last_position(page, scope))
+            .order_by(messages.c.position)
+            .limit(page.size + 1)
+        )
+        rows = transaction.execute(query).all()
         found = [message_of(row) for row in rows[: page.size]]
         more = len(rows) > page.size
         return Page(found, next_token(scope, str(rows[page.size - 1].position)) if more else "")
 
-    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+    @reading
+    def history(
+        self, transaction: Connection, caller: Caller, session_id: str, max_chars: int
+    ) -> tuple[ChatMessage, ...]:
         newer = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
         sized = (
             select(messages, (newer - messages.c.character_count).label("newer_chars"))
@@ -87,12 +94,11 @@ class SqlSessionStore(Store):
             .subquery()
         )
         query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
-        async with self._database.read() as transaction:
-            return tuple(message_of(row) for row in await transaction.execute(query))
+        return tuple(message_of(row) for row in transaction.execute(query))
 
 
-async def _get(transaction: Transaction, caller: Caller, session_id: str) -> Session:
-    row = (await transaction.execute(_of(caller).where(sessions.c.session_id == session_id))).one_or_none()
+def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
+    row = transaction.execute(_of(caller).where(sessions.c.session_id == session_id)).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)

@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, or_, select, update
+from sqlalchemy import Connection, Row, or_, select, update
 
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import keep_outcome
-from proviso_service.storage.sql.database import Store, Transaction, insert
+from proviso_service.storage.sql.database import Store, insert, reading, writing
 from proviso_service.storage.sql.tables import OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
@@ -20,8 +20,10 @@ IDS_PER_UPDATE = 500
 class SqlTurnStore(Store):
     """The TurnStore port on a Database."""
 
-    async def begin(
+    @writing
+    def begin(
         self,
+        transaction: Connection,
         caller: Caller,
         turn_id: str,
         request: TurnRequest,
@@ -43,28 +45,34 @@ class SqlTurnStore(Store):
             last_sequence=0,
             create_time=now,
         )
-        async with self._database.write() as transaction:
-            created = await transaction.execute(statement.on_conflict_do_nothing().returning(turns.c.turn_id))
-            if created.one_or_none() is not None:
-                return TurnBegun(turn_id, created=True)
-            return await _in_the_way(transaction, caller, request, payload_sha256)
+        created = transaction.execute(statement.on_conflict_do_nothing().returning(turns.c.turn_id))
+        if created.one_or_none() is not None:
+            return TurnBegun(turn_id, created=True)
+        return _in_the_way(transaction, caller, request, payload_sha256)
 
-    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
+    @writing
+    def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> None:
         until = self._database.now() + timedelta(seconds=lease_s)
-        async with self._database.write() as transaction:
-            for start in range(0, len(turn_ids), IDS_PER_UPDATE):
-                await transaction.execute(
-                    update(turns)
-                    .where(
-                        RUNNING,
-                        turns.c.owner == owner,
-                        turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
-                    )
-                    .values(lease_expire_time=until)
+        for start in range(0, len(turn_ids), IDS_PER_UPDATE):
+            transaction.execute(
+                update(turns)
+                .where(
+                    RUNNING,
+                    turns.c.owner == owner,
+                    turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
                 )
+                .values(lease_expire_time=until)
+            )
 
-    async def finish(
-        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+    @writing
+    def finish(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        last_sequence: int,
+        outcome: TurnOutcome,
     ) -> None:
         """Raises TurnUnknown."""
         now = self._database.now()
@@ -78,46 +86,45 @@ class SqlTurnStore(Store):
                 final_state=outcome.final_state,
             )
         )
-        async with self._database.write() as transaction:
-            if (await transaction.execute(statement)).rowcount == 0:
-                await _get(transaction, caller, turn_id)
-                return
-            if session_id:
-                await keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
+        if transaction.execute(statement).rowcount == 0:
+            _get(transaction, caller, turn_id)
+            return
+        if session_id:
+            keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
 
-    async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
-        async with self._database.read() as transaction:
-            return _record_of(await _get(transaction, caller, turn_id))
+    @reading
+    def get(self, transaction: Connection, caller: Caller, turn_id: str) -> TurnRecord:
+        return _record_of(_get(transaction, caller, turn_id))
 
-    async def close_interrupted(self, owner: str) -> int:
+    @writing
+    def close_interrupted(self, transaction: Connection, owner: str) -> int:
         now = self._database.now()
         statement = (
             update(turns)
             .where(RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner))
             .values(state=TurnState.ENDED, end_time=now, final_state=_interrupted())
         )
-        async with self._database.write() as transaction:
-            return (await transaction.execute(statement)).rowcount
+        return transaction.execute(statement).rowcount
 
 
-async def _in_the_way(transaction: Transaction, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
+def _in_the_way(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
     """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
     mine = (turns.c.tenant == caller.tenant, turns.c.user_id == caller.user)
     if request.request_id:
         query = select(turns.c.turn_id, turns.c.payload_sha256).where(
             *mine, turns.c.request_id == request.request_id, WITH_REQUEST_ID
         )
-        earlier = (await transaction.execute(query)).one_or_none()
+        earlier = transaction.execute(query).one_or_none()
         if earlier is not None and earlier.payload_sha256 != payload_sha256:
             raise RequestIdReused(request.request_id)
         if earlier is not None:
             return TurnBegun(earlier.turn_id, created=False)
     in_session = select(turns.c.turn_id).where(*mine, turns.c.session_id == request.session_id, OPEN_IN_SESSION)
-    raise SessionBusy(request.session_id, (await transaction.execute(in_session)).scalar_one())
+    raise SessionBusy(request.session_id, transaction.execute(in_session).scalar_one())
 
 
-async def _get(transaction: Transaction, caller: Caller, turn_id: str) -> Row[Any]:
-    row = (await transaction.execute(select(turns).where(*_this(caller, turn_id)))).one_or_none()
+def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
+    row = (transaction.execute(select(turns).where(*_this(caller, turn_id)))).one_or_none()
     if row is None:
         raise TurnUnknown(turn_id)
     return row

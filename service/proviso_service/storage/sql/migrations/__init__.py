@@ -15,12 +15,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-
-class UnknownSchema(Exception):
-    """The state was written by a newer version of the service."""
-
-    def __init__(self) -> None:
-        super().__init__("The state was written by a newer version of the service; start that version")
+from proviso_service.storage.sql.schema import UnknownSchema
 
 
 def upgrade(connection: Connection) -> None:
