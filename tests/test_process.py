@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 
 from proviso.v1 import chat_pb2, matters_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -73,8 +73,12 @@ async def test_a_turn_cut_off_by_kill_9_is_closed_at_the_next_start(tmp_path: Pa
 async def test_sigterm_drains_running_turns_and_exits_cleanly(tmp_path: Path, models_dir: Path) -> None:
     async with endless_service(tmp_path / "data", models_dir) as stopping:
         call, first = await stopping.begin_turn()
-        health = health_pb2_grpc.HealthStub(stopping.channel)
-        watch = health.Watch(health_pb2.HealthCheckRequest(service="proviso.v1.ChatService"))
+        watch_health = stopping.channel.unary_stream(
+            "/grpc.health.v1.Health/Watch",
+            request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+            response_deserializer=health_pb2.HealthCheckResponse.FromString,
+        )
+        watch = watch_health(health_pb2.HealthCheckRequest(service="proviso.v1.ChatService"))
         seen = [(await anext(aiter(watch))).status]
         stopping.process.terminate()
         seen.append((await anext(aiter(watch))).status)

@@ -1,20 +1,20 @@
 """The composition root: the only place that wires ports to adapters, and the life of the process around them."""
 
 import asyncio
+import gc
 import signal
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import grpc
 import structlog
-from opentelemetry.sdk.trace import TracerProvider
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
-from proviso_service.api.server import CannotListen, create_server, listen
+from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.context.model import SessionItem
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
@@ -23,7 +23,7 @@ from proviso_service.models.local.chat.model import LocalChatModel
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import DIMENSIONS, ModelNotPrepared
 from proviso_service.models.ports import Embedder
-from proviso_service.settings import Settings
+from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
@@ -34,12 +34,14 @@ from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex
 from proviso_service.storage.vectors.layout import VectorIndexCorrupt
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.service import Turns
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 _log = structlog.get_logger(__name__)
 
@@ -69,7 +71,6 @@ class Parts:
     embedder: Embedder
     vectors: ChromaVectorIndex
     blobs: FolderBlobStore
-    traces: TracerProvider | None
 
 
 class App:
@@ -91,13 +92,17 @@ class App:
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
             async with AsyncExitStack() as stack:
+                traces = _traces(settings.telemetry, stack)
+                readiness = await Readiness.starting()
+                server = create_server(settings.server, readiness, traces)
+                port = listen(server, settings.server)
                 parts = await _open(settings, stack)
                 models = chat_models or _chat_models(settings, parts.embedder)
                 domain = _domain(settings, parts, models)
-                readiness = await Readiness.starting()
-                server = create_server(domain, settings.server, readiness, parts.traces)
-                port = listen(server, settings.server)
-                await _run(server, domain, readiness, stack)
+                add_services(server, domain, readiness)
+                await _run(server, domain, stack)
+                await models.warm_up()
+                await readiness.set_ready()
                 return cls(settings, port, readiness, domain.turns, stack.pop_all())
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
@@ -111,17 +116,35 @@ class App:
 
 
 async def serve(settings: Settings) -> None:
-    """Runs the service until SIGTERM or SIGINT. Raises StartupError."""
+    """Runs the service until SIGTERM or SIGINT. Raises StartupError.
+
+    For a process of its own: it sets up logging, signal handlers and the garbage collector, which may be off before."""
     configure_logging(settings.telemetry)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     app = await App.start(settings)
+    # What the start has made lives as long as the process: the collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     _log.info("serving", address=f"{settings.server.host}:{app.port}", llm=settings.llm)
     await stopping.wait()
     await app.stop()
     _log.info("stopped")
+
+
+def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvider | None":
+    """Where spans go; the exporter takes long to import, so only where it is wanted."""
+    if not settings.otlp_endpoint:
+        return None
+    from proviso_service.telemetry.tracing import tracer_provider
+
+    traces = tracer_provider(settings)
+    if traces is not None:
+        stack.push_async_callback(asyncio.to_thread, traces.shutdown)
+    return traces
 
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
@@ -129,9 +152,6 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     stack.enter_context(FolderLock(settings.data_dir))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
-    traces = tracer_provider(settings.telemetry)
-    if traces is not None:
-        stack.push_async_callback(asyncio.to_thread, traces.shutdown)
     blobs = FolderBlobStore(settings.data_dir / "blobs")
     # Importing Chroma takes most of the time to start, so the rest happens beside it.
     opening = asyncio.create_task(
@@ -142,7 +162,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     await blobs.open()
     embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
     stack.push_async_callback(embedder.close)
-    return Parts(database, embedder, await opening, blobs, traces)
+    return Parts(database, embedder, await opening, blobs)
 
 
 async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
@@ -179,12 +199,12 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:
 def _chat_models(settings: Settings, embedder: Embedder) -> ChatModels:
     if settings.llm == LOCAL_MODEL:
         model = LocalChatModel(embedder=embedder)
-        return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True))
+        return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
     chat = build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
     return ChatModels(NamedChatModel(settings.llm, chat))
 
 
-async def _run(server: grpc.aio.Server, domain: Domain, readiness: Readiness, stack: AsyncExitStack) -> None:
+async def _run(server: grpc.aio.Server, domain: Domain, stack: AsyncExitStack) -> None:
     """Starts what works on its own, then the server."""
     await domain.turns.open()
     stack.push_async_callback(domain.turns.close)
@@ -192,4 +212,3 @@ async def _run(server: grpc.aio.Server, domain: Domain, readiness: Readiness, st
     stack.push_async_callback(domain.matters.close)
     await server.start()
     stack.push_async_callback(server.stop, _HANG_UP_S)
-    await readiness.set_ready()

@@ -14,7 +14,7 @@ from opentelemetry.trace import TracerProvider
 
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
-from proviso_service.api.server import create_server, listen
+from proviso_service.api.server import add_services, create_server, listen
 from proviso_service.context.model import SessionItem
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
 from proviso_service.storage.sql.database import Database
@@ -79,7 +79,8 @@ async def served(
 ) -> AsyncIterator[Served]:
     """The domain behind a server on a free port, with a channel to it; `extra` services are served beside it."""
     readiness = await Readiness.starting()
-    server = create_server(domain, settings, readiness, tracer_provider)
+    server = create_server(settings, readiness, tracer_provider)
+    add_services(server, domain, readiness)
     server.add_generic_rpc_handlers(extra)
     port = listen(server, settings)
     await server.start()

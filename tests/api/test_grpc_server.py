@@ -181,7 +181,7 @@ async def test_a_request_over_the_size_limit_is_refused() -> None:
 async def test_a_port_in_use_is_an_error() -> None:
     async with served(NO_DOMAIN) as server:
         taken = ServerSettings(port=server.port)
-        second = create_server(NO_DOMAIN, taken, await Readiness.starting())
+        second = create_server(taken, await Readiness.starting())
         with pytest.raises(CannotListen, match=f"127.0.0.1:{server.port}"):
             listen(second, taken)
         await second.stop(None)
@@ -190,7 +190,7 @@ async def test_a_port_in_use_is_an_error() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104 - refused
 async def test_an_address_that_others_reach_needs_leave(host: str) -> None:
     settings = ServerSettings(host=host, port=0)
-    server = create_server(NO_DOMAIN, settings, await Readiness.starting())
+    server = create_server(settings, await Readiness.starting())
     with pytest.raises(CannotListen, match="--insecure"):
         listen(server, settings)
     await server.stop(None)
@@ -198,6 +198,6 @@ async def test_an_address_that_others_reach_needs_leave(host: str) -> None:
 
 async def test_leave_is_given_by_a_setting() -> None:
     settings = ServerSettings(host="0.0.0.0", port=0, insecure=True)  # noqa: S104
-    server = create_server(NO_DOMAIN, settings, await Readiness.starting())
+    server = create_server(settings, await Readiness.starting())
     assert listen(server, settings) > 0
     await server.stop(None)

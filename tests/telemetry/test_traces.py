@@ -8,11 +8,11 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span
-from tests.api.probe import Probe, probe
-from tests.api.serving import NO_DOMAIN, refusal, served
 
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.tracing import tracer_provider
+from tests.api.probe import Probe, probe
+from tests.api.serving import NO_DOMAIN, refusal, served
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 CONFIDENTIAL = "the settlement is swordfish"

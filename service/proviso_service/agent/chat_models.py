@@ -1,6 +1,6 @@
 """The chat models that turns may use."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
@@ -11,11 +11,12 @@ from proviso_service.errors import InvalidRequest
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
     """A chat model under the name that settings and requests use. `takes_image_urls`: it never loads them itself, so
-    they can be passed on as they are."""
+    they can be passed on as they are. `warm_up` does ahead what the first call would wait for."""
 
     name: str
     model: BaseChatModel
     takes_image_urls: bool = False
+    warm_up: Callable[[], Awaitable[None]] | None = None
 
 
 class ChatModels:
@@ -36,3 +37,9 @@ class ChatModels:
         if (model := self._by_name.get(name)) is None:
             raise InvalidRequest.of("options.model", f"is not offered; the models are: {', '.join(self.names)}")
         return model
+
+    async def warm_up(self) -> None:
+        """Prepares every model for its first call."""
+        for named in self._by_name.values():
+            if named.warm_up is not None:
+                await named.warm_up()

@@ -40,17 +40,18 @@ class CannotListen(Exception):
 
 
 def create_server(
-    domain: Domain,
-    settings: ServerSettings,
-    readiness: Readiness,
-    tracer_provider: TracerProvider | None = None,
+    settings: ServerSettings, readiness: Readiness, tracer_provider: TracerProvider | None = None
 ) -> grpc.aio.Server:
-    """A server of all services, with health and reflection. It has no port yet (see `listen`) and is not started. Call
-    inside the event loop that it will run in."""
-    server = grpc.aio.server(
+    """A server without a port (see `listen`) and without services (see `add_services`), not started. Call inside the
+    event loop that it will run in."""
+    return grpc.aio.server(
         interceptors=[CallInterceptor(_arounds(settings, readiness, tracer_provider))],
         options=_options(settings),
     )
+
+
+def add_services(server: grpc.aio.Server, domain: Domain, readiness: Readiness) -> None:
+    """The contract's services, health and reflection."""
     add_ChatServiceServicer_to_server(ChatServicer(domain), server)
     add_SessionServiceServicer_to_server(SessionServicer(domain), server)
     add_CatalogServiceServicer_to_server(CatalogServicer(), server)
@@ -58,7 +59,6 @@ def create_server(
     add_ToolServiceServicer_to_server(ToolServicer(domain), server)
     health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
     add_reflection(server)
-    return server
 
 
 def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:

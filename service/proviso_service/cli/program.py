@@ -7,6 +7,7 @@ import typer
 from proviso_service.cli.chat import chat
 from proviso_service.cli.demo import demo
 from proviso_service.cli.doctor import doctor
+from proviso_service.cli.health import health
 from proviso_service.cli.ingest import ingest
 from proviso_service.cli.prepare import prepare
 from proviso_service.cli.problems import CommandError
@@ -20,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (serve, demo, ingest, chat, prepare, doctor):
+for command in (serve, demo, ingest, chat, prepare, doctor, health):
     app.command()(command)
 
 

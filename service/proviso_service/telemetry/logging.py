@@ -16,7 +16,7 @@ from proviso_service.settings import TelemetrySettings
 SECRET_FIELDS = frozenset({"authorization", "api_key", "google_api_key", "password", "secret", "credential", "cookie"})
 MASK = "***"
 
-NOISY = ("grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "aiosqlite", "opentelemetry")
+NOISY = ("grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "opentelemetry")
 """Libraries that are heard from warnings on only: below that they log contents, such as statements and URLs."""
 
 

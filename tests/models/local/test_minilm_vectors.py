@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.models.local import bert_reference
 
 from proviso_service.models.local.minilm import MiniLmEmbedder, MiniLmEncoder
 from proviso_service.models.local.prepare import find_source
 from proviso_service.models.local.safetensors import read_float_tensors
+from tests.models.local import bert_reference
 
 TEXTS = (
     "This Agreement shall be governed by the laws of the State of New York.",

@@ -15,9 +15,7 @@ def build_chat_model(name: str, google_api_key: SecretStr | None, timeout_s: flo
     ChatModelUnavailable."""
     provider, _, model = name.partition(":")
     if provider != GOOGLE or not model:
-        raise ChatModelUnavailable(
-            f"PROVISO_LLM={name!r} names no chat model; use `local` or `google_genai:<model>`"
-        )
+        raise ChatModelUnavailable(f"PROVISO_LLM={name!r} names no chat model; use `local` or `google_genai:<model>`")
     if google_api_key is None or not google_api_key.get_secret_value():
         raise ChatModelUnavailable(f"PROVISO_LLM={name} needs a key: set GOOGLE_API_KEY")
     from langchain_google_genai import ChatGoogleGenerativeAI
