@@ -1,0 +1,23 @@
+import asyncio
+import sys
+
+import pytest
+
+from proviso_service.cli.health import health
+from proviso_service.cli.problems import CommandError
+from tests.support.running import RunningService
+
+
+def test_an_absent_server_fails_in_one_line() -> None:
+    with pytest.raises(CommandError) as caught:
+        health("127.0.0.1:1")
+    assert caught.value.exit_code == 1
+    assert "\n" not in caught.value.message
+
+
+async def test_a_serving_server_is_told(service: RunningService) -> None:
+
+    command = [sys.executable, "-m", "proviso_service.cli", "health", "--address", f"127.0.0.1:{service.app.port}"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    assert (process.returncode, output.decode().strip()) == (0, "SERVING")
