@@ -151,6 +151,15 @@ def test_a_state_that_would_not_survive_is_refused(url: str) -> None:
         Database(url)
 
 
+async def test_a_write_holds_the_lock_from_its_start(database: Database, state_file: Path) -> None:
+    def another_writes(_: Connection) -> None:
+        with closing(sqlite3.connect(state_file, isolation_level=None, timeout=0)) as other:
+            other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(TooBusy):
+        await database.write(another_writes)
+
+
 async def test_a_lock_held_by_another_process_is_too_busy(state_file: Path) -> None:
     database = Database(url_of(state_file), wait_s=0.05)
     with closing(sqlite3.connect(state_file, isolation_level=None)) as other:

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from proviso_service.matters.model import DocumentHits, Matter, chunk_id
-from proviso_service.storage.sql.fulltext import MAX_WORDS, significant_words
+from proviso_service.storage.sql.fulltext import MAX_WORDS, all_words, any_word, significant_words
 from proviso_service.storage.sql.matters import SqlMatterStore
 from tests.support.stored import ingested
 
@@ -64,6 +64,13 @@ def test_significant_words_are_what_a_question_is_about(query: str, words: tuple
 
 def test_the_words_of_a_query_are_bounded() -> None:
     assert len(significant_words(" ".join(f"word{i}" for i in range(500)))) == MAX_WORDS
+
+
+def test_every_matter_of_every_tenant_has_a_word_of_its_own_in_the_index() -> None:
+    """Without it a search would visit the passages of all matters; that it stays exact is tested below."""
+    places = [("acme", "m-1"), ("acme", "m-2"), ("other", "m-1"), ("acmem", "-1")]
+    for expression in (any_word, all_words):
+        assert len({expression(tenant, matter_id, ["rent", "due"]) for tenant, matter_id in places}) == len(places)
 
 
 @pytest.mark.parametrize("query", HOSTILE)

@@ -96,6 +96,14 @@ async def test_messages_come_oldest_first_and_name_their_turn(
     assert {message.create_time for message in messages} == {clock.time}
 
 
+async def test_turns_may_leave_any_number_of_messages(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
+    for contents in (("a", "b", "c"), (), ("d",), ("e", "f")):
+        await said(turns, "s", *contents)
+    messages = (await sessions.messages(ANNA, "s", PageRequest())).items
+    assert "".join(message.content for message in messages) == "abcdef"
+    assert (await sessions.get(ANNA, "s")).message_count == 6
+
+
 async def test_a_message_keeps_the_id_and_time_it_came_with(
     sessions: SqlSessionStore, turns: SqlTurnStore, clock: Clock
 ) -> None:
