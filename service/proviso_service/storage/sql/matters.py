@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, Select, delete, func, select
+from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select
 
 from proviso_service.errors import MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter
@@ -37,8 +37,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
 
     @reading
     def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
-        query = _of_tenant(tenant).where(matters.c.matter_id == matter_id)
-        row = transaction.execute(query).one_or_none()
+        row = transaction.execute(_ONE_MATTER, {"this_tenant": tenant, "this_matter": matter_id}).one_or_none()
         if row is None:
             raise MatterNotFound(matter_id)
         return _matter_of(row)
@@ -71,7 +70,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
         return version
 
 
-def _of_tenant(tenant: str) -> Select[Any]:
+def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
     mine = select(func.count()).where(
         documents.c.tenant == matters.c.tenant, documents.c.matter_id == matters.c.matter_id
     )
@@ -84,6 +83,10 @@ def _of_tenant(tenant: str) -> Select[Any]:
         mine.scalar_subquery().label("document_count"),
         ready.scalar_subquery().label("ready_count"),
     ).where(matters.c.tenant == tenant)
+
+
+# Built once: every turn runs it.
+_ONE_MATTER = _of_tenant(bindparam("this_tenant")).where(matters.c.matter_id == bindparam("this_matter"))
 
 
 def _matter_of(row: Row[Any]) -> Matter:
