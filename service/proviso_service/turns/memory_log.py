@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from functools import cache
 
@@ -143,10 +143,13 @@ def _text_bytes(value: object) -> int:
         return _utf8_bytes(value)
     if isinstance(value, tuple):
         return sum(map(_text_bytes, value))
-    return sum(_text_bytes(getattr(value, name)) for name in _field_names(type(value)))
+    size = 0
+    for name in _field_names(type(value)):
+        size += _text_bytes(getattr(value, name))
+    return size
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
+def _field_names(kind: Hashable) -> tuple[str, ...]:
     """Of a dataclass, none of others; telling them takes longer than reading them."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
