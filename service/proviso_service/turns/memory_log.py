@@ -3,8 +3,6 @@
 import time
 from array import array
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from proviso_service.turns.events import (
@@ -144,10 +142,6 @@ def _text_bytes(value: Any) -> int:
         return _utf8_bytes(value)
     if isinstance(value, tuple):
         return sum(map(_text_bytes, value))
-    return sum(_text_bytes(getattr(value, name)) for name in _field_names(type(value)))
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    """Of a dataclass, none of others; telling them takes longer than reading them."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    # Events are dataclasses with slots, whose names are at hand; `dataclasses.fields` takes longer than reading them.
+    names: tuple[str, ...] = getattr(type(value), "__slots__", ())
+    return sum(_text_bytes(getattr(value, name)) for name in names)
