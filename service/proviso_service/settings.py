@@ -102,7 +102,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")
     models_dir: Path | None = Field(None, description="Folder of the embedded models; `models` in the data folder.")
-    llm: str = Field("local", description="Chat model: `local`, `google_genai:<model>`, or any of init_chat_model.")
+    llm: str = Field("local", description="Chat model: `local` or `google_genai:<model>`.")
     google_api_key: SecretStr | None = Field(
         None, validation_alias="GOOGLE_API_KEY", description="Key for google_genai models."
     )

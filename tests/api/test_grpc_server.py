@@ -86,6 +86,13 @@ async def test_health_of_an_unknown_service_is_not_found() -> None:
     assert refused.code is grpc.StatusCode.NOT_FOUND
 
 
+async def test_the_health_of_all_services_is_listed() -> None:
+    async with served(NO_DOMAIN) as server:
+        health: Any = health_pb2_grpc.HealthStub(server.channel)
+        listed = await health.List(health_pb2.HealthListRequest())
+    assert {name: answer.status for name, answer in listed.statuses.items()} == dict.fromkeys({"", *ALL_NAMES}, SERVING)
+
+
 async def test_calls_before_readiness_are_unavailable() -> None:
     async with served(NO_DOMAIN, ready=False) as server:
         refused = await refusal(MatterServiceStub(server.channel).ListMatters(matters_pb2.ListMattersRequest()))
@@ -124,6 +131,29 @@ async def test_reflection_lists_and_describes_every_service(package: str) -> Non
             ]
             described = {f"{file.package}.{service.name}" for file in files for service in file.service}
             assert name in described
+
+
+@pytest.mark.parametrize(
+    ("symbol", "file"),
+    [
+        ("proviso.v1.ChatService.Chat", "proviso/v1/chat.proto"),
+        ("proviso.v1.ChatRequest.message", "proviso/v1/chat.proto"),
+        ("proviso.v1.EXIT_REASON_COMPLETED", "proviso/v1/chat.proto"),
+        ("grpc.health.v1.Health.List", "grpc/health/v1/health.proto"),
+    ],
+)
+async def test_reflection_finds_what_lies_inside_services_messages_and_enums(symbol: str, file: str) -> None:
+    async with served(NO_DOMAIN) as server:
+        found = await reflected(server.channel, "grpc.reflection.v1", file_containing_symbol=symbol)
+    first, *_ = found.file_descriptor_response.file_descriptor_proto
+    assert FileDescriptorProto.FromString(first).name == file
+
+
+@pytest.mark.parametrize("symbol", ["proviso.v1.Other", "proviso.v1.ChatService.Other", "Other", ""])
+async def test_reflection_does_not_find_what_there_is_not(symbol: str) -> None:
+    async with served(NO_DOMAIN) as server:
+        found = await reflected(server.channel, "grpc.reflection.v1", file_containing_symbol=symbol)
+    assert found.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
 
 
 async def test_reflection_knows_the_error_details() -> None:

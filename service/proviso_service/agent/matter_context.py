@@ -3,7 +3,6 @@
 Order: typed context, then the message's marker, then what the conversation last knew. Problems are answered in words,
 without the model (seeds: agent context contract; DESIGN section 5)."""
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,6 +10,7 @@ from typing import Protocol
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.matters.identifiers import is_uuid
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.turns.events import ContextProblem
 from proviso_service.turns.ports import HistoryMessage
@@ -55,7 +55,7 @@ async def resolve(
     context = given or last_known
     if context is None:
         return Resolved(None)
-    if not _is_uuid(context.matter_id):
+    if not is_uuid(context.matter_id):
         return _matter_not_found(context)
     try:
         matter = await matters.get(tenant, context.matter_id)
@@ -87,7 +87,7 @@ async def _resolve_document(
 
 
 async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
-    if not _is_uuid(document_id):
+    if not is_uuid(document_id):
         return None
     try:
         return await matters.get_document(tenant, matter.matter_id, document_id)
@@ -111,10 +111,3 @@ def _documents_to_choose_from(matter: Matter, documents: Sequence[Document]) -> 
     if len(documents) > MAX_DOCUMENTS_LISTED:
         names.append(f"- and {len(documents) - MAX_DOCUMENTS_LISTED} more")
     return "\n".join([f'That document is not in the matter "{matter.name}". Which of these do you mean?', *names])
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False

@@ -1,7 +1,7 @@
 """The numbered sources of a turn: what the model may quote."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from proviso_service.tools.base import Passage
@@ -9,6 +9,8 @@ from proviso_service.tools.base import Passage
 # Typographic double and single quotation marks, and the no-break space.
 _EQUIVALENT = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a\u00a0", "\"\"\"''' ")
 _SPACE = re.compile(r"\s+")
+# Marks of Markdown that nobody reads out: emphasis and inline HTML tags.
+_MARKUP = re.compile(r"\*\*|</?[A-Za-z][^<>\n]{0,200}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +24,14 @@ class Located:
 
 
 class NormalisedText:
-    """A text in which quotes are looked up: white space is one space and quotation marks are plain, as people retype
-    them, and each character knows where it came from."""
+    """A text in which quotes are looked up: white space is one space, quotation marks are plain and markup is left out,
+    as people retype them, and each character knows where it came from."""
 
     def __init__(self, text: str) -> None:
         self.original = text
         characters: list[str] = []
         self._origin: list[int] = []
-        for position, character in enumerate(text.translate(_EQUIVALENT)):
+        for position, character in _without_markup(text.translate(_EQUIVALENT)):
             plain = " " if character.isspace() else character
             if plain == " " and characters and characters[-1] == " ":
                 continue
@@ -49,8 +51,17 @@ class NormalisedText:
 
 
 def normalise(text: str) -> str:
-    """White space collapsed, quotation marks plain, ends trimmed."""
-    return _SPACE.sub(" ", text.translate(_EQUIVALENT)).strip()
+    """White space collapsed, quotation marks plain, markup left out, ends trimmed."""
+    return _SPACE.sub(" ", _MARKUP.sub("", text.translate(_EQUIVALENT))).strip()
+
+
+def _without_markup(text: str) -> Iterator[tuple[int, str]]:
+    """The characters that are read, with their positions."""
+    start = 0
+    for mark in (*_MARKUP.finditer(text), None):
+        stop = mark.start() if mark else len(text)
+        yield from zip(range(start, stop), text[start:stop], strict=True)
+        start = mark.end() if mark else stop
 
 
 class Sources:

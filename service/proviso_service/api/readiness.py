@@ -1,16 +1,29 @@
 """Whether the service is ready, as grpc.health.v1 tells it: for the server as a whole and for each service."""
 
+import grpc
 from grpc_health.v1 import health, health_pb2
 
 from proviso_service.api.services import SERVICE_NAMES
 
 WHOLE_SERVER = ""
+NAMES = (WHOLE_SERVER, *SERVICE_NAMES)
+
+
+class Health(health.aio.HealthServicer):
+    """Answers List too, which Python's gRPC leaves out."""
+
+    async def List(  # noqa: N802 - gRPC's name
+        self, request: health_pb2.HealthListRequest, context: grpc.aio.ServicerContext
+    ) -> health_pb2.HealthListResponse:
+        checks = {name: health_pb2.HealthCheckRequest(service=name) for name in NAMES}
+        statuses = {name: await self.Check(check, context) for name, check in checks.items()}
+        return health_pb2.HealthListResponse(statuses=statuses)
 
 
 class Readiness:
     """Driven by the composition root: starting, then ready, then stopping. Only ready is SERVING."""
 
-    def __init__(self, servicer: health.aio.HealthServicer) -> None:
+    def __init__(self, servicer: Health) -> None:
         self.servicer = servicer
         self.started = False
         self.stopping = False
@@ -18,7 +31,7 @@ class Readiness:
     @classmethod
     async def starting(cls) -> "Readiness":
         """Of a service that is not ready yet."""
-        readiness = cls(health.aio.HealthServicer())
+        readiness = cls(Health())
         await readiness._set(health_pb2.HealthCheckResponse.NOT_SERVING)
         return readiness
 
@@ -33,5 +46,5 @@ class Readiness:
         await self.servicer.enter_graceful_shutdown()
 
     async def _set(self, status: int) -> None:
-        for name in (WHOLE_SERVER, *SERVICE_NAMES):
+        for name in NAMES:
             await self.servicer.set(name, status)

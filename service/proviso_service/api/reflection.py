@@ -2,6 +2,7 @@
 package, so its descriptors are made from those and its method is the same one."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import grpc
 from google.protobuf.descriptor import FileDescriptor
@@ -22,7 +23,7 @@ def add_reflection(server: grpc.aio.Server) -> None:
     """Lists the contract's services, health and reflection itself; knows the error details too, so that generic clients
     can show them."""
     names = (*SERVICE_NAMES, "grpc.health.v1.Health", f"{V1ALPHA}.{SERVICE}", f"{V1}.{SERVICE}")
-    servicer = reflection.aio.ReflectionServicer(names, _pool())
+    servicer = reflection.aio.ReflectionServicer(names, _Symbols(_pool()))
     method = grpc.stream_stream_rpc_method_handler(
         servicer.ServerReflectionInfo,
         request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
@@ -31,6 +32,23 @@ def add_reflection(server: grpc.aio.Server) -> None:
     for package in (V1ALPHA, V1):
         handler = grpc.method_handlers_generic_handler(f"{package}.{SERVICE}", {"ServerReflectionInfo": method})
         server.add_generic_rpc_handlers((handler,))
+
+
+class _Symbols:
+    """A pool that finds methods too. The protocol counts them among the symbols of a file; protobuf's pool does not."""
+
+    def __init__(self, pool: DescriptorPool) -> None:
+        self._pool = pool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    def FindFileContainingSymbol(self, symbol: str) -> FileDescriptor:  # noqa: N802 - protobuf's name
+        """Raises KeyError when there is none."""
+        try:
+            return self._pool.FindFileContainingSymbol(symbol)
+        except KeyError:
+            return self._pool.FindMethodByName(symbol).containing_service.file
 
 
 def _pool() -> DescriptorPool:

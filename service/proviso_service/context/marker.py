@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from proviso_service.context.model import MatterContext
 
+# No two repetitions side by side take the same characters: a message cannot make matching slow.
 _MATTER_LINE = re.compile(
-    r"\[CONTEXT\][ \t]*(?P<body>[^\n]*)\(matter_id:[ \t]*(?P<id>[^()\n]*?)[ \t]*\)\.?[ \t]*(?:\n|\Z)"
+    r"\[CONTEXT\](?P<body>[^\n]*)\(matter_id:(?P<id>[^()\n]*+)\)\.?[ \t]*+(?:\n|\Z)"
 )
 _DOCUMENT_LINE = re.compile(
     r"The user is currently viewing document\b(?P<body>[^\n]*)"
-    r"\(document_id:[ \t]*(?P<id>[^()\n]*?)[ \t]*\)\.?[ \t]*(?:\n|\Z)"
+    r"\(document_id:(?P<id>[^()\n]*+)\)\.?[ \t]*+(?:\n|\Z)"
 )
 _QUOTED = re.compile(r'"(?P<name>.*)"')
 _ESCAPE = re.compile(r"\\(.)")
@@ -47,9 +48,9 @@ def parse_marker(message: str) -> MarkedMessage:
     end = document.end() if document else matter.end()
     return MarkedMessage(
         MatterContext(
-            matter_id=matter["id"],
+            matter_id=matter["id"].strip(" \t"),
             matter_name=_name(matter["body"]),
-            document_id=document["id"] if document else "",
+            document_id=document["id"].strip(" \t") if document else "",
             document_name=_name(document["body"]) if document else "",
         ),
         message[end:].lstrip("\n"),

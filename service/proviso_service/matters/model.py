@@ -150,7 +150,8 @@ class UploadResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`threshold` and `semantic_weight` in [0, 1]; empty `document_ids` means the whole matter."""
+    """`threshold` and `semantic_weight` in [0, 1]; empty `document_ids` means the whole matter. At most
+    `max_per_document` passages of one document are returned; 0 sets no limit."""
 
     matter_id: str
     query: str
@@ -159,6 +160,7 @@ class SearchQuery:
     semantic_weight: float = 0.7
     include_context: bool = False
     document_ids: Sequence[str] = ()
+    max_per_document: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Hybrid search in a matter: by meaning and by words, fused."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -62,7 +64,7 @@ class Retriever:
         self, tenant: str, matter_id: str, document_ids: Sequence[str], query: SearchQuery
     ) -> SearchOutcome:
         candidates = await self._candidates(tenant, matter_id, document_ids, query.query)
-        best = _ranked(candidates, query)[: query.max_results]
+        best = list(islice(_spread(_ranked(candidates, query), query.max_per_document), query.max_results))
         hits = [await self._hit(tenant, candidate, score, query) for score, candidate in best]
         matching = await self._store.documents_matching(tenant, matter_id, query.query, document_ids)
         if hits:
@@ -136,6 +138,15 @@ def _ranked(candidates: Sequence[_Candidate], query: SearchQuery) -> list[tuple[
     ]
     kept = [(score, candidate) for score, candidate in scored if score > 0 and _is_relevant(candidate, query)]
     return sorted(kept, key=lambda pair: (-pair[0], pair[1].position))
+
+
+def _spread(ranked: Sequence[tuple[float, _Candidate]], max_per_document: int) -> Iterator[tuple[float, _Candidate]]:
+    """At most so many of one document, in their order; 0 sets no limit."""
+    taken = Counter[str]()
+    for score, candidate in ranked:
+        taken[candidate.stored.document_id] += 1
+        if not max_per_document or taken[candidate.stored.document_id] <= max_per_document:
+            yield score, candidate
 
 
 def _is_relevant(candidate: _Candidate, query: SearchQuery) -> bool:

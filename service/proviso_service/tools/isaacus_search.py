@@ -1,5 +1,6 @@
 """The tool `isaacus_search`: passages of a matter, by meaning and by words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +9,14 @@ from pydantic import Field
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.rendering import fit_list
+from proviso_service.tools.excerpts import best_part, stems_of
+from proviso_service.tools.rendering import to_json
 
 MAX_DOCUMENT_IDS = 1_000
 MAX_MATCHING_SHOWN = 12
+MIN_EXCERPT_CHARS = 280
+# The share of a result's characters that lists of names may take from the passages.
+_NAMES_SHARE = 0.25
 
 
 class IsaacusSearchArgs(ToolArgs):
@@ -20,6 +25,9 @@ class IsaacusSearchArgs(ToolArgs):
     threshold: float = Field(0.3, ge=0, le=1, description="Lowest similarity.")
     semantic_weight: float = Field(0.7, ge=0, le=1, description="Weight of meaning against words.")
     include_context: bool = Field(False, description="Whether to add the passages before and after each one.")
+    max_per_document: int = Field(
+        0, ge=0, le=20, description="Most passages of one document; 0 for no limit, 1 to hear as many as possible."
+    )
     document_ids: list[str] = Field(
         default_factory=list, max_length=MAX_DOCUMENT_IDS, description="Documents to search; all when empty."
     )
@@ -50,16 +58,38 @@ class SearchResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        data = self.data()
-        matching = data["documents_matching"]
-        payload = data | {
-            "results": [_brief(number(_passage(hit)), hit) for hit in self.outcome.hits],
-            "documents_matching": matching[:MAX_MATCHING_SHOWN],
+        """As many passages as fit, best first, each cut to the part that is about the query when that makes room for
+        others: the fewer passages were asked for, the more of each is shown."""
+        frame = self._frame(int(max_chars * _NAMES_SHARE))
+        room = max_chars - len(to_json(frame))
+        hits = self.outcome.hits
+        stems = stems_of(self.outcome.query.query)
+        shown: list[dict[str, Any]] = []
+        for position, hit in enumerate(hits):
+            part = _part(hit, stems, _limit(hit, room, len(hits) - position), MIN_EXCERPT_CHARS if shown else 0)
+            if part is None:
+                break
+            shown.append(_brief(number(part), hit, part.text))
+            room -= len(to_json(shown[-1])) + 1
+        is_whole = len(shown) == len(hits) and all(
+            one["text"] == hit.stored.chunk.text for one, hit in zip(shown, hits, strict=True)
+        )
+        return Rendered(to_json(frame | {"results": shown, "truncated": not is_whole}), not is_whole)
+
+    def _frame(self, max_chars: int) -> dict[str, Any]:
+        """Everything but the passages; of each list of names as many as fit into `max_chars`."""
+        outcome = self.outcome
+        matching = [{"filename": d.filename, "passages": d.passages} for d in outcome.documents_matching]
+        return {
+            "query": outcome.query.query,
+            "total_found": len(outcome.hits),
+            "results": [],
+            "documents_matching": _fitting(matching, max_chars),
             "documents_matching_count": len(matching),
-            "documents_available": data["documents_available"][:MAX_MATCHING_SHOWN],
-            "documents_processing": data["documents_processing"][:MAX_MATCHING_SHOWN],
+            "documents_available": _fitting(outcome.documents_available, max_chars),
+            "documents_processing": _fitting(outcome.documents_processing, max_chars),
+            "truncated": False,
         }
-        return fit_list(payload, "results", max_chars, text_key="text")
 
 
 class IsaacusSearch:
@@ -86,13 +116,42 @@ class IsaacusSearch:
             semantic_weight=args.semantic_weight,
             include_context=args.include_context,
             document_ids=tuple(args.document_ids),
+            max_per_document=args.max_per_document,
         )
         return SearchResult(await self._retriever.search(scope.caller.tenant, query))
 
 
-def _passage(hit: SearchHit) -> Passage:
+def _fitting[T](items: Sequence[T], max_chars: int) -> list[T]:
+    """The first items that fit as JSON, at most twelve."""
+    kept = list(items[:MAX_MATCHING_SHOWN])
+    while kept and len(to_json({"": kept})) > max_chars:
+        kept.pop()
+    return kept
+
+
+def _limit(hit: SearchHit, room: int, waiting: int) -> int:
+    """How many characters of its text this hit may show, so that those `waiting` get a fair share of the `room`."""
+    frame = len(to_json(_brief(1_000, hit, ""))) + 1
+    shares = max(1, min(waiting, room // (frame + MIN_EXCERPT_CHARS)))
+    return room // shares - frame
+
+
+def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int) -> Passage | None:
+    """The part of the hit's text that is about the query and is at most `max_chars` long as JSON; None when it would
+    have to be shorter than `min_chars`."""
     chunk = hit.stored.chunk
-    return Passage(hit.stored.document_id, hit.stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    limit = max(max_chars, 0 if min_chars else MIN_EXCERPT_CHARS)
+    if limit < min(min_chars, len(chunk.text)):
+        return None
+    start, end = best_part(chunk.text, stems, limit)
+    # JSON escapes make a text longer than its code points.
+    while (over := len(to_json({"": chunk.text[start:end]})) - len('{"":""}') - limit) > 0:
+        limit_now = end - start - over
+        if limit_now < MIN_EXCERPT_CHARS // 2:
+            break
+        start, end = best_part(chunk.text, stems, limit_now)
+    document_id, filename = hit.stored.document_id, hit.stored.filename
+    return Passage(document_id, filename, chunk.start + start, chunk.text[start:end], chunk.page, chunk.heading)
 
 
 def _hit(hit: SearchHit) -> dict[str, Any]:
@@ -116,14 +175,12 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
     return found
 
 
-def _brief(ref: int, hit: SearchHit) -> dict[str, Any]:
+def _brief(ref: int, hit: SearchHit, text: str) -> dict[str, Any]:
     """What the model needs of a hit; characters are dear."""
     return {
         "ref": ref,
         "document_id": hit.stored.document_id,
         "filename": hit.stored.filename,
         "heading": hit.stored.chunk.heading,
-        "similarity": round(hit.similarity, 2),
-        "lexical_match": hit.lexical_match,
-        "text": hit.stored.chunk.text,
+        "text": text,
     }
