@@ -87,9 +87,10 @@ async def test_health_of_an_unknown_service_is_not_found() -> None:
 
 
 async def test_the_health_of_all_services_is_listed() -> None:
+    messages: Any = health_pb2  # the type stubs are older than List
     async with served(NO_DOMAIN) as server:
         health: Any = health_pb2_grpc.HealthStub(server.channel)
-        listed = await health.List(health_pb2.HealthListRequest())
+        listed = await health.List(messages.HealthListRequest())
     assert {name: answer.status for name, answer in listed.statuses.items()} == dict.fromkeys({"", *ALL_NAMES}, SERVING)
 
 
@@ -139,7 +140,7 @@ async def test_reflection_lists_and_describes_every_service(package: str) -> Non
         ("proviso.v1.ChatService.Chat", "proviso/v1/chat.proto"),
         ("proviso.v1.ChatRequest.message", "proviso/v1/chat.proto"),
         ("proviso.v1.EXIT_REASON_COMPLETED", "proviso/v1/chat.proto"),
-        ("grpc.health.v1.Health.List", "grpc/health/v1/health.proto"),
+        ("grpc.health.v1.Health.List", "grpc_health/v1/health.proto"),
     ],
 )
 async def test_reflection_finds_what_lies_inside_services_messages_and_enums(symbol: str, file: str) -> None:

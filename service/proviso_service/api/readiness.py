@@ -1,23 +1,24 @@
 """Whether the service is ready, as grpc.health.v1 tells it: for the server as a whole and for each service."""
 
-import grpc
+from google.protobuf.message import Message
 from grpc_health.v1 import health, health_pb2
 
+from proviso_service.api.identity import Context
 from proviso_service.api.services import SERVICE_NAMES
 
 WHOLE_SERVER = ""
 NAMES = (WHOLE_SERVER, *SERVICE_NAMES)
 
+_List: type[Message] = health_pb2.HealthListResponse  # type: ignore[attr-defined]  # the type stubs are older
+
 
 class Health(health.aio.HealthServicer):
     """Answers List too, which Python's gRPC leaves out."""
 
-    async def List(  # noqa: N802 - gRPC's name
-        self, request: health_pb2.HealthListRequest, context: grpc.aio.ServicerContext
-    ) -> health_pb2.HealthListResponse:
+    async def List(self, request: Message, context: Context) -> Message:  # noqa: N802 - gRPC's name
         checks = {name: health_pb2.HealthCheckRequest(service=name) for name in NAMES}
         statuses = {name: await self.Check(check, context) for name, check in checks.items()}
-        return health_pb2.HealthListResponse(statuses=statuses)
+        return _List(statuses=statuses)
 
 
 class Readiness:
