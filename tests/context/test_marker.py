@@ -1,5 +1,7 @@
 """The [CONTEXT] marker (seeds: agent context contract)."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,3 +62,20 @@ def test_no_name_can_change_the_ids(name: str) -> None:
 @given(message=st.text(max_size=200))
 def test_any_message_can_be_read(message: str) -> None:
     assert parse_marker(message).context is None or message.lstrip().startswith("[CONTEXT]")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[CONTEXT]" + " " * 20_000 + "x",
+        "[CONTEXT] (matter_id:" + " " * 2_000 + "x",
+        "[CONTEXT] " + "(matter_id: " * 2_000,
+        "[CONTEXT] " + "(matter_id: 1) " * 2_000,
+        f"{MATTER_LINE}\nThe user is currently viewing document" + " (document_id:" + " \t" * 1_000,
+    ],
+    ids=["spaces", "id of spaces", "ids begun", "ids", "document id of spaces"],
+)
+def test_no_message_takes_long_to_read(message: str) -> None:
+    started = time.perf_counter()
+    parse_marker(message)
+    assert time.perf_counter() - started < 0.25

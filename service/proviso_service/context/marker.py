@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from proviso_service.context.model import MatterContext
 
 # No two repetitions side by side take the same characters: a message cannot make matching slow.
-_MATTER_LINE = re.compile(
-    r"\[CONTEXT\](?P<body>[^\n]*)\(matter_id:(?P<id>[^()\n]*+)\)\.?[ \t]*+(?:\n|\Z)"
-)
+_MATTER_LINE = re.compile(r"\[CONTEXT\](?P<body>[^\n]*)\(matter_id:(?P<id>[^()\n]*+)\)\.?[ \t]*+(?:\n|\Z)")
 _DOCUMENT_LINE = re.compile(
     r"The user is currently viewing document\b(?P<body>[^\n]*)"
     r"\(document_id:(?P<id>[^()\n]*+)\)\.?[ \t]*+(?:\n|\Z)"
