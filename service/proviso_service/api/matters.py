@@ -1,9 +1,8 @@
 # ruff: noqa: N802  methods have the names of the contract
 """MatterService."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import cast
 
 from proviso.v1 import matters_pb2 as pb
 from proviso.v1.matters_pb2_grpc import MatterServiceServicer
@@ -22,7 +21,6 @@ from proviso_service.api.requests.matters import (
     WatchDocumentsRequestModel,
 )
 from proviso_service.api.uploads import Upload
-from proviso_service.matters.model import DocumentProgress
 
 
 class MatterServicer(MatterServiceServicer):
@@ -81,7 +79,7 @@ class MatterServicer(MatterServiceServicer):
     ) -> AsyncIterator[pb.WatchDocumentsResponse]:
         asked = parse(WatchDocumentsRequestModel, request)
         watch = self._matters.watch(self._tenant(context), asked.matter_id, asked.document_ids)
-        async with aclosing(cast(AsyncGenerator[DocumentProgress, None], watch)) as states:
+        async with aclosing(watch) as states:
             async for state in states:
                 yield progress(state)
 

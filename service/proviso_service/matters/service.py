@@ -1,7 +1,8 @@
 """Matters and their documents, as callers use them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import uuid4
@@ -144,7 +145,9 @@ class Matters:
         document = await self.get_document(tenant, matter_id, document_id)
         await self._finish(self._delete_document(document))
 
-    async def watch(self, tenant: str, matter_id: str, document_ids: Sequence[str]) -> AsyncIterator[DocumentProgress]:
+    async def watch(
+        self, tenant: str, matter_id: str, document_ids: Sequence[str]
+    ) -> AsyncGenerator[DocumentProgress, None]:
         """The state of each document (all of the matter when none is named), then each change, until all are READY or
         FAILED. A slow reader gets the latest state and may miss some between.
 
@@ -153,8 +156,10 @@ class Matters:
         ids = uuids_of("document_ids", document_ids)
         documents = await self.all_documents(tenant, matter_id)
         watch = DocumentWatch(self._store, self._board, tenant, matter_id.lower())
-        async for progress in watch.watch(ids or [document.document_id for document in documents]):
-            yield progress
+        states = watch.watch(ids or [document.document_id for document in documents])
+        async with aclosing(states):
+            async for progress in states:
+                yield progress
 
     async def document_text(
         self,

@@ -1,6 +1,6 @@
 """Watching documents until each is READY, FAILED or deleted."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document, DocumentProgress
@@ -23,7 +23,7 @@ class DocumentWatch:
         self._matter_id = matter_id
         self._reread_s = reread_s
 
-    async def watch(self, document_ids: Sequence[str]) -> AsyncIterator[DocumentProgress]:
+    async def watch(self, document_ids: Sequence[str]) -> AsyncGenerator[DocumentProgress, None]:
         """The state of each document, then each change; ends when all are final. Raises DocumentNotFound at once for an
         unknown id, and at the end when one was deleted meanwhile; Draining when the service stops."""
         # The subscription comes before the rows are read, so that no change falls between.
