@@ -34,6 +34,7 @@ from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex
 from proviso_service.storage.vectors.layout import VectorIndexCorrupt
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
@@ -50,6 +51,8 @@ LOCAL_MODEL = "local"
 _OWNER = "embedded"
 """The lock on the data folder makes this process the only owner of its turns, so that a restart may close at once what
 an earlier life left running."""
+
+_TURN_TRACER = "proviso_service.turns"
 
 _HANG_UP_S = 2.0
 """What readers of ended turns get to take their final state, when the server stops."""
@@ -92,13 +95,14 @@ class App:
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
             async with AsyncExitStack() as stack:
+                hosted = chat_models or _hosted_models(settings)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 parts = await _open(settings, stack)
-                models = chat_models or _chat_models(settings, parts.embedder)
-                domain = _domain(settings, parts, models)
+                models = hosted or _embedded_models(parts.embedder)
+                domain = _domain(settings, parts, models, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await models.warm_up()
@@ -172,7 +176,7 @@ async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
         await opening.result().close()
 
 
-def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:
+def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
     store = SqlMatterStore(parts.database)
     sessions = SqlSessionStore(parts.database)
     matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents)
@@ -180,7 +184,7 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:
     tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
     agent = Agent(models, tools, sessions, matters, settings.turns, settings.context)
     turns = Turns(
-        agent,
+        TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),
         settings.turns,
         owner=_OWNER,
@@ -196,12 +200,17 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels) -> Domain:
     )
 
 
-def _chat_models(settings: Settings, embedder: Embedder) -> ChatModels:
+def _hosted_models(settings: Settings) -> ChatModels | None:
+    """The provider's model that the settings name; None when they name the embedded one."""
     if settings.llm == LOCAL_MODEL:
-        model = LocalChatModel(embedder=embedder)
-        return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
-    chat = build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
-    return ChatModels(NamedChatModel(settings.llm, chat))
+        return None
+    model = build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
+    return ChatModels(NamedChatModel(settings.llm, model))
+
+
+def _embedded_models(embedder: Embedder) -> ChatModels:
+    model = LocalChatModel(embedder=embedder)
+    return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 
 
 async def _run(server: grpc.aio.Server, domain: Domain, stack: AsyncExitStack) -> None:

@@ -1,0 +1,70 @@
+"""One span for each turn, where traces are wanted."""
+
+import asyncio
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from proviso_service.context.model import MatterContext
+from proviso_service.settings import TelemetrySettings
+from proviso_service.telemetry.tracing import tracer_provider
+from proviso_service.telemetry.turn_spans import TracedProgram
+from proviso_service.turns.events import Event
+from proviso_service.turns.ports import TurnExecution, TurnRequest
+from tests.support.agent_world import CALLER, MATTER_ID, agent_world
+from tests.support.scripted_model import Step, text
+
+CONFIDENTIAL = "the settlement is swordfish"
+
+
+def traced(*script: Step) -> tuple[TurnExecution, InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter))
+    assert provider is not None
+    program = TracedProgram(agent_world(*script).agent, provider.get_tracer("test"))
+    events: list[Event] = []
+    request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
+    return program.start(CALLER, "turn-1", request, events.append), exporter
+
+
+def only_span(exporter: InMemorySpanExporter) -> ReadableSpan:
+    (span,) = exporter.get_finished_spans()
+    assert CONFIDENTIAL not in span.to_json()
+    return span
+
+
+async def test_a_turn_is_one_span_with_its_exit_reason_and_usage() -> None:
+    execution, exporter = traced(text("Good ", "day."))
+    await execution.run()
+    span = only_span(exporter)
+    assert (span.name, dict(span.attributes or {})) == (
+        "turn",
+        {
+            "proviso.turn_id": "turn-1",
+            "proviso.exit_reason": "completed",
+            "proviso.cycles": 1,
+            "proviso.tool_calls": 0,
+            "gen_ai.usage.input_tokens": 10,
+            "gen_ai.usage.output_tokens": 2,
+        },
+    )
+    assert span.status.status_code is StatusCode.UNSET
+
+
+async def test_a_failed_model_marks_the_span_without_the_exceptions_text() -> None:
+    execution, exporter = traced(Step(error=ValueError(CONFIDENTIAL)))
+    await execution.run()
+    assert only_span(exporter).status.status_code is StatusCode.ERROR
+
+
+async def test_a_cancelled_turn_ends_its_span() -> None:
+    execution, exporter = traced(Step(hold=asyncio.Event()))
+    running = asyncio.create_task(execution.run())
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert dict(only_span(exporter).attributes or {})["proviso.interrupted_by"] == "CancelledError"

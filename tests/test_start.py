@@ -1,0 +1,74 @@
+"""What keeps the service from starting is one clear line, and nothing is left running (exit code 2 of `serve`)."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proviso_service.app import App, StartupError
+from proviso_service.settings import Settings
+from tests.support.running import running_service
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def settings(tmp_path: Path, models_dir: Path, **changes: Any) -> Settings:
+    values = {"data_dir": tmp_path / "data", "models_dir": models_dir, "server": {"port": 0}}
+    return Settings.model_validate(values | changes)
+
+
+async def refusal(wrong: Settings) -> str:
+    with pytest.raises(StartupError) as caught:
+        await App.start(wrong)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+async def test_a_port_in_use(tmp_path: Path, models_dir: Path, taken_port: int) -> None:
+    wrong = settings(tmp_path, models_dir, server={"port": taken_port})
+    assert f"127.0.0.1:{taken_port}" in await refusal(wrong)
+    assert not (tmp_path / "data").exists()
+
+
+async def test_an_address_that_others_reach(tmp_path: Path, models_dir: Path) -> None:
+    wrong = settings(tmp_path, models_dir, server={"host": "0.0.0.0", "port": 0})  # noqa: S104
+    assert "--insecure" in await refusal(wrong)
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_data_folder_that_is_a_file(tmp_path: Path, models_dir: Path) -> None:
+    (tmp_path / "data").write_text("not a folder")
+    assert str(tmp_path / "data") in await refusal(settings(tmp_path, models_dir))
+
+
+async def test_a_data_folder_that_another_process_owns(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir):
+        assert f"process {os.getpid()}" in await refusal(settings(tmp_path, models_dir))
+
+
+async def test_a_model_that_is_not_prepared(tmp_path: Path) -> None:
+    assert "proviso prepare" in await refusal(settings(tmp_path, tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize(
+    ("llm", "told"), [("google_genai:gemini-2.5-flash", "GOOGLE_API_KEY"), ("gpt", "google_genai:<model>")]
+)
+async def test_a_chat_model_that_cannot_be_used(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch, llm: str, told: str
+) -> None:
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    assert told in await refusal(settings(tmp_path, models_dir, llm=llm))
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_start_that_failed_gives_the_folder_back(tmp_path: Path, models_dir: Path) -> None:
+    await refusal(settings(tmp_path, tmp_path / "nothing"))
+    async with running_service(tmp_path / "data", models_dir):
+        pass
