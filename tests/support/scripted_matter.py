@@ -93,9 +93,9 @@ def tool(name: str, *arguments: str) -> dict[str, Any]:
 
 
 TOOLS = [
-    tool("list_matter_documents"),
+    tool("list_matter_documents", "name"),
     tool("get_document_text", "document_id", "filename", "start", "max_length"),
-    tool("isaacus_search", "query", "max_results", "threshold", "semantic_weight", "include_context", "document_ids"),
+    tool("isaacus_search", "query", "max_results", "threshold", "max_per_document", "document_ids"),
 ]
 
 
@@ -163,7 +163,12 @@ class ScriptedMatter:
         }
 
     async def _search(
-        self, query: str, max_results: int = 5, threshold: float = 0.3, document_ids: Sequence[str] = ()
+        self,
+        query: str,
+        max_results: int = 5,
+        threshold: float = 0.3,
+        max_per_document: int = 0,
+        document_ids: Sequence[str] = (),
     ) -> dict[str, Any]:
         names = [name for name in self._ready() if not document_ids or document_id(name) in document_ids]
         chunks = [(name, heading, body) for name in names for heading, body in self.documents[name]]
@@ -175,7 +180,11 @@ class ScriptedMatter:
         holds = [bool(wanted) and wanted <= stems(f"{heading} {body}") for _, heading, body in chunks]
         similar = [float(one) for one in bodies @ vector]
         order = sorted(range(len(chunks)), key=lambda index: -(similar[index] + 0.2 * holds[index]))
-        kept = [index for index in order if holds[index] or similar[index] >= threshold][:max_results]
+        kept = [index for index in order if holds[index] or similar[index] >= threshold]
+        if max_per_document:
+            taken = [[chunks[other][0] for other in kept[:at]].count(chunks[index][0]) for at, index in enumerate(kept)]
+            kept = [index for index, before in zip(kept, taken, strict=True) if before < max_per_document]
+        kept = kept[:max_results]
         found = {
             "query": query,
             "total_found": len(kept),

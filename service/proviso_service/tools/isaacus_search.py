@@ -121,7 +121,7 @@ class IsaacusSearch:
         return SearchResult(await self._retriever.search(scope.caller.tenant, query))
 
 
-def _fitting[T](items: Sequence[T], max_chars: int) -> list[T]:
+def _fitting(items: Sequence[Any], max_chars: int) -> list[Any]:
     """The first items that fit as JSON, at most twelve."""
     kept = list(items[:MAX_MATCHING_SHOWN])
     while kept and len(to_json({"": kept})) > max_chars:

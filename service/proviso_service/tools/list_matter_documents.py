@@ -1,26 +1,33 @@
 """The tool `list_matter_documents`: what a matter holds."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import Field
 
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.matters.service import Matters
 from proviso_service.tools.base import Number, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.excerpts import stems_of
 from proviso_service.tools.rendering import fit_list
+
+# Words that the names of most documents hold.
+_GENERAL = stems_of("agreement agreements contract contracts document documents")
 
 
 class ListMatterDocumentsArgs(ToolArgs):
-    pass
+    name: str = Field("", max_length=300, description="Documents whose names hold these words are listed first.")
 
 
 @dataclass(frozen=True, slots=True)
 class MatterDocuments:
-    """Every document of a matter, in the order of upload."""
+    """Every document of a matter, in the order of upload, after those whose names hold words asked for."""
 
     matter_id: str
     documents: Sequence[Document]
+    name_matches: int = 0
 
     @property
     def found(self) -> bool:
@@ -44,8 +51,15 @@ class MatterDocuments:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
+        """Whole where that fits; else names and ids only, of as many as fit."""
         del number  # a list of names is no passage to quote
-        return fit_list(self.data(), "documents", max_chars)
+        data = self.data() | {"name_matches": self.name_matches}
+        whole = fit_list(data, "documents", max_chars)
+        return (
+            fit_list(data | {"documents": [_brief(d) for d in self.documents]}, "documents", max_chars)
+            if (whole.truncated)
+            else whole
+        )
 
 
 class ListMatterDocuments:
@@ -64,9 +78,18 @@ class ListMatterDocuments:
         self._matters = matters
 
     async def run(self, scope: ToolScope, args: ListMatterDocumentsArgs) -> MatterDocuments:
-        del args  # the matter is all it takes
         matter_id = matter_of(scope)
-        return MatterDocuments(matter_id, await self._matters.all_documents(scope.caller.tenant, matter_id))
+        documents = await self._matters.all_documents(scope.caller.tenant, matter_id)
+        stems = stems_of(args.name) - _GENERAL
+        held = {document.document_id: _held(document.filename, stems) for document in documents}
+        ordered = sorted(documents, key=lambda document: -held[document.document_id])
+        return MatterDocuments(matter_id, ordered, sum(1 for count in held.values() if count))
+
+
+def _held(filename: str, stems: Collection[str]) -> int:
+    """How many of the words a filename holds, however it runs its own together."""
+    name = filename.lower()
+    return sum(1 for stem in stems if stem in name)
 
 
 def _document(document: Document) -> dict[str, Any]:
@@ -78,3 +101,9 @@ def _document(document: Document) -> dict[str, Any]:
         "processing_status": document.status.value,
         "uploaded_at": document.upload_time.isoformat(timespec="seconds"),
     }
+
+
+def _brief(document: Document) -> dict[str, Any]:
+    """What tells a document from the others."""
+    brief = {"document_id": document.document_id, "filename": document.filename}
+    return brief if document.status is DocumentStatus.READY else brief | {"processing_status": document.status.value}

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.models.local.chat import counts, phrases, reading
-from proviso_service.models.local.chat.comparison import larger_line
+from proviso_service.models.local.chat.comparison import compared
 from proviso_service.models.local.chat.evidence import Evidence, Listing
 from proviso_service.models.local.chat.examples import Intent
-from proviso_service.models.local.chat.ranking import Scored, Wanted, quote_of, rank
-from proviso_service.models.local.chat.rendering import bullets, document_lines, joined, name, place, quote
+from proviso_service.models.local.chat.quoting import best_by_document, distinct, listed, stated
+from proviso_service.models.local.chat.ranking import Scored, Wanted, rank
+from proviso_service.models.local.chat.rendering import counted, document_lines, joined, name
 from proviso_service.models.local.chat.targets import Target
 from proviso_service.models.local.chat.task import Scope, Task
+from proviso_service.models.local.chat.topics import Kind
 from proviso_service.models.ports import Embedder
 
-_MAX_DOCUMENTS = 4
-_MAX_FOUND = 4
-_DOCUMENT_MARGIN = 0.25
-_SECOND_MARGIN = 0.1
+_MAX_FOUND = 8
 
 # A sentence is an answer when it shows the evidence of a known topic, or else shares enough words and meaning. Measured
 # on the questions of the tests: answers score above, near misses below.
@@ -25,14 +24,23 @@ _MIN_TOPIC_SCORE = 0.45
 _MIN_FULL_SCORE = 0.5
 _MIN_SCORE = 0.62
 _SURE_SIMILARITY = 0.55
+_MANY_DOCUMENTS = 3
+# What is given although it lacks the figure that the question asks for.
+_MIN_WITHOUT_FIGURE = 0.75
+_WITHOUT_FIGURE = {
+    Kind.DURATION: "I found no period stated as such. ",
+    Kind.DATE: "I found no date stated as such. ",
+    Kind.MONEY: "I found no amount stated as such. ",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`found` is false when the evidence does not answer the question."""
+    """`found` is false when the evidence does not answer the question; `documents` are quoted."""
 
     text: str
     found: bool = True
+    documents: int = 0
 
 
 async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
@@ -53,12 +61,39 @@ async def _quoted_answer(task: Task, target: Target, evidence: Evidence, embedde
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
     if not good:
-        return _nothing(target, evidence)
+        return _without_figure(ranked, wanted, evidence) or _nothing(target, evidence)
     if task.intent is Intent.COMPARE:
-        return Answer(_compared(task, target, good, wanted) + _caveat(evidence))
+        return Answer(compared(task, target, good, wanted) + _caveat(evidence))
     if task.intent is Intent.FIND:
-        return Answer(_listed(_distinct(good)[:_MAX_FOUND], wanted) + _caveat(evidence))
-    return Answer(_opening(task, good) + _stated(good, wanted) + _caveat(evidence))
+        chosen = distinct(good)[:_MAX_FOUND]
+        text = listed(chosen, wanted, ranked)
+    else:
+        chosen = best_by_document(good)
+        text = _opening(task, good) + stated(good, wanted)
+    documents = len({one.document for one in chosen})
+    return Answer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
+
+
+def _without_figure(ranked: Sequence[Scored], wanted: Wanted, evidence: Evidence) -> Answer | None:
+    """The clause on the topic that does not say how long, when or how much, and says so."""
+    if wanted.topic is None or wanted.kind is None:
+        return None
+    bare = Wanted(wanted.question, wanted.topic)
+    near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE]
+    if not near:
+        return None
+    return Answer(_WITHOUT_FIGURE[wanted.kind] + stated(near[:1], bare) + _caveat(evidence), found=False)
+
+
+def _not_shown(evidence: Evidence, quoted: int) -> str:
+    """How many documents the last search over the matter found beyond those it had room for."""
+    last = evidence.searches[-1]
+    more = last.total_found - len(last.results)
+    if quoted < _MANY_DOCUMENTS or more <= 0 or not last.is_by_document:
+        return ""
+    least = "At least " if last.is_full else ""
+    verb = "has a passage that came close and is" if more == 1 else "have passages that came close and are"
+    return f"\n\n{least}{counted(more, 'more document')} {verb} not quoted here; name a document to ask about it."
 
 
 def is_answer(scored: Scored, wanted: Wanted) -> bool:
@@ -143,63 +178,3 @@ def _opening(task: Task, good: Sequence[Scored]) -> str:
     if any(one.passage.document_id == task.viewed.document_id for one in good):
         return ""
     return f"I found no answer in {name(task.viewed.name)}, the document on view, but in other documents. "
-
-
-def _stated(good: Sequence[Scored], wanted: Wanted) -> str:
-    """The best sentences: of one document with a lead-in, of several as a list."""
-    best = _best_by_document(good)
-    if len(best) > 1:
-        return "The documents say:\n" + _listed(best, wanted)
-    first = best[0]
-    chosen = sorted([first, *_second(first, good)], key=lambda one: one.position)
-    quotes = " ".join(quote(quote_of(one, wanted), one.passage.ref) for one in chosen)
-    return f"{place(first.passage)} says: {quotes}"
-
-
-def _best_by_document(good: Sequence[Scored]) -> list[Scored]:
-    floor = good[0].score - _DOCUMENT_MARGIN
-    best: dict[str, Scored] = {}
-    for one in good:
-        if one.score >= floor:
-            best.setdefault(one.document, one)
-    return list(best.values())[:_MAX_DOCUMENTS]
-
-
-def _second(first: Scored, good: Sequence[Scored]) -> list[Scored]:
-    """A second sentence of the same passage when it is nearly as good."""
-    near = (
-        one
-        for one in good
-        if one is not first and one.passage is first.passage and one.score >= first.score - _SECOND_MARGIN
-    )
-    return list(near)[:1]
-
-
-def _distinct(good: Sequence[Scored]) -> list[Scored]:
-    """The best sentence of each passage."""
-    best: dict[int, Scored] = {}
-    for one in good:
-        best.setdefault(id(one.passage), one)
-    return list(best.values())
-
-
-def _listed(chosen: Sequence[Scored], wanted: Wanted) -> str:
-    return bullets(f"{place(one.passage)}: {quote(quote_of(one, wanted), one.passage.ref)}" for one in chosen)
-
-
-def _compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted) -> str:
-    best: dict[str, Scored] = {}
-    for one in good:
-        best.setdefault(one.document, one)
-    chosen = _in_order(list(best.values()), target)[:_MAX_DOCUMENTS]
-    silent = [name(one.filename) for one in target.documents if one.document_id not in best]
-    lines = [f"{place(one.passage)}: {quote(quote_of(one, wanted), one.passage.ref)}" for one in chosen]
-    lines += [f"{one}: nothing found that answers this." for one in silent]
-    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
-    larger = larger_line(task.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
-    return "Side by side:\n" + bullets(lines) + larger
-
-
-def _in_order(chosen: list[Scored], target: Target) -> list[Scored]:
-    order = {document_id: index for index, document_id in enumerate(target.ids)}
-    return sorted(chosen, key=lambda one: order.get(one.passage.document_id, len(order)))

@@ -1,13 +1,42 @@
-"""Says which of the compared quotes states the larger figure, when each states exactly one of the same sort."""
+"""What several documents say, side by side, and which of them states the larger figure, when each states exactly one
+of the same sort."""
 
 import re
 from collections.abc import Sequence
 
 from proviso_service.models.local.chat.measures import only_amount, only_duration
-from proviso_service.models.local.chat.rendering import name
+from proviso_service.models.local.chat.quoting import stated
+from proviso_service.models.local.chat.ranking import Scored, Wanted, quote_of
+from proviso_service.models.local.chat.rendering import bullets, name, place, quote
+from proviso_service.models.local.chat.targets import Target
+from proviso_service.models.local.chat.task import Task
 
 _ASKS_LARGER = re.compile(r"\b(?:longer|longest|higher|highest|larger|largest|more|greater)\b", re.IGNORECASE)
 _ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper)\b", re.IGNORECASE)
+
+
+_MAX_COMPARED = 12
+
+
+def compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted) -> str:
+    """The best sentence of each document, and which of the documents asked about have none."""
+    best: dict[str, Scored] = {}
+    for one in good:
+        best.setdefault(one.document, one)
+    silent = [name(one.filename) for one in target.documents if one.document_id not in best]
+    if len(best) + len(silent) + len(target.missing) == 1:
+        return stated(good, wanted)
+    chosen = _in_order(list(best.values())[:_MAX_COMPARED], target)
+    lines = [f"{place(one.passage)}: {quote(quote_of(one, wanted), one.passage.ref)}" for one in chosen]
+    lines += [f"{one}: nothing found that answers this." for one in silent]
+    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+    larger = larger_line(task.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
+    return "Side by side:\n" + bullets(lines) + larger
+
+
+def _in_order(chosen: list[Scored], target: Target) -> list[Scored]:
+    order = {document_id: index for index, document_id in enumerate(target.ids)}
+    return sorted(chosen, key=lambda one: order.get(one.passage.document_id, len(order)))
 
 
 def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:

@@ -38,15 +38,22 @@ class StatusCounts(_Result):
 
 
 class Listing(_Result):
-    """Answer of list_matter_documents; `total_count` counts all, `documents` may be cut."""
+    """Answer of list_matter_documents; `total_count` counts all, `documents` may be cut. The first `name_matches` have
+    names that match those asked for."""
 
     total_count: int
+    name_matches: int | None = None
     summary: StatusCounts = StatusCounts()
     documents: tuple[ListedDocument, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         return len(self.documents) >= self.total_count
+
+    @property
+    def holds_named(self) -> bool:
+        """Whether every document that may have been named is shown."""
+        return self.is_whole or (self.name_matches is not None and len(self.documents) >= self.name_matches)
 
 
 class Passage(_Result):
@@ -72,15 +79,23 @@ class Search(_Result):
     show the first of them only; both are None when the tool did not count."""
 
     query: str = ""
+    total_found: int = 0
     results: tuple[Passage, ...] = ()
     documents_matching: tuple[MatchingDocument, ...] | None = None
     documents_matching_count: int | None = None
     documents_processing: tuple[Any, ...] = ()
     document_ids: tuple[str, ...] = Field((), exclude=True)
+    max_results: int = Field(0, exclude=True)
+    is_by_document: bool = Field(False, exclude=True)
 
     @property
     def processing_names(self) -> tuple[str, ...]:
         return tuple(_name(entry) for entry in self.documents_processing)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more may have been found than the search was asked for."""
+        return 0 < self.max_results <= self.total_found
 
 
 class DocumentPart(Passage):
@@ -159,6 +174,8 @@ def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | Doc
         return Failure(tool=tool, error=str(value["error"]))
     if tool == SEARCH_TOOL and call:
         value["document_ids"] = call.args.get("document_ids") or ()
+        value["max_results"] = call.args.get("max_results", 0)
+        value["is_by_document"] = call.args.get("max_per_document") == 1
     try:
         return shapes[tool].model_validate(value)
     except ValidationError:

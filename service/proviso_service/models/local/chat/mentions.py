@@ -56,6 +56,7 @@ _DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
 _INDEFINITE = frozenset({"a", "an", "any", "no"})
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
+_MIN_INSIDE_CHARS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +95,20 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
     """Indices of the filenames that fit best; empty when none fits. Several when they fit equally well."""
     scored: list[tuple[float, int, int]] = []
     for index, filename in enumerate(filenames):
-        own = filename_stems(filename)
-        share = len(mention.stems & own) / len(mention.stems)
+        share = len(_held(mention.stems, filename)) / len(mention.stems)
         if share >= _MIN_MATCH:
             scored.append((share, -_extra_words(filename, mention.stems), index))
     if not scored:
         return []
     best = max(scored)[:2]
     return [index for share, extra, index in scored if (share, extra) == best]
+
+
+def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:
+    """Those of the stems that a filename holds; also inside a run of letters, as in `ADAMSGOLFINC`."""
+    letters = re.sub(r"[^a-z]", "", filename.lower())
+    inside = {one for one in wanted if len(one) >= _MIN_INSIDE_CHARS and one in letters}
+    return wanted & filename_stems(filename) | inside
 
 
 def filename_stems(filename: str) -> frozenset[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from proviso_service.models.local.chat.evidence import LIST_TOOL, SEARCH_TOOL, TEXT_TOOL, Evidence, ListedDocument
 from proviso_service.models.local.chat.examples import Intent
-from proviso_service.models.local.chat.lexical import one_line
-from proviso_service.models.local.chat.mentions import without_mentions
+from proviso_service.models.local.chat.lexical import one_line, words
+from proviso_service.models.local.chat.mentions import ABBREVIATIONS, without_mentions
 from proviso_service.models.local.chat.targets import Target, needs_listing
 from proviso_service.models.local.chat.task import Scope, Task
 
@@ -17,6 +17,13 @@ _MAX_QUERY_CHARS = 300
 _MAX_TEXT_CHARS = 2_000
 # The model scores sentences itself, so search may offer what it finds weak, though not what is plainly unrelated.
 _THRESHOLD = 0.1
+# Measured on labelled questions about contracts: the words of a question find more than its meaning.
+_SEMANTIC_WEIGHT = 0.3
+# The more passages, the less is shown of each.
+_MANY = 20
+_FEW = 4
+_FEWEST = 2
+_MIN_ANSWERED = 3
 
 Tools = Mapping[str, frozenset[str]]
 """Name of each tool on offer and the arguments it takes."""
@@ -34,7 +41,7 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
     if task.is_document_free or left <= 0:
         return []
     if needs_listing(task) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
-        return [Call(LIST_TOOL, {})]
+        return [_accepted(Call(LIST_TOOL, {"name": _names(task)} if task.mentions else {}), tools)]
     wanted = [] if _is_settled(task, target) else _calls_for(task, target, evidence, tools)
     made = [(call.name, dict(call.args)) for call in evidence.calls]
     offered = [_accepted(call, tools) for call in wanted if call.name in tools]
@@ -51,7 +58,7 @@ def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) ->
         return [_accepted(_opening_of(target.documents[0]), tools)]
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if task.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
-        return [_accepted(_search(task, Target(), 6), tools)]
+        return [_accepted(_search(task, Target(), _MANY, each=2), tools)]
     return _search_as_asked(task, target, evidence, tools)
 
 
@@ -60,10 +67,17 @@ def _search_as_asked(task: Task, target: Target, evidence: Evidence, tools: Tool
     was_topical = task.topic is not None and task.intent is not Intent.COMPARE and not task.section
     if not was_topical or SEARCH_TOOL not in tools or task.scope is Scope.VIEWED_FIRST:
         return []
-    first = _search(task, target, 6)
+    first = _search(task, target, _FEW if len(target.documents) == 1 else _MANY)
     call = _accepted(Call(SEARCH_TOOL, {**first.args, "query": one_line(task.bare_question, _MAX_QUERY_CHARS)}), tools)
     made = [dict(one.args) for one in evidence.calls if one.name == SEARCH_TOOL]
     return [] if dict(call.args) in made else [call]
+
+
+def _names(task: Task) -> str:
+    """What the documents that are meant may be called."""
+    phrases = " ".join(one.phrase for one in task.mentions)
+    spelled_out = [ABBREVIATIONS[word] for word in words(phrases) if word in ABBREVIATIONS]
+    return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
 
 
 def _is_settled(task: Task, target: Target) -> bool:
@@ -73,6 +87,21 @@ def _is_settled(task: Task, target: Target) -> bool:
     return bool((target.missing or target.unready) and not target.documents)
 
 
+def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, answered: int) -> list[Call]:
+    """The documents that a first search over the matter had no room for, when several of those it showed answer the
+    question: first their names, then a search in them."""
+    asks_all = task.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and task.topic is not None
+    if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
+        return []
+    shown = {one.document_id for one in evidence.searches[0].results}
+    if evidence.searches[0].total_found <= len(evidence.searches[0].results) or SEARCH_TOOL not in tools:
+        return []
+    if evidence.listing is None:
+        return [Call(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
+    rest = tuple(one for one in evidence.listing.documents if one.is_ready and one.document_id not in shown)
+    return [_accepted(_search(task, Target(rest), len(rest), each=1), tools)] if rest else []
+
+
 def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
     if task.intent in (Intent.SHOW, Intent.SUMMARY):
         return _reading(task, target, evidence, tools)
@@ -80,7 +109,16 @@ def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
         return []
     if task.intent is Intent.COMPARE:
         return _comparison(task, target, evidence)
-    return [_search(task, target, 4 if task.intent is Intent.COUNT else 6)]
+    return [_first_search(task, target)]
+
+
+def _first_search(task: Task, target: Target) -> Call:
+    """Much of the best passages of one document, or a little of those of many."""
+    if task.intent is Intent.COUNT or task.section:
+        return _search(task, target, _FEWEST)
+    if len(target.documents) == 1:
+        return _search(task, target, _FEWEST if task.intent is Intent.FIND else _FEW)
+    return _search(task, target, _MANY, each=1 if task.topic else 2)
 
 
 def _reading(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
@@ -90,7 +128,7 @@ def _reading(task: Task, target: Target, evidence: Evidence, tools: Tools) -> li
     if not documents or evidence.has_called(TEXT_TOOL) or evidence.has_called(SEARCH_TOOL):
         return []
     if task.section or TEXT_TOOL not in tools:
-        return [_search(task, Target(documents), 6)]
+        return [_search(task, Target(documents), _FEWEST)]
     return [_opening_of(documents[0])]
 
 
@@ -99,17 +137,29 @@ def _opening_of(document: ListedDocument) -> Call:
 
 
 def _comparison(task: Task, target: Target, evidence: Evidence) -> list[Call]:
-    """One search for each document when there are two; otherwise one over all."""
+    """Two searches, each in one half of the documents, so that there is room for all of them."""
     documents = target.documents
     if not documents and not task.mentions and evidence.listing and evidence.listing.is_whole:
         documents = tuple(one for one in evidence.listing.documents if one.is_ready)
-    if len(documents) == 2:
-        return [_search(task, Target((one,), matched=target.matched), 3) for one in documents]
-    return [_search(task, target, 10)]
+    if not 2 <= len(documents) <= 2 * _MANY:
+        return [_search(task, target, _MANY, each=1)]
+    half = -(-len(documents) // 2)
+    each = max(1, _FEW // half)
+    return [
+        _search(task, Target(part, matched=target.matched), each * len(part), each=each)
+        for part in (documents[:half], documents[half:])
+    ]
 
 
-def _search(task: Task, target: Target, max_results: int) -> Call:
-    args: dict[str, Any] = {"query": query_for(task, target), "max_results": max_results, "threshold": _THRESHOLD}
+def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> Call:
+    args: dict[str, Any] = {
+        "query": query_for(task, target),
+        "max_results": min(max_results, _MANY),
+        "threshold": _THRESHOLD,
+        "semantic_weight": _SEMANTIC_WEIGHT,
+    }
+    if each:
+        args["max_per_document"] = each
     if target.documents:
         args["document_ids"] = target.ids
     return Call(SEARCH_TOOL, args)

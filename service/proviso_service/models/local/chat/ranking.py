@@ -38,7 +38,7 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A sentence of a passage, the `position`-th looked at. `overlap` is the share of the question's words found in
-    sentence or heading."""
+    sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted."""
 
     passage: Passage
     sentence: str
@@ -46,6 +46,7 @@ class Scored:
     score: float
     similarity: float
     overlap: float
+    on_topic: bool
     has_evidence: bool
 
     @property
@@ -56,7 +57,7 @@ class Scored:
 async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[Passage]) -> list[Scored]:
     """Sentences of `passages`, best first; equal scores keep the order of the passages. At most 64 are looked at."""
     candidates = [
-        (passage, sentence) for passage in passages for sentence in _statements(split_sentences(passage.text))
+        (passage, sentence) for passage in passages for sentence in split_sentences(passage.text, passage.heading)
     ][:_MAX_SENTENCES]
     if not candidates:
         return []
@@ -91,12 +92,7 @@ def _score(wanted: Wanted, passage: Passage, sentence: str, position: int, simil
         + (_OPENING_BONUS if wanted.topic and wanted.topic.is_in_opening else _EVIDENCE_BONUS) * on_topic
         + _KIND_BONUS * (has_kind and on_topic)
     )
-    return Scored(passage, sentence, position, score, similarity, overlap, has_evidence)
-
-
-def _statements(sentences: Sequence[str]) -> list[str]:
-    """Leaves out lines that are only a title: they name a subject and state nothing."""
-    return [sentence for sentence in sentences if len(sentence.split()) > 4 or re.search(r"[.;:]\W*$", sentence)]
+    return Scored(passage, sentence, position, score, similarity, overlap, on_topic, has_evidence)
 
 
 def _evidence_pattern(wanted: Wanted) -> re.Pattern[str] | None:

@@ -12,7 +12,7 @@ from proviso_service.models.local.chat.conversation import Conversation, UserMes
 from proviso_service.models.local.chat.evidence import read_evidence
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser
-from proviso_service.models.local.chat.planning import Call, Tools, next_calls, second_look
+from proviso_service.models.local.chat.planning import Call, Tools, next_calls, second_look, wider_look
 from proviso_service.models.local.chat.targets import find_target
 from proviso_service.models.local.chat.task import understand
 from proviso_service.models.local.chat.uploads import is_about_uploads, uploads_answer
@@ -59,7 +59,10 @@ async def _document_step(
     if not evidence.calls:
         return Step(phrases.NO_TOOLS if conversation.current.has_matter else phrases.NO_MATTER)
     found = await answer(task, target, evidence, embedder)
-    more = [] if found.found else second_look(task, target, evidence, tools)
+    if found.found:
+        more = wider_look(task, target, evidence, tools, found.documents)
+    else:
+        more = second_look(task, target, evidence, tools)
     return Step(calls=tuple(more)) if more else Step(found.text)
 
 

@@ -1,4 +1,5 @@
-"""Cuts passages into quotable pieces. Every piece is a verbatim part of the passage with its white space collapsed."""
+"""Cuts passages into quotable pieces. Every piece is a verbatim part of the passage with its white space collapsed and
+without the marks of Markdown."""
 
 import re
 
@@ -6,6 +7,7 @@ from proviso_service.models.local.chat.lexical import one_line
 
 MAX_QUOTE_CHARS = 450
 MIN_SENTENCE_CHARS = 12
+_MAX_TITLE_WORDS = 12
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Ltd|Co|Corp|No|Nos|Sec|Art|Mr|Mrs|Ms|Dr|St|vs?|e\.g|i\.e|etc|approx|cf|para|L\.P|U\.S|U\.K)|\b[A-Z]"
@@ -16,11 +18,55 @@ _BREAK = re.compile(
     r"(?<=[.?!])[\"”\u2019)*_]*\s+(?=[\"“\u2018(\[*_#]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*#•]|\(?[a-z0-9]{1,4}[.)]\s))|(?<=;)\s*\n"
 )
 _LIST_MARK = re.compile(r"^(?:[#>\-*•]+\s+|\(?[a-z0-9]{1,3}(?:\.\d+)*[.)]\s+(?=\S))+", re.IGNORECASE)
+_MARKUP = re.compile(r"\*\*|</?[A-Za-z][^<>\n]{0,200}>|<[A-Za-z/][^<>]{0,200}\Z")
+_HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
+_NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
 _TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
 
 
-def split_sentences(text: str) -> list[str]:
-    """Sentences and list items in order; what is shorter than a statement is left out."""
+def plain(text: str) -> str:
+    """Without marks of emphasis and inline HTML, which nobody reads out."""
+    return _MARKUP.sub("", text)
+
+
+def split_sentences(text: str, heading: str = "") -> list[str]:
+    """Sentences in order, each with the list that it opens where that is short. Left out are headings and what is
+    shorter than a statement."""
+    pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(_HEADING_LINE.sub("\n", plain(text)))))
+    return [piece for piece in pieces if len(piece) >= MIN_SENTENCE_CHARS and not is_title(piece, heading)]
+
+
+def is_title(piece: str, heading: str) -> bool:
+    """Whether a piece names a subject and states nothing: it is the heading of its passage, or stands in capitals, or
+    is a few words without an end."""
+    bare = _bare(piece)
+    if heading and bare and (bare == _bare(heading) or f" {bare} " in f" {_bare(heading)} "):
+        return True
+    words = bare.split()
+    if len(words) <= _MAX_TITLE_WORDS and piece.upper() == piece:
+        return True
+    return len(words) <= 4 and not re.search(r"[.;:]\W*$", piece)
+
+
+def _bare(title: str) -> str:
+    """Its words, without number, marks and case."""
+    return " ".join(re.findall(r"\w+", _NUMBER.sub("", plain(title).lstrip("#* ")).lower()))
+
+
+def _with_lists(pieces: list[str]) -> list[str]:
+    """A piece that ends in a colon takes the items that follow it, as far as they fit into a quote."""
+    joined: list[str] = []
+    for piece in pieces:
+        opens_list = bool(joined) and re.search(r"[:;,]\s*(?:and|or)?\s*$", joined[-1])
+        if opens_list and _ITEM.match(piece) and len(joined[-1]) + len(piece) <= MAX_QUOTE_CHARS:
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _pieces(text: str) -> list[str]:
     pieces: list[str] = []
     start = 0
     for found in _BREAK.finditer(text):
@@ -29,9 +75,7 @@ def split_sentences(text: str) -> list[str]:
             continue
         pieces.append(text[start : found.end()])
         start = found.end()
-    pieces.append(text[start:])
-    tidy = (tidy_piece(piece) for piece in pieces)
-    return [piece for piece in tidy if len(piece) >= MIN_SENTENCE_CHARS]
+    return [*pieces, text[start:]]
 
 
 def tidy_piece(piece: str) -> str:
@@ -41,7 +85,7 @@ def tidy_piece(piece: str) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """The text's paragraphs, white space collapsed, empty ones left out."""
-    found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", text))
+    found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
     return [part for part in found if any(char.isalnum() for char in part)]
 
 

@@ -58,7 +58,7 @@ def _named(task: Task, evidence: Evidence) -> Target:
     fits = {mention: match_mention(mention, [one.filename for one in listed]) for mention in task.mentions}
     indices = dict.fromkeys(index for found in fits.values() for index in found)
     lost = [mention for mention, found in fits.items() if not found]
-    is_missing = evidence.listing.is_whole and (task.intent is Intent.COMPARE or not indices)
+    is_missing = evidence.listing.holds_named and (task.intent is Intent.COMPARE or not indices)
     missing = tuple(one.phrase for one in lost if one.firm) if is_missing else ()
     return _split([listed[index] for index in indices], missing, tuple(one for one, found in fits.items() if found))
 

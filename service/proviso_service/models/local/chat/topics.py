@@ -103,7 +103,8 @@ TOPICS = (
     _topic("renewal", r"renew", "renewal renew automatically successive", r"\brenew"),
     _topic(
         "late payment",
-        r"late (?:pay|fee|charge)|overdue|interest rate|rate of interest|pays? late",
+        r"late (?:pay|fee|charge)|overdue|interest rate|rate of interest|(?:pays?|paid|paying) late"
+        r"|(?:not|n't|fails? to) pay",
         "late payment interest overdue amounts",
         r"\binterest\b|\blate\b|overdue",
     ),
@@ -192,7 +193,12 @@ _KIND_CUES = (
     ),
     (
         Kind.MONEY,
-        re.compile(r"\bhow much\b(?! (?:notice|time))|\bwhat amount\b|\bwhat percentage\b|\bdeposit\b", re.IGNORECASE),
+        re.compile(
+            r"\bhow much\b(?! (?:notice|time))|\bwhat amount\b|\bwhat percentage\b|\bdeposit\b"
+            r"|\bwhat(?:['\u2019]s| is| are) (?:the |his |her |their )?(?:\w+ ){0,2}"
+            r"(?:rent|salary|fees?|price|royalt\w+)\b",
+            re.IGNORECASE,
+        ),
     ),
 )
 

@@ -1,0 +1,80 @@
+"""How chosen sentences are put: which of them, and how much around each."""
+
+from collections.abc import Sequence
+
+from proviso_service.models.local.chat.lexical import content_stems, one_line, stems
+from proviso_service.models.local.chat.ranking import Scored, Wanted, quote_of
+from proviso_service.models.local.chat.rendering import bullets, place, quote
+from proviso_service.models.local.chat.sentences import plain
+
+_MAX_DOCUMENTS = 12
+_DOCUMENT_MARGIN = 0.25
+_SECOND_MARGIN = 0.1
+_MAX_CLAUSE_CHARS = 900
+
+
+def stated(good: Sequence[Scored], wanted: Wanted) -> str:
+    """The best sentences, best first: of one document with a lead-in, of several as a list."""
+    best = best_by_document(good)
+    if len(best) > 1:
+        return "The documents say:\n" + listed(best, wanted)
+    first = best[0]
+    chosen = sorted([first, *_second(first, good)], key=lambda one: one.position)
+    return f"{place(first.passage)} says: {_quotes(chosen, wanted)}"
+
+
+def listed(chosen: Sequence[Scored], wanted: Wanted, ranked: Sequence[Scored] = ()) -> str:
+    """One line for each; with the rest of its clause when `ranked` holds it and the clause is about the question."""
+    return bullets(f"{place(one.passage)}: {_quotes(_clause(one, ranked, wanted), wanted)}" for one in chosen)
+
+
+def best_by_document(good: Sequence[Scored]) -> list[Scored]:
+    """The best sentence of each document that is not much worse than the best of all."""
+    floor = good[0].score - _DOCUMENT_MARGIN
+    best: dict[str, Scored] = {}
+    for one in good:
+        if one.score >= floor:
+            best.setdefault(one.document, one)
+    return list(best.values())[:_MAX_DOCUMENTS]
+
+
+def distinct(good: Sequence[Scored]) -> list[Scored]:
+    """The best sentence of each passage that is not much worse than the best of all."""
+    floor = good[0].score - _DOCUMENT_MARGIN
+    best: dict[int, Scored] = {}
+    for one in good:
+        if one.score >= floor:
+            best.setdefault(id(one.passage), one)
+    return list(best.values())
+
+
+def _second(first: Scored, good: Sequence[Scored]) -> list[Scored]:
+    """A second sentence of the same passage when it is nearly as good."""
+    near = (
+        one
+        for one in good
+        if one is not first and one.passage is first.passage and one.score >= first.score - _SECOND_MARGIN
+    )
+    return list(near)[:1]
+
+
+def _clause(best: Scored, ranked: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+    """The sentence with its neighbours, when the heading of the passage names what the question is about."""
+    asked = content_stems(wanted.question)
+    if not asked or not asked <= stems(best.passage.heading):
+        return [best]
+    around = sorted((one for one in ranked if one.passage is best.passage), key=lambda one: one.position)
+    chosen = [best]
+    for one in sorted(around, key=lambda one: (abs(one.position - best.position), one.position)):
+        if one is not best and sum(len(other.sentence) for other in [*chosen, one]) <= _MAX_CLAUSE_CHARS:
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: one.position)
+
+
+def _quotes(chosen: Sequence[Scored], wanted: Wanted) -> str:
+    """One quote where the sentences follow each other in their passage, else one for each."""
+    passage = chosen[0].passage
+    whole = " ".join(one.sentence for one in chosen)
+    if len(chosen) > 1 and whole in one_line(plain(passage.text)):
+        return quote(whole, passage.ref)
+    return " ".join(quote(quote_of(one, wanted), passage.ref) for one in chosen)
