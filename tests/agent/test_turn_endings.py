@@ -1,11 +1,13 @@
 """Every exit reason that the agent itself can give (DESIGN section 4)."""
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
+from proviso_service.context.model import DocumentSummary
 from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.events import DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
@@ -239,3 +241,54 @@ async def test_tool_results_are_cut_to_what_is_left() -> None:
     results = [m for m in world.model.payloads[1] if isinstance(m, ToolMessage)]
     assert sum(len(str(m.content)) for m in results) < 4_000
     assert all(e.truncated for e in of_type(world.events, ToolEnd))
+
+
+async def test_a_cancelled_turn_voids_the_text_it_had_written() -> None:
+    world = agent_world(Step(["Half an "], hold_after=asyncio.Event()))
+    turn = asyncio.create_task(world.run("Which law?"))
+    await world.model.held.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert world.events[-1] == TextDiscarded("text-1", DiscardReason.NOT_FINAL)
+
+
+async def test_a_reply_of_white_space_is_voided_before_the_model_is_called_again() -> None:
+    world = agent_world(Step([" ", "\n"]), text("Hello."))
+    await world.run("Hi")
+    assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-1", DiscardReason.NOT_FINAL)]
+
+
+async def test_calls_get_ids_of_their_own_where_the_model_repeats_or_omits_them() -> None:
+    same = Call("lookup", '{"query": "law"}', "x")
+    lookup = Lookup()
+    world = agent_world(calls(same, same), calls(same), text(GROUNDED), tools=[lookup])
+    await world.run("Which law?")
+    started = [e.call_id for e in of_type(world.events, ToolStart)]
+    assert len(set(started)) == len(lookup.scopes) == 3
+    answered = [m.tool_call_id for m in world.model.payloads[-1] if isinstance(m, ToolMessage)]
+    asked = [c["id"] for m in world.model.payloads[-1] if isinstance(m, AIMessage) for c in m.tool_calls]
+    assert answered == asked == started
+
+
+async def test_the_services_own_notes_take_no_room_from_the_conversation() -> None:
+    world = agent_world(calls(*[LOOKUP] * 60), text(GROUNDED))
+    final = (await world.run("Which law?", options=TurnOptions(max_context_chars=3_000))).final_state
+    assert final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED
+
+
+async def test_a_conversation_over_the_limit_says_how_long_it_is_and_that_the_model_had_nothing_of_it() -> None:
+    history = (HistoryMessage(MessageRole.USER, "x" * 9_000), HistoryMessage(MessageRole.ASSISTANT, "y" * 4_000))
+    notes = (DocumentSummary("a.md", "md", "Notes."),)
+    world = agent_world()
+    context = (await world.run("And now?", history=history, document_context=notes)).final_state.request_context
+    assert context is not None
+    assert context.fill.characters_used > 13_000
+    assert (context.items, context.payload_sha256) == ((), "")
+    assert [(a.included, a.note) for a in context.assets] == [(False, "the model was not called")]
+
+
+@pytest.mark.parametrize("header", ["inf", "-1", "nan", "1e300", "Wed, 21 Oct 2026 07:28:00 GMT"])
+async def test_a_time_to_wait_that_is_no_sensible_number_is_left_out(header: str) -> None:
+    world = agent_world(*[Step(error=http_error(429, {"retry-after": header}))] * 3)
+    assert (await world.run("Which law?")).final_state.retry_after_s is None

@@ -24,20 +24,28 @@ class Call:
 
 @dataclass(frozen=True)
 class Step:
-    """One reply: tokens, then tool calls; `error` is raised after the tokens; `hold` is awaited before anything."""
+    """One reply: tokens, then tool calls; `error` is raised after the tokens; `hold` is awaited before anything,
+    `hold_after` after the tokens."""
 
     tokens: Sequence[str] = ()
     calls: Sequence[Call] = ()
     error: Exception | None = None
     hold: asyncio.Event | None = field(default=None, compare=False)
+    hold_after: asyncio.Event | None = field(default=None, compare=False)
 
 
 class ScriptedChatModel(BaseChatModel):
     """Plays its steps in order and keeps what it was sent; `tools_seen` has the tools of each call."""
 
     script: list[Step]
+    _held: asyncio.Event = PrivateAttr(default_factory=asyncio.Event)
     _payloads: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
     _tools: list[list[str]] = PrivateAttr(default_factory=list)
+
+    @property
+    def held(self) -> asyncio.Event:
+        """Set when a step waits for its `hold_after`."""
+        return self._held
 
     @property
     def payloads(self) -> list[list[BaseMessage]]:
@@ -70,6 +78,9 @@ class ScriptedChatModel(BaseChatModel):
             await step.hold.wait()
         for token in step.tokens:
             yield ChatGenerationChunk(message=AIMessageChunk(content=token))
+        if step.hold_after is not None:
+            self._held.set()
+            await step.hold_after.wait()
         if step.error is not None:
             raise step.error
         calls = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, message_to_dict
 
+from proviso_service.agent.prompts import is_note
 from proviso_service.context.assets import render_documents
 from proviso_service.context.marker import parse_marker, render_marker
 from proviso_service.context.model import DocumentSummary, MatterContext
@@ -16,7 +17,8 @@ from proviso_service.turns.ports import HistoryMessage
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """The newest messages that fit into the limit; `overflowed` when an older one was left out."""
+    """The newest messages that fit into the limit; `overflowed` when an older one was left out. `characters` are those
+    of all of them."""
 
     messages: tuple[AnyMessage, ...]
     characters: int
@@ -25,20 +27,16 @@ class Trimmed:
 
 def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> Trimmed:
     """Counts the text of conversation messages newest first and keeps them until the limit is reached. System messages
-    are kept and not counted (behavioural contract section 6)."""
+    and the service's own notes are kept and not counted (behavioural contract section 6)."""
     kept: list[AnyMessage] = []
     characters = 0
-    overflowed = False
     for message in reversed(messages):
-        if isinstance(message, SystemMessage):
-            kept.append(message)
-            continue
-        length = text_length(message)
-        overflowed = overflowed or characters + length > max_chars
-        if not overflowed:
-            characters += length
-            kept.append(message)
-    return Trimmed(tuple(reversed(kept)), characters, overflowed)
+        if not (isinstance(message, SystemMessage) or is_note(message)):
+            characters += text_length(message)
+            if characters > max_chars:
+                continue
+        kept.append(message)
+    return Trimmed(tuple(reversed(kept)), characters, overflowed=characters > max_chars)
 
 
 def text_length(message: AnyMessage) -> int:

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 import httpx
 
+_MAX_RETRY_AFTER_S = 24 * 3600.0
+
 
 class FailureKind(StrEnum):
     RATE_LIMITED = "rate_limited"
@@ -30,9 +32,10 @@ def retry_after_s(error: BaseException) -> float | None:
     headers = getattr(response, "headers", None)
     value = headers.get("retry-after") if headers is not None else None
     try:
-        return float(value) if value is not None else None
+        seconds = float(value) if value is not None else None
     except ValueError:
         return None
+    return seconds if seconds is not None and 0 <= seconds <= _MAX_RETRY_AFTER_S else None
 
 
 def _classify_one(error: BaseException) -> FailureKind:

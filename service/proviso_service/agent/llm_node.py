@@ -14,7 +14,7 @@ from proviso_service.agent.model_call import ModelCall, text_of
 from proviso_service.agent.prompts import grounding_reminder, is_grounding_reminder
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
-from proviso_service.turns.events import DiscardReason, TextDiscarded
+from proviso_service.turns.events import DiscardReason
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
 
 _log = structlog.get_logger(__name__)
@@ -43,37 +43,37 @@ class LlmNode:
         try:
             reply = await call.run(trimmed.messages)
         except Exception as error:
-            call.discard_text(DiscardReason.NOT_FINAL)
+            scope.text.discard(DiscardReason.NOT_FINAL)
             return {"turns": turns, "exit_reason": _failure(scope, error)}
         if answer_step:
             reply = AIMessage(reply.content)
-        return {"messages": [reply], "turns": turns} | _judge(state, scope, reply, call.text_id)
+        return {"messages": [reply], "turns": turns} | _judge(state, scope, reply)
 
 
-def _judge(state: AgentState, scope: TurnScope, reply: AIMessage, text_id: str) -> Update:
+def _judge(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
     """What the reply means: a key `messages` replaces the one with the bare reply."""
     text = text_of(reply.content)
     if reply.tool_calls or reply.invalid_tool_calls:
-        if text:
-            scope.emit(TextDiscarded(text_id, DiscardReason.NOT_FINAL))
+        scope.text.discard(DiscardReason.NOT_FINAL)
         return {}
     if not text.strip():
+        scope.text.discard(DiscardReason.NOT_FINAL)
         again = not any(is_empty_reply(m) for m in state["messages"])
         return {} if again else {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
     verdict = grounding.check(text, scope.sources, tools_answered=_tools_answered(state["messages"]))
     if _found_nothing(scope) and not verdict.quotes_a_source:
-        if text.strip() != NOT_ENOUGH_INFORMATION:
-            scope.emit(TextDiscarded(text_id, DiscardReason.EMPTY_RETRIEVAL))
+        if text != NOT_ENOUGH_INFORMATION:
+            scope.text.discard(DiscardReason.EMPTY_RETRIEVAL)
         return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
     if not verdict.grounded:
-        return _refuse(state, scope, reply, text_id)
+        return _refuse(state, scope, reply)
     scope.memory.answer = text
     scope.memory.citations = verdict.citations
     return {"exit_reason": state["exit_reason"] or ExitReason.COMPLETED}
 
 
-def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage, text_id: str) -> Update:
-    scope.emit(TextDiscarded(text_id, DiscardReason.GROUNDING))
+def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
+    scope.text.discard(DiscardReason.GROUNDING)
     if any(is_grounding_reminder(m) for m in state["messages"]):
         return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
     return {"messages": [reply, grounding_reminder()]}

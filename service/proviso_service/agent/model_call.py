@@ -3,16 +3,25 @@
 The model's own `_astream` is called, not `astream`: LangChain's callback machinery costs more than all the rest of the
 way from model to wire, and the spans of model calls are made by the service itself."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from itertools import count
+from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, BaseMessageChunk
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    BaseMessage,
+    BaseMessageChunk,
+)
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableBinding
 
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import TurnMemory, TurnScope
-from proviso_service.turns.events import DiscardReason, TextDiscarded, Token, Usage
+from proviso_service.turns.events import DiscardReason, Usage
 
 
 class ModelCall:
@@ -22,43 +31,31 @@ class ModelCall:
         self._scope = scope
         self._retries = retries
         self._kwargs = _tool_kwargs(scope.model, tools)
-        self._text_id = ""
-        self._pieces: list[str] = []
-
-    @property
-    def text_id(self) -> str:
-        """Of the text that the last attempt wrote."""
-        return self._text_id
 
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
-        """The model's reply, its text already sent as tokens. Raises what the last attempt raised."""
-        async for attempt in self._retries.attempts(lambda: self.discard_text(DiscardReason.MODEL_RETRY)):
+        """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
+        text = self._scope.text
+        async for attempt in self._retries.attempts(lambda: text.discard(DiscardReason.MODEL_RETRY)):
             with attempt:
                 return await self._stream(list(messages))
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage]) -> AIMessage:
-        memory = self._scope.memory
-        self._pieces = []
-        memory.texts += 1
-        self._text_id = f"text-{memory.texts}"
+        memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         memory.usage = _add(memory.usage, Usage(model_calls=1))
-        async for generation in self._scope.model._astream(messages, **self._kwargs):
-            chunk = generation.message
-            if text := text_of(chunk.content):
-                self._pieces.append(text)
-                self._scope.emit(Token(self._text_id, text))
-            if isinstance(chunk, AIMessageChunk) and (chunk.tool_call_chunks or chunk.usage_metadata):
-                # Only what is not text is merged: adding up text chunks would cost the square of the answer's length.
-                bare = chunk.model_copy(update={"content": ""})
-                rest = bare if rest is None else rest + bare
-        return _reply("".join(self._pieces), rest, memory)
-
-    def discard_text(self, reason: DiscardReason) -> None:
-        """Voids what the last attempt wrote, if anything."""
-        if self._pieces:
-            self._scope.emit(TextDiscarded(self._text_id, reason))
+        text.begin()
+        stream = cast(AsyncGenerator[ChatGenerationChunk, None], self._scope.model._astream(messages, **self._kwargs))
+        async with aclosing(stream):
+            async for generation in stream:
+                chunk = generation.message
+                if piece := text_of(chunk.content):
+                    text.write(piece)
+                if isinstance(chunk, AIMessageChunk) and (chunk.tool_call_chunks or chunk.usage_metadata):
+                    # Only what is not text is merged: adding up text chunks would cost the square of the length.
+                    bare = chunk.model_copy(update={"content": ""})
+                    rest = bare if rest is None else rest + bare
+        return _reply(str(text), rest, memory)
 
 
 def text_of(content: str | list[Any]) -> str:
@@ -77,7 +74,22 @@ def _reply(text: str, rest: BaseMessageChunk | None, memory: TurnMemory) -> AIMe
         return AIMessage(text)
     if usage := rest.usage_metadata:
         memory.usage = _add(memory.usage, Usage(usage["input_tokens"], usage["output_tokens"]))
+    for call in rest.tool_calls:
+        call["id"] = _own_id(call["id"], memory.call_ids)
+    for broken in rest.invalid_tool_calls:
+        broken["id"] = _own_id(broken["id"], memory.call_ids)
     return AIMessage(text, tool_calls=rest.tool_calls, invalid_tool_calls=rest.invalid_tool_calls)
+
+
+def _own_id(call_id: str | None, used: set[str]) -> str:
+    """The call's id where it is its own in the turn, else a new one: providers leave ids out or count anew."""
+    own = (
+        call_id
+        if call_id and call_id not in used
+        else next(n for n in map("call-{}".format, count(1)) if n not in used)
+    )
+    used.add(own)
+    return own
 
 
 def _add(one: Usage, other: Usage) -> Usage:

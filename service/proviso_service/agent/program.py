@@ -6,6 +6,7 @@ from typing import cast
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
+from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.conversation import history_messages, payload_sha256, trim_messages, user_message
 from proviso_service.agent.graph import Graph, build_graph
@@ -19,7 +20,12 @@ from proviso_service.agent.matter_context import (
 )
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.prompts import SYSTEM_PROMPT
-from proviso_service.agent.request_context import IMAGE_NOT_LOADED, IMAGE_NOT_SEEN, build_request_context
+from proviso_service.agent.request_context import (
+    IMAGE_NOT_LOADED,
+    IMAGE_NOT_SEEN,
+    MODEL_NOT_CALLED,
+    build_request_context,
+)
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
@@ -31,7 +37,7 @@ from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.turns.events import ContextProblem, TurnStart
+from proviso_service.turns.events import ContextProblem, DiscardReason, TurnStart
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import Emit, HistoryMessage, TurnOutcome, TurnRequest
 
@@ -83,6 +89,7 @@ class AgentExecution:
         self._request = request
         self._emit = emit
         self._memory = TurnMemory()
+        self._text = AnswerText(emit)
         self._progress = Progress()
         options = request.options
         self._limits = Limits(
@@ -93,6 +100,15 @@ class AgentExecution:
         )
 
     async def run(self) -> TurnOutcome:
+        try:
+            outcome = await self._decide()
+        except BaseException:
+            self._text.discard(DiscardReason.NOT_FINAL)
+            raise
+        self._text.settle(outcome.final_state.message)
+        return outcome
+
+    async def _decide(self) -> TurnOutcome:
         model = self._agent.models.get(self._request.options.model)
         marked = parse_marker(self._request.message)
         given = self._request.matter_context or marked.context
@@ -130,10 +146,11 @@ class AgentExecution:
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
         messages = self._payload(model)
         trimmed = trim_messages(messages, self._limits.max_context_chars)
-        self._announce(model, messages, trimmed.characters)
         left = self._limits.max_context_chars - trimmed.characters
         if trimmed.overflowed or left < self._agent.turns.min_tool_result_chars:
+            self._announce(model, [], trimmed.characters)
             return self._outcome(ExitReason.MAX_CONTEXT_REACHED)
+        self._announce(model, messages, trimmed.characters)
         state = await self._run_graph(model, messages)
         reason = state["exit_reason"]
         if reason is None:
@@ -153,6 +170,7 @@ class AgentExecution:
             ),
             limits=self._limits,
             sources=Sources(d.summary for d in self._request.document_context),
+            text=self._text,
             memory=self._memory,
         )
         start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
@@ -175,13 +193,14 @@ class AgentExecution:
         ]
 
     def _announce(self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0) -> None:
-        """Builds the request context and emits the turn's first event."""
+        """Builds the request context and emits the turn's first event. Without `messages` the model is not called."""
         schemas = self._agent.tools.schemas()
         self._progress.request_context = build_request_context(
             self._agent.tools.context_items() if messages else (),
             self._progress.resolved.context,
             self._request,
-            IMAGE_NOT_SEEN if model.takes_image_urls else IMAGE_NOT_LOADED,
+            "" if messages else MODEL_NOT_CALLED,
+            (IMAGE_NOT_SEEN if model.takes_image_urls else IMAGE_NOT_LOADED) if messages else MODEL_NOT_CALLED,
             characters,
             self._limits.max_context_chars,
             payload_sha256(messages, schemas) if messages else "",

@@ -1,6 +1,8 @@
 """What the model is told, beside the rules and references of the catalog."""
 
-from langchain_core.messages import HumanMessage
+from enum import StrEnum
+
+from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
@@ -38,9 +40,21 @@ TOOL_LIMIT_REACHED = (
 _REMINDER_NAME = "grounding_check"
 
 
+class Note(StrEnum):
+    """What the service itself tells the model in place of a tool's result; stands as the message's artifact."""
+
+    INVALID_CALL = "invalid_call"
+    LIMIT_REACHED = "limit_reached"
+
+
 def grounding_reminder() -> HumanMessage:
     """Asks for a grounded answer; recognised again by `is_grounding_reminder`."""
     return HumanMessage(GROUNDING_REMINDER, name=_REMINDER_NAME)
+
+
+def is_note(message: AnyMessage) -> bool:
+    """Whether the service itself speaks to the model, as in the system prompt, and nobody of the conversation."""
+    return is_grounding_reminder(message) or (isinstance(message, ToolMessage) and isinstance(message.artifact, Note))
 
 
 def is_grounding_reminder(message: object) -> bool:

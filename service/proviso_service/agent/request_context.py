@@ -12,6 +12,7 @@ from proviso_service.context.model import (
 )
 from proviso_service.turns.ports import TurnRequest
 
+MODEL_NOT_CALLED = "the model was not called"
 IMAGE_NOT_SEEN = "the embedded model cannot see images"
 IMAGE_NOT_LOADED = "images are not loaded for this model yet"
 
@@ -20,14 +21,16 @@ def build_request_context(
     items: tuple[RequestItem, ...],
     matter_context: MatterContext | None,
     request: TurnRequest,
+    document_note: str,
     image_note: str,
     characters_used: int,
     characters_limit: int,
     payload_sha256: str,
 ) -> RequestContext:
-    """The record of one request. No item is omitted as long as the catalog holds tools of include mode always only."""
-    documents = [AssetUse(AssetKind.DOCUMENT, d.filename, included=True) for d in request.document_context]
-    images = [AssetUse(AssetKind.IMAGE, url, included=False, note=image_note) for url in request.image_urls]
+    """The record of one request. The notes say why assets of a kind were not given to the model; with an empty one they
+    were. No item is omitted as long as the catalog holds tools of include mode always only."""
+    documents = [_use(AssetKind.DOCUMENT, d.filename, document_note) for d in request.document_context]
+    images = [_use(AssetKind.IMAGE, url, image_note) for url in request.image_urls]
     return RequestContext(
         items=items,
         omitted=(),
@@ -37,3 +40,7 @@ def build_request_context(
         timestamp=datetime.now(UTC),
         payload_sha256=payload_sha256,
     )
+
+
+def _use(kind: AssetKind, name: str, note: str) -> AssetUse:
+    return AssetUse(kind, name, included=not note, note=note)

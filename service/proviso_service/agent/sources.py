@@ -9,8 +9,10 @@ from proviso_service.tools.base import Passage
 # Typographic double and single quotation marks, and the no-break space.
 _EQUIVALENT = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a\u00a0", "\"\"\"''' ")
 _SPACE = re.compile(r"\s+")
-# Marks of Markdown that nobody reads out: emphasis and inline HTML tags.
-_MARKUP = re.compile(r"\*\*|</?[A-Za-z][^<>\n]{0,200}>")
+# Marks of Markdown that nobody reads out: of headings, of emphasis, and inline HTML tags.
+_MARKUP = re.compile(
+    r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

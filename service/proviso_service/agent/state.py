@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
+from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.sources import Sources
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
@@ -43,7 +44,7 @@ class TurnMemory:
     usage: Usage = Usage()
     cycles: int = 0
     tool_calls: int = 0
-    texts: int = 0
+    call_ids: set[str] = field(default_factory=set)
     citations: tuple[Citation, ...] = ()
     answer: str = ""
     context_problem: ContextProblem | None = None
@@ -62,4 +63,5 @@ class TurnScope:
     tool_scope: ToolScope
     limits: Limits
     sources: Sources
-    memory: TurnMemory = field(default_factory=TurnMemory)
+    text: AnswerText
+    memory: TurnMemory

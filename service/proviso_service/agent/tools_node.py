@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
-from proviso_service.agent.prompts import TOOL_LIMIT_REACHED
+from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.errors import ProvisoError
@@ -25,7 +25,8 @@ from proviso_service.turns.exit_reasons import ExitReason
 
 _log = structlog.get_logger(__name__)
 
-_INVALID = "invalid"
+_NOT_JSON = "The arguments are not valid JSON."
+_MAX_PROBLEM_CHARS = 1_000
 _FAILED = "The tool failed. Answer without it, or try another one."
 
 Update = dict[str, Any]
@@ -157,8 +158,8 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
 def _read_calls(message: AIMessage, scope: TurnScope) -> list[ValidCall | InvalidCall]:
     """The calls of a message in order, checked against the schemas of the tools."""
     calls: list[ValidCall | InvalidCall] = []
-    for index, call in enumerate(message.tool_calls):
-        call_id = call["id"] or f"call-{index}"
+    for call in message.tool_calls:
+        call_id = str(call["id"])
         tool = scope.tools.get(call["name"])
         if tool is None:
             known = ", ".join(scope.tools.names)
@@ -170,10 +171,7 @@ def _read_calls(message: AIMessage, scope: TurnScope) -> list[ValidCall | Invali
             calls.append(ValidCall(call_id, tool, tool.args.model_validate(given)))
         except ValidationError as error:
             calls.append(InvalidCall(call_id, tool.name, _describe(error)))
-    for index, broken in enumerate(message.invalid_tool_calls):
-        problem = "The arguments are not valid JSON."
-        calls.append(InvalidCall(broken["id"] or f"invalid-{index}", broken["name"] or "", problem))
-    return calls
+    return calls + [InvalidCall(str(c["id"]), c["name"] or "", _NOT_JSON) for c in message.invalid_tool_calls]
 
 
 def _describe(error: ValidationError) -> str:
@@ -181,11 +179,11 @@ def _describe(error: ValidationError) -> str:
         f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
         for e in error.errors(include_url=False, include_input=False)
     )
-    return "The arguments do not fit the tool's schema: " + "; ".join(problems)
+    return ("The arguments do not fit the tool's schema: " + "; ".join(problems))[:_MAX_PROBLEM_CHARS]
 
 
 def _told_before(messages: Sequence[AnyMessage]) -> bool:
-    return any(isinstance(m, ToolMessage) and m.artifact == _INVALID for m in messages)
+    return any(isinstance(m, ToolMessage) and m.artifact is Note.INVALID_CALL for m in messages)
 
 
 def _invalid_answer(call: InvalidCall) -> ToolMessage:
@@ -194,7 +192,7 @@ def _invalid_answer(call: InvalidCall) -> ToolMessage:
         tool_call_id=call.call_id,
         name=call.name,
         status="error",
-        artifact=_INVALID,
+        artifact=Note.INVALID_CALL,
     )
 
 
@@ -204,6 +202,7 @@ def _limit_answer(call: ValidCall) -> ToolMessage:
         tool_call_id=call.call_id,
         name=call.tool.name,
         status="error",
+        artifact=Note.LIMIT_REACHED,
     )
 
 
