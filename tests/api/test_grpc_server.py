@@ -104,12 +104,15 @@ async def test_calls_before_readiness_are_unavailable() -> None:
 async def test_a_stopping_service_takes_no_new_work_and_still_answers(tmp_path: Path) -> None:
     async with conversations(tmp_path) as domain, served(domain) as server:
         chat = ChatServiceStub(server.channel)
-        answer = await chat.Invoke(chat_pb2.ChatRequest(message="Hello"))
+        asked = chat_pb2.ChatRequest(message="Hello", request_id="r-1")
+        answer = await chat.Invoke(asked)
         await server.readiness.enter_shutdown()
+        await server.turns.drain(0)
         upload = MatterServiceStub(server.channel).UploadDocument(iter([matters_pb2.UploadDocumentRequest()]))
         for call in (chat.Invoke(chat_pb2.ChatRequest()), _all(chat.Chat(chat_pb2.ChatRequest())), upload):
             refused = await refusal(call)
             assert (refused.code, refused.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
+        assert await chat.Invoke(asked) == answer
         turn = await chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=answer.turn_id))
         events = [e async for e in chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=answer.turn_id))]
     assert turn.final_state == answer.final_state == events[-1].final_state

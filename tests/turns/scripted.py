@@ -137,7 +137,7 @@ class MemoryTurnStore:
         self.failures: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
         self.reached: dict[str, asyncio.Event] = {
-            name: asyncio.Event() for name in ("begin", "finish", "renew", "get", "close_interrupted")
+            name: asyncio.Event() for name in ("begin", "begun_before", "finish", "renew", "get", "close_interrupted")
         }
 
     async def calls(self, name: str, count: int) -> None:
@@ -150,11 +150,8 @@ class MemoryTurnStore:
         self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
     ) -> TurnBegun:
         await self._enter("begin")
-        for row in self.rows.values():
-            if request.request_id and (row.record.caller, row.request_id) == (caller, request.request_id):
-                if row.payload_sha256 != payload_sha256:
-                    raise RequestIdReused(request.request_id)
-                return TurnBegun(row.record.turn_id, False)
+        if request.request_id and (earlier := self._begun_before(caller, request.request_id, payload_sha256)):
+            return TurnBegun(earlier, False)
         for row in self.rows.values():
             same_session = (row.record.caller, row.record.session_id) == (caller, request.session_id)
             if request.session_id and same_session and row.record.state is not TurnState.ENDED:
@@ -162,6 +159,18 @@ class MemoryTurnStore:
         record = TurnRecord(turn_id, caller, request.session_id, TurnState.RUNNING, 0, None)
         self.rows[turn_id] = Row(record, request.request_id, payload_sha256, owner)
         return TurnBegun(turn_id, True)
+
+    async def begun_before(self, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        await self._enter("begun_before")
+        return self._begun_before(caller, request_id, payload_sha256)
+
+    def _begun_before(self, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        for row in self.rows.values():
+            if (row.record.caller, row.request_id) == (caller, request_id):
+                if row.payload_sha256 != payload_sha256:
+                    raise RequestIdReused(request_id)
+                return row.record.turn_id
+        return None
 
     async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
         await self._enter("renew")

@@ -7,7 +7,8 @@ import pytest
 
 from proviso_service.context.model import DocumentSummary, MatterContext
 from proviso_service.context.sessions import MessageRole
-from proviso_service.errors import RequestIdReused, TurnExpired
+from proviso_service.errors import Draining, RequestIdReused, TooBusy, TurnExpired
+from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
 from tests.turns.scripted import (
@@ -115,3 +116,23 @@ def test_the_hash_of_a_payload_is_the_same_in_every_release() -> None:
 def test_the_hash_of_a_payload_covers_everything_else(change: dict[str, object]) -> None:
     changed = replace(REQUEST, **change)  # type: ignore[arg-type]
     assert payload_sha256(changed) != payload_sha256(REQUEST)
+
+
+async def test_a_request_repeated_when_no_turn_can_be_started_finds_the_turn_it_began() -> None:
+    program = Gated()
+    async with running(program, max_running=1) as turns:
+        turn_id = await turns.start(ANN, REQUEST)
+        with pytest.raises(TooBusy):
+            await turns.start(ANN, replace(REQUEST, request_id="r-2"))
+        assert await turns.start(ANN, REQUEST) == turn_id
+        with pytest.raises(RequestIdReused):
+            await turns.start(ANN, replace(REQUEST, message="What is the fee?"))
+        draining = asyncio.create_task(turns.drain(5))
+        await asyncio.sleep(0)
+        with pytest.raises(Draining):
+            await turns.start(BEN, REQUEST)
+        async with turns.attend(ANN, REQUEST) as found:
+            assert found == turn_id
+            program.gate.set()
+            assert final_of(await collect(turns, found)).exit_reason is ExitReason.COMPLETED
+        await draining

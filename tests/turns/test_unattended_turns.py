@@ -1,12 +1,13 @@
 """What becomes of a turn that nobody reads (on_disconnect)."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import OnDisconnect, TurnRequest
-from tests.turns.scripted import ANN, TURN_START, Gated, MemoryTurnStore, collect, final_of, read_to, running
+from tests.turns.scripted import ANN, TURN_START, Gated, MemoryTurnStore, collect, emits, final_of, read_to, running
 
 GRACE = TurnRequest(message="?", on_disconnect=OnDisconnect.GRACE)
 CONTINUE = TurnRequest(message="?", on_disconnect=OnDisconnect.CONTINUE)
@@ -97,3 +98,81 @@ async def test_an_invocation_counts_as_attached() -> None:
         await asyncio.sleep(2 * SHORT_S)  # the grace time passes while somebody is attached
         program.gate.set()
         assert (await invocation).exit_reason is ExitReason.COMPLETED
+
+
+@pytest.mark.parametrize("registered", [False, True], ids=["while it is registered", "before it is read"])
+async def test_a_caller_that_goes_before_it_has_read_anything_has_left_the_turn(registered: bool) -> None:
+    store = MemoryTurnStore()
+    if not registered:
+        store.gates["begin"] = asyncio.Event()
+
+    async def chat() -> None:
+        async with turns.attend(ANN, CANCEL):
+            await asyncio.Event().wait()
+
+    async with running(Gated(), store) as turns:
+        calling = asyncio.create_task(chat())
+        await store.reached["begin"].wait()
+        for _ in range(10 * registered):
+            await asyncio.sleep(0)
+        calling.cancel()
+        await asyncio.wait([calling])
+        if not registered:
+            store.gates["begin"].set()
+        assert await ended(store) is ExitReason.CANCELLED
+
+
+async def test_a_caller_that_is_registering_a_turn_to_go_on_may_leave() -> None:
+    store, program = MemoryTurnStore(), Gated()
+    store.gates["begin"] = asyncio.Event()
+
+    async def chat() -> None:
+        async with turns.attend(ANN, CONTINUE):
+            raise AssertionError("it has left")
+
+    async with running(program, store, grace_s=SHORT_S) as turns:
+        calling = asyncio.create_task(chat())
+        await store.reached["begin"].wait()
+        calling.cancel()
+        await asyncio.wait([calling])
+        store.gates["begin"].set()
+        program.gate.set()
+        assert await ended(store) is ExitReason.COMPLETED
+
+
+async def test_attending_counts_as_attached() -> None:
+    program = Gated()
+    async with running(program, grace_s=SHORT_S) as turns, turns.attend(ANN, GRACE) as turn_id:
+        await asyncio.sleep(2 * SHORT_S)  # the grace time passes while somebody is attached
+        program.gate.set()
+        assert final_of(await collect(turns, turn_id)).exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_repeated_request_attends_the_earlier_turn() -> None:
+    program, request = Gated(), replace(CANCEL, request_id="r-1")
+    async with running(program) as turns:
+        async with turns.attend(ANN, request) as first:
+            repeating = turns.attend(ANN, request)
+            assert await repeating.__aenter__() == first
+        program.gate.set()
+        assert final_of(await collect(turns, first)).exit_reason is ExitReason.COMPLETED
+        await repeating.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_an_invocation_cancelled_at_any_moment_cancels_its_turn(steps: int) -> None:
+    store = MemoryTurnStore()
+    async with running(Gated(), store) as turns:
+        invoking = asyncio.create_task(turns.invoke(ANN, CONTINUE))
+        await store.reached["begin"].wait()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        invoking.cancel()
+        assert await ended(store) is ExitReason.CANCELLED
+        assert invoking.cancelled()
+
+
+async def test_an_invocation_returns_the_final_state() -> None:
+    async with running(emits(TURN_START)) as turns:
+        turn_id, final = await turns.invoke(ANN, GRACE)
+        assert final == final_of(await collect(turns, turn_id))

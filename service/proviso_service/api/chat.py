@@ -19,6 +19,7 @@ from proviso_service.api.requests.chat import (
     ResumeChatRequestModel,
 )
 from proviso_service.security.identity import Caller
+from proviso_service.turns.ports import TurnRequest
 
 TURN_ID_KEY = "proviso-turn-id"
 
@@ -28,12 +29,13 @@ class ChatServicer(ChatServiceServicer):
         self._domain = domain
 
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
-        caller, turn_id = await self._start(request, context)
-        # Ahead of the first event, so that a caller who is cut off before it can resume.
-        await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
-        async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
-            async for event in events:
-                yield agent_event(turn_id, event)
+        caller, asked = self._asked(request, context)
+        async with self._domain.turns.attend(caller, asked) as turn_id:
+            # Ahead of the first event, so that a caller who is cut off before it can resume.
+            await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
+            async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
+                async for event in events:
+                    yield agent_event(turn_id, event)
 
     async def ResumeChat(self, request: pb.ResumeChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         asked = parse(ResumeChatRequestModel, request)
@@ -43,9 +45,7 @@ class ChatServicer(ChatServiceServicer):
                 yield agent_event(asked.turn_id, event)
 
     async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
-        caller, turn_id = await self._start(request, context)
-        # Nobody can resume what has no stream: a cancelled wait cancels the turn.
-        state = await self._domain.turns.wait(caller, turn_id)
+        turn_id, state = await self._domain.turns.invoke(*self._asked(request, context))
         return pb.InvokeResponse(turn_id=turn_id, final_state=final_state(state))
 
     async def CancelTurn(self, request: pb.CancelTurnRequest, context: Context) -> pb.CancelTurnResponse:
@@ -67,7 +67,6 @@ class ChatServicer(ChatServiceServicer):
     async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
         raise NotBuilt("DecideToolCall", "approvals")
 
-    async def _start(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, str]:
+    def _asked(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, TurnRequest]:
         asked = parse(ChatRequestModel, request, context=self._domain.limits)
-        caller = self._domain.identify(context, asked.user_id)
-        return caller, await self._domain.turns.start(caller, asked.to_domain())
+        return self._domain.identify(context, asked.user_id), asked.to_domain()

@@ -121,6 +121,11 @@ class TurnStore(Protocol):
         payload is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
         ...
 
+    async def begun_before(self, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        """The turn that this caller's request_id began, None when it began none. Raises RequestIdReused when it began
+        one with another payload."""
+        ...
+
     async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
         """Extends the leases of running turns."""
         ...

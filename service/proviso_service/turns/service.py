@@ -1,8 +1,8 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -13,7 +13,8 @@ from proviso_service.turns.events import FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.leases import LeaseKeeper
 from proviso_service.turns.memory_log import MemoryTurnLog
-from proviso_service.turns.ports import TurnProgram, TurnRecord, TurnRequest, TurnState, TurnStore
+from proviso_service.turns.payload import payload_sha256
+from proviso_service.turns.ports import OnDisconnect, TurnProgram, TurnRecord, TurnRequest, TurnState, TurnStore
 from proviso_service.turns.reader import check_position, follow
 from proviso_service.turns.retention import Retention
 from proviso_service.turns.runner import RunnerLimits, Turn, TurnRunner
@@ -67,20 +68,34 @@ class Turns:
         await self._leases.open()
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
-        """Starts a turn and returns its id; a repeated request_id with an equal payload returns the id of the turn
-        that it began before. A caller that goes away meanwhile leaves a turn that nobody reads.
+        """Starts a turn that nobody reads yet and returns its id; a repeated request_id with an equal payload returns
+        the id of the turn that it began before, also when no turn can be started.
 
         Raises Draining, TooBusy, SessionBusy, RequestIdReused."""
-        if self._draining:
-            raise Draining
-        if len(self._running) >= self._max_running:
-            raise TooBusy("Too many turns are running", _RETRY_AFTER_S)
-        runner = self._new_runner(caller, request)
-        turn_id = runner.turn.turn_id
-        # Known before it is registered: whoever learns the id from the store finds the turn here.
-        self._turns[turn_id] = runner.turn
-        self._running[turn_id] = runner, asyncio.create_task(self._live(runner), name=f"turn {turn_id}")
-        return await asyncio.shield(runner.begun)
+        if refusal := self._refusal():
+            return await self._begun_before(caller, request, refusal)
+        return await asyncio.shield(self._launch(caller, request).begun)
+
+    @asynccontextmanager
+    async def attend(self, caller: Caller, request: TurnRequest) -> AsyncIterator[str]:
+        """As `start`, with the caller attached inside, from before the turn is registered: one that goes away at any
+        moment has left the turn, and `on_disconnect` says what becomes of it."""
+        with ExitStack() as attached:
+            if refusal := self._refusal():
+                turn_id, own = await self._begun_before(caller, request, refusal), ""
+            else:
+                runner = self._launch(caller, request)
+                attached.enter_context(runner.turn.attendance.attached())
+                turn_id, own = await asyncio.shield(runner.begun), runner.turn.turn_id
+            if turn_id != own and (earlier := self._find(caller, turn_id)):
+                attached.enter_context(earlier.attendance.attached())
+            yield turn_id
+
+    async def invoke(self, caller: Caller, request: TurnRequest) -> tuple[str, FinalState]:
+        """Runs a turn to its end and returns its id and final state. Cancelling the call cancels the turn, at any
+        moment and whatever `on_disconnect` says. Raises what `start` and `wait` raise."""
+        async with self.attend(caller, replace(request, on_disconnect=OnDisconnect.CANCEL)) as turn_id:
+            return turn_id, await self.wait(caller, turn_id)
 
     async def read(
         self, caller: Caller, turn_id: str, after_sequence: int
@@ -149,6 +164,32 @@ class Turns:
         await self._stop_running()
         await self._leases.close()
         self._retention.close()
+
+    def _refusal(self) -> Draining | TooBusy | None:
+        """Why no turn can be started now."""
+        if self._draining:
+            return Draining()
+        if len(self._running) >= self._max_running:
+            return TooBusy("Too many turns are running", _RETRY_AFTER_S)
+        return None
+
+    async def _begun_before(self, caller: Caller, request: TurnRequest, refusal: Draining | TooBusy) -> str:
+        """The turn that the same request began before; raises the refusal when there is none."""
+        if not request.request_id:
+            raise refusal
+        earlier = self._store.begun_before(caller, request.request_id, payload_sha256(request))
+        turn_id = await within(self._limits.store_s, earlier)
+        if turn_id is None:
+            raise refusal
+        return turn_id
+
+    def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner:
+        runner = self._new_runner(caller, request)
+        turn_id = runner.turn.turn_id
+        # Known before it is registered: whoever learns the id from the store finds the turn here.
+        self._turns[turn_id] = runner.turn
+        self._running[turn_id] = runner, asyncio.create_task(self._live(runner), name=f"turn {turn_id}")
+        return runner
 
     def _new_runner(self, caller: Caller, request: TurnRequest) -> TurnRunner:
         settings = self._settings

@@ -63,6 +63,7 @@ def statements(state_file: Path) -> Iterator[Statements]:
 
 TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] = {
     "begin again": lambda turns, _: turns.begin(ANNA, "t-2", REQUEST, "hash", "me", 60),
+    "begun before": lambda turns, _: turns.begun_before(ANNA, "r-1", "hash"),
     "finish": lambda turns, _: turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello")),
     "get": lambda turns, _: turns.get(ANNA, "t-1"),
     "session": lambda _, sessions: sessions.get(ANNA, "s"),

@@ -282,3 +282,12 @@ async def test_a_lease_is_renewed_by_its_owner_only_and_while_the_turn_runs(turn
     assert await turns.close_interrupted("other") == 1
     await turns.renew("me", ["t-1"], 1000)
     assert await state_of(turns, "t-1") is TurnState.ENDED
+
+
+async def test_what_a_request_began_before_is_found_by_its_caller_and_payload_only(turns: SqlTurnStore) -> None:
+    await turns.begin(ANNA, "t-1", replace(QUESTION, request_id="r"), "hash", "me", 60)
+    assert await turns.begun_before(ANNA, "r", "hash") == "t-1"
+    assert await turns.begun_before(ANNA, "r-2", "hash") is None
+    assert await turns.begun_before(replace(ANNA, user="somebody else"), "r", "hash") is None
+    with pytest.raises(RequestIdReused):
+        await turns.begun_before(ANNA, "r", "another hash")

@@ -8,13 +8,8 @@ from proviso_service.api.readiness import Readiness
 from proviso_service.errors import Draining, NotReady
 
 OWN = "/proviso.v1."
-NEW_WORK = frozenset(
-    {
-        "/proviso.v1.ChatService/Chat",
-        "/proviso.v1.ChatService/Invoke",
-        "/proviso.v1.MatterService/UploadDocument",
-    }
-)
+NEW_WORK = frozenset({"/proviso.v1.MatterService/UploadDocument"})
+"""Beside turns, which are refused where they start: a repeated request still finds the turn that it began."""
 
 
 class Gate:

@@ -68,6 +68,10 @@ class SqlTurnStore(Store):
             return TurnBegun(turn_id, created=True)
         return _in_the_way(transaction, caller, request, payload_sha256)
 
+    @reading
+    def begun_before(self, transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        return _begun_before(transaction, caller, request_id, payload_sha256)
+
     @writing
     def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> None:
         until = self._database.now() + timedelta(seconds=lease_s)
@@ -125,18 +129,25 @@ class SqlTurnStore(Store):
 
 def _in_the_way(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
     """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
-    mine = (turns.c.tenant == caller.tenant, turns.c.user_id == caller.user)
     if request.request_id:
-        query = select(turns.c.turn_id, turns.c.payload_sha256).where(
-            *mine, turns.c.request_id == request.request_id, WITH_REQUEST_ID
-        )
-        earlier = transaction.execute(query).one_or_none()
-        if earlier is not None and earlier.payload_sha256 != payload_sha256:
-            raise RequestIdReused(request.request_id)
+        earlier = _begun_before(transaction, caller, request.request_id, payload_sha256)
         if earlier is not None:
-            return TurnBegun(earlier.turn_id, created=False)
-    in_session = select(turns.c.turn_id).where(*mine, turns.c.session_id == request.session_id, OPEN_IN_SESSION)
+            return TurnBegun(earlier, created=False)
+    in_session = select(turns.c.turn_id).where(*_of(caller), turns.c.session_id == request.session_id, OPEN_IN_SESSION)
     raise SessionBusy(request.session_id, transaction.execute(in_session).scalar_one())
+
+
+def _begun_before(transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+    query = select(turns.c.turn_id, turns.c.payload_sha256).where(
+        *_of(caller), turns.c.request_id == request_id, WITH_REQUEST_ID
+    )
+    row = transaction.execute(query).one_or_none()
+    if row is None:
+        return None
+    if row.payload_sha256 != payload_sha256:
+        raise RequestIdReused(request_id)
+    turn_id: str = row.turn_id
+    return turn_id
 
 
 def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
@@ -147,7 +158,11 @@ def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
 
 
 def _this(caller: Caller, turn_id: str) -> tuple[Any, ...]:
-    return turns.c.tenant == caller.tenant, turns.c.user_id == caller.user, turns.c.turn_id == turn_id
+    return *_of(caller), turns.c.turn_id == turn_id
+
+
+def _of(caller: Caller) -> tuple[Any, ...]:
+    return turns.c.tenant == caller.tenant, turns.c.user_id == caller.user
 
 
 def _record_of(row: Row[Any]) -> TurnRecord:
