@@ -57,5 +57,5 @@ def test_a_blocking_stream_ends_with_the_final_state(grpc_channel: grpc.Channel)
 
 
 def test_a_refusal_reaches_blocking_code_with_its_code(grpc_stub: "matters_pb2_grpc.MatterServiceStub") -> None:
-    with pytest.raises(grpc.RpcError, match="StatusCode.INVALID_ARGUMENT"):
+    with pytest.raises(grpc.RpcError, match=r"StatusCode\.INVALID_ARGUMENT"):
         grpc_stub.CreateMatter(matters_pb2.CreateMatterRequest(), timeout=10)
