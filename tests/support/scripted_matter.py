@@ -298,4 +298,4 @@ def assert_grounded(turn: Turn) -> None:
         for source in [*value.get("results", []), *([value] if "text" in value else [])]:
             texts[str(source["ref"])] = normalised(source["text"])
     for quote, ref in quotes_of(turn.answer):
-        assert quote in texts[ref], quote
+        assert normalised(quote) in texts[ref], quote

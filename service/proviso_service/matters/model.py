@@ -151,7 +151,7 @@ class UploadResult:
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """`threshold` and `semantic_weight` in [0, 1]; empty `document_ids` means the whole matter. At most
-    `max_per_document` passages of one document are returned; 0 sets no limit."""
+    `max_per_document` passages of one document are returned, the best of each document first; 0 sets no limit."""
 
     matter_id: str
     query: str

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -141,12 +141,16 @@ def _ranked(candidates: Sequence[_Candidate], query: SearchQuery) -> list[tuple[
 
 
 def _spread(ranked: Sequence[tuple[float, _Candidate]], max_per_document: int) -> Iterator[tuple[float, _Candidate]]:
-    """At most so many of one document, in their order; 0 sets no limit."""
+    """At most so many of one document: the best of each document first, then the second best, each in their order. 0
+    sets no limit and leaves the order alone."""
     taken = Counter[str]()
+    rounds: list[list[tuple[float, _Candidate]]] = [[] for _ in range(max_per_document or 1)]
     for score, candidate in ranked:
-        taken[candidate.stored.document_id] += 1
-        if not max_per_document or taken[candidate.stored.document_id] <= max_per_document:
-            yield score, candidate
+        document_id = candidate.stored.document_id
+        if taken[document_id] < len(rounds) or not max_per_document:
+            rounds[taken[document_id] if max_per_document else 0].append((score, candidate))
+        taken[document_id] += 1
+    return chain.from_iterable(rounds)
 
 
 def _is_relevant(candidate: _Candidate, query: SearchQuery) -> bool:

@@ -14,9 +14,11 @@ from proviso_service.tools.rendering import to_json
 
 MAX_DOCUMENT_IDS = 1_000
 MAX_MATCHING_SHOWN = 12
-MIN_EXCERPT_CHARS = 280
-# The share of a result's characters that lists of names may take from the passages.
-_NAMES_SHARE = 0.25
+MIN_EXCERPT_CHARS = 360
+# The share of a result's characters that a list of names may take; more where passages need little room.
+_NAMES_SHARE = 0.16
+_NAMES_SHARE_OF_FEW = 0.5
+_FEW_PASSAGES = 2
 
 
 class IsaacusSearchArgs(ToolArgs):
@@ -26,7 +28,7 @@ class IsaacusSearchArgs(ToolArgs):
     semantic_weight: float = Field(0.7, ge=0, le=1, description="Weight of meaning against words.")
     include_context: bool = Field(False, description="Whether to add the passages before and after each one.")
     max_per_document: int = Field(
-        0, ge=0, le=20, description="Most passages of one document; 0 for no limit, 1 to hear as many as possible."
+        0, ge=0, le=20, description="Most passages of one document, the best of each first; 0 for no limit."
     )
     document_ids: list[str] = Field(
         default_factory=list, max_length=MAX_DOCUMENT_IDS, description="Documents to search; all when empty."
@@ -60,7 +62,8 @@ class SearchResult:
     def render(self, number: Number, max_chars: int) -> Rendered:
         """As many passages as fit, best first, each cut to the part that is about the query when that makes room for
         others: the fewer passages were asked for, the more of each is shown."""
-        frame = self._frame(int(max_chars * _NAMES_SHARE))
+        names_share = _NAMES_SHARE if len(self.outcome.hits) > _FEW_PASSAGES else _NAMES_SHARE_OF_FEW
+        frame = self._frame(int(max_chars * names_share))
         room = max_chars - len(to_json(frame))
         hits = self.outcome.hits
         stems = stems_of(self.outcome.query.query)
@@ -83,6 +86,7 @@ class SearchResult:
         return {
             "query": outcome.query.query,
             "total_found": len(outcome.hits),
+            "documents_found": len({hit.stored.document_id for hit in outcome.hits}),
             "results": [],
             "documents_matching": _fitting(matching, max_chars),
             "documents_matching_count": len(matching),

@@ -120,11 +120,12 @@ async def test_an_empty_matter_has_nothing_to_quote(model: LocalChatModel, matte
     assert answer.startswith(phrases.NO_ANSWER)
 
 
-async def test_a_document_is_shown_paragraph_by_paragraph(model: LocalChatModel, matter: ScriptedMatter) -> None:
+async def test_a_document_is_shown_as_one_quote(model: LocalChatModel, matter: ScriptedMatter) -> None:
     turn = await run_turn(model, matter, "Show me the NDA")
     assert turn.called == [LIST, TEXT]
     assert turn.answer.startswith(f"{NDA} reads:\n\n")
-    assert [quote for quote, _ in quotes_of(turn.answer)] == [part for chunk in DOCUMENTS[NDA] for part in chunk]
+    whole = "\n\n".join(part for chunk in DOCUMENTS[NDA] for part in chunk)
+    assert [quote for quote, _ in quotes_of(turn.answer)] == [whole]
     assert_grounded(turn)
 
 

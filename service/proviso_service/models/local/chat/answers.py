@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from proviso_service.models.local.chat import counts, phrases, reading
 from proviso_service.models.local.chat.comparison import compared
-from proviso_service.models.local.chat.evidence import Evidence, Listing
+from proviso_service.models.local.chat.evidence import Evidence, Listing, Search
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.quoting import best_by_document, distinct, listed, stated
-from proviso_service.models.local.chat.ranking import Scored, Wanted, rank
-from proviso_service.models.local.chat.rendering import counted, document_lines, joined, name
+from proviso_service.models.local.chat.ranking import Scored, Wanted, closest, rank
+from proviso_service.models.local.chat.rendering import bullets, counted, document_lines, joined, name
 from proviso_service.models.local.chat.targets import Target
 from proviso_service.models.local.chat.task import Scope, Task
 from proviso_service.models.local.chat.topics import Kind
@@ -29,7 +29,6 @@ _MANY_DOCUMENTS = 3
 _MIN_WITHOUT_FIGURE = 0.75
 _WITHOUT_FIGURE = {
     Kind.DURATION: "I found no period stated as such. ",
-    Kind.DATE: "I found no date stated as such. ",
     Kind.MONEY: "I found no amount stated as such. ",
 }
 
@@ -60,23 +59,25 @@ async def _quoted_answer(task: Task, target: Target, evidence: Evidence, embedde
     wanted = Wanted(task.bare_question, task.topic, task.kind)
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
+    if task.intent in (Intent.FIND, Intent.CLAUSE):
+        good = closest(good, wanted)
     if not good:
         return _without_figure(ranked, wanted, evidence) or _nothing(target, evidence)
     if task.intent is Intent.COMPARE:
         return Answer(compared(task, target, good, wanted) + _caveat(evidence))
     if task.intent is Intent.FIND:
         chosen = distinct(good)[:_MAX_FOUND]
-        text = listed(chosen, wanted, ranked)
+        text = bullets(listed(chosen, wanted, good, ranked))
     else:
-        chosen = best_by_document(good)
+        chosen = best_by_document(good, wanted)
         text = _opening(task, good) + stated(good, wanted)
     documents = len({one.document for one in chosen})
     return Answer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
 
 
 def _without_figure(ranked: Sequence[Scored], wanted: Wanted, evidence: Evidence) -> Answer | None:
-    """The clause on the topic that does not say how long, when or how much, and says so."""
-    if wanted.topic is None or wanted.kind is None:
+    """The clause on the topic that does not say how long or how much, and says so."""
+    if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
         return None
     bare = Wanted(wanted.question, wanted.topic)
     near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE]
@@ -87,9 +88,9 @@ def _without_figure(ranked: Sequence[Scored], wanted: Wanted, evidence: Evidence
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:
     """How many documents the last search over the matter found beyond those it had room for."""
-    last = evidence.searches[-1]
-    more = last.total_found - len(last.results)
-    if quoted < _MANY_DOCUMENTS or more <= 0 or not last.is_by_document:
+    last = evidence.searches[-1] if evidence.searches else Search()
+    more = last.documents_not_shown
+    if quoted < _MANY_DOCUMENTS or more <= 0:
         return ""
     least = "At least " if last.is_full else ""
     verb = "has a passage that came close and is" if more == 1 else "have passages that came close and are"
@@ -101,7 +102,7 @@ def is_answer(scored: Scored, wanted: Wanted) -> bool:
     if not scored.has_evidence:
         return False
     if wanted.topic is not None:
-        return scored.score >= _MIN_TOPIC_SCORE
+        return scored.score >= _MIN_TOPIC_SCORE and not scored.is_beside
     if scored.similarity < _MIN_SIMILARITY:
         return False
     if scored.overlap == 1:

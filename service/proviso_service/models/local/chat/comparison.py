@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 
 from proviso_service.models.local.chat.measures import only_amount, only_duration
-from proviso_service.models.local.chat.quoting import stated
+from proviso_service.models.local.chat.quoting import listed, stated
 from proviso_service.models.local.chat.ranking import Scored, Wanted, quote_of
-from proviso_service.models.local.chat.rendering import bullets, name, place, quote
+from proviso_service.models.local.chat.rendering import bullets, name
 from proviso_service.models.local.chat.targets import Target
 from proviso_service.models.local.chat.task import Task
 
@@ -27,7 +27,7 @@ def compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted)
     if len(best) + len(silent) + len(target.missing) == 1:
         return stated(good, wanted)
     chosen = _in_order(list(best.values())[:_MAX_COMPARED], target)
-    lines = [f"{place(one.passage)}: {quote(quote_of(one, wanted), one.passage.ref)}" for one in chosen]
+    lines = listed(chosen, wanted, good)
     lines += [f"{one}: nothing found that answers this." for one in silent]
     lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
     larger = larger_line(task.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])

@@ -80,17 +80,23 @@ class Search(_Result):
 
     query: str = ""
     total_found: int = 0
+    documents_found: int = 0
     results: tuple[Passage, ...] = ()
     documents_matching: tuple[MatchingDocument, ...] | None = None
     documents_matching_count: int | None = None
     documents_processing: tuple[Any, ...] = ()
     document_ids: tuple[str, ...] = Field((), exclude=True)
     max_results: int = Field(0, exclude=True)
-    is_by_document: bool = Field(False, exclude=True)
 
     @property
     def processing_names(self) -> tuple[str, ...]:
         return tuple(_name(entry) for entry in self.documents_processing)
+
+    @property
+    def documents_not_shown(self) -> int:
+        """Documents with passages that the result had no room for."""
+        shown = {one.document_id or one.filename for one in self.results}
+        return max(0, self.documents_found - len(shown))
 
     @property
     def is_full(self) -> bool:
@@ -175,7 +181,6 @@ def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | Doc
     if tool == SEARCH_TOOL and call:
         value["document_ids"] = call.args.get("document_ids") or ()
         value["max_results"] = call.args.get("max_results", 0)
-        value["is_by_document"] = call.args.get("max_per_document") == 1
     try:
         return shapes[tool].model_validate(value)
     except ValidationError:

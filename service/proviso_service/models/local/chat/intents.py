@@ -8,6 +8,7 @@ import numpy as np
 from proviso_service.models.local.chat.examples import EXAMPLES, Intent
 from proviso_service.models.local.chat.lexical import content_words
 from proviso_service.models.local.chat.rules import rule_bonus, speaks_of_documents
+from proviso_service.models.local.chat.topics import topic_of
 from proviso_service.models.ports import Embedder, Vectors
 
 _NEAREST = 2
@@ -64,6 +65,8 @@ def _score(question: str, intent: Intent, nearness: float) -> float:
     bonus = rule_bonus(question, intent)
     if intent is Intent.COUNT and not bonus:
         return 0.0  # whatever it is near to, a question that asks for no number and for no documents counts nothing
+    if intent in (Intent.SHOW, Intent.SUMMARY) and not bonus and topic_of(question):
+        return 0.0  # it asks for one thing in a document, not for the document
     return nearness + bonus
 
 

@@ -10,7 +10,7 @@ _NUMBERS = {
 } | {"fifteen": 15, "eighteen": 18, "twenty": 20, "thirty": 30, "forty-five": 45, "sixty": 60, "ninety": 90}
 _DAYS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
 _DURATION = re.compile(
-    rf"\b(?P<number>\d+|{'|'.join(_NUMBERS)})(?:\s*\((?P<digits>\d+)\))?[\s-]+"
+    rf"\b(?P<number>\d+|{'|'.join(_NUMBERS)})\)?(?:\s*\((?P<digits>\d+)\))?[\s-]+"
     r"(?:(?:business|calendar|working|full|consecutive)\s+)?(?P<unit>hour|day|week|month|quarter|year)",
     re.IGNORECASE,
 )

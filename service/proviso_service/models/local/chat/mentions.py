@@ -49,8 +49,29 @@ _SUBJECT_NOUNS_TEXT = """
 clause clauses provision provisions section sections language date dates term period
 """
 _SUBJECT_NOUNS = frozenset(_SUBJECT_NOUNS_TEXT.split())
+# Words of titles, which may be capitalised like names.
+_TITLE_WORDS_TEXT = """
+agency alliance asset assignment cloud collaboration collection commercial confidentiality consulting cooperation data
+development disclosure distribution distributor employment endorsement equipment exclusive filing first franchise
+general hosting independent intellectual joint lease letter license licence loan logistics maintenance management
+manufacturing marketing master merger mutual non office operating option outsourcing partnership pledge processing
+professional promotion property purchase real registration remarketing rental reseller resale residential sales second
+security separation service services settlement share shareholder shareholders software sponsorship stock storage
+strategic sublease subscription supply support technology terms transfer transition transportation trust venture
+voting web work
+"""
 _PARTNER = re.compile(
     r"\s+(?:with|from|between|by)\s+((?:[A-Z][\w&.\u2019'-]*[\w])(?:(?:\s+and|,)?\s+[A-Z][\w&.\u2019'-]*\w)*)"
+)
+_COMMON_STEMS = frozenset(
+    stem(word)
+    for word in (
+        *_TITLE_WORDS_TEXT.split(),
+        *_KINDS,
+        *_WEAK_KINDS,
+        *ABBREVIATIONS,
+        *" ".join(ABBREVIATIONS.values()).split(),
+    )
 )
 _DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
 _INDEFINITE = frozenset({"a", "an", "any", "no"})
@@ -61,13 +82,15 @@ _MIN_INSIDE_CHARS = 4
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`phrase` as written, at `start` to `end` of the question; `firm` when it can only be a document."""
+    """`phrase` as written, at `start` to `end` of the question; `firm` when it can only be a document. `proper` are
+    the stems of proper names in it."""
 
     phrase: str
     start: int
     end: int
     stems: frozenset[str]
     firm: bool
+    proper: frozenset[str] = frozenset()
 
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
@@ -95,7 +118,10 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
     """Indices of the filenames that fit best; empty when none fits. Several when they fit equally well."""
     scored: list[tuple[float, int, int]] = []
     for index, filename in enumerate(filenames):
-        share = len(_held(mention.stems, filename)) / len(mention.stems)
+        held = _held(mention.stems, filename)
+        if mention.proper and not mention.proper & held:
+            continue  # a reseller agreement, but another company's
+        share = len(held) / len(mention.stems)
         if share >= _MIN_MATCH:
             scored.append((share, -_extra_words(filename, mention.stems), index))
     if not scored:
@@ -143,7 +169,13 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
         word not in _WEAK_KINDS and not is_subject and (article in _DEFINITE or bool(modifiers) or is_short)
     )
     at = tokens[first][0]
-    return Mention(text[at:end], at, end, specific, firm)
+    return Mention(text[at:end], at, end, specific, firm, _proper(text[at:end]) & specific)
+
+
+def _proper(phrase: str) -> frozenset[str]:
+    """Stems of capitalised words that no kind of agreement is called by."""
+    found = re.findall(r"\b[A-Z][a-z][\w&\u2019'-]*", phrase)
+    return frozenset(stem(word) for one in found for word in _name_words(one)) - _COMMON_STEMS
 
 
 def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str]]:

@@ -23,6 +23,7 @@ _SEMANTIC_WEIGHT = 0.3
 _MANY = 20
 _FEW = 4
 _FEWEST = 2
+_EACH = 3
 _MIN_ANSWERED = 3
 
 Tools = Mapping[str, frozenset[str]]
@@ -49,13 +50,14 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
 
 
 def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
-    """What to try when the evidence gave no answer: the opening of the one document asked about; then, when it was only
-    the one on view, the rest of the matter; else a search in the question's own words. Each is tried once."""
-    if len(evidence.calls) >= MAX_CALLS or not evidence.searches:
+    """What to try when the evidence gave no answer: a search, where only the opening of the one document asked about
+    was read; when it was only the one on view, the rest of the matter; else a search in the question's own words. Each
+    is tried once."""
+    if len(evidence.calls) >= MAX_CALLS or task.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
-    may_open = task.topic is not None and task.topic.is_in_opening and len(target.documents) == 1
-    if may_open and TEXT_TOOL in tools and not evidence.has_called(TEXT_TOOL):
-        return [_accepted(_opening_of(target.documents[0]), tools)]
+    if not evidence.searches:
+        was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
+        return [_accepted(_first_search(task, target), tools)] if was_opened else []
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if task.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
         return [_accepted(_search(task, Target(), _MANY, each=2), tools)]
@@ -94,7 +96,7 @@ def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, ans
     if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
         return []
     shown = {one.document_id for one in evidence.searches[0].results}
-    if evidence.searches[0].total_found <= len(evidence.searches[0].results) or SEARCH_TOOL not in tools:
+    if not evidence.searches[0].documents_not_shown or SEARCH_TOOL not in tools:
         return []
     if evidence.listing is None:
         return [Call(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
@@ -109,6 +111,8 @@ def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
         return []
     if task.intent is Intent.COMPARE:
         return _comparison(task, target, evidence)
+    if task.topic and task.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
+        return [] if evidence.has_called(TEXT_TOOL) else [_opening_of(target.documents[0])]
     return [_first_search(task, target)]
 
 
@@ -118,7 +122,7 @@ def _first_search(task: Task, target: Target) -> Call:
         return _search(task, target, _FEWEST)
     if len(target.documents) == 1:
         return _search(task, target, _FEWEST if task.intent is Intent.FIND else _FEW)
-    return _search(task, target, _MANY, each=1 if task.topic else 2)
+    return _search(task, target, _MANY, each=_EACH)
 
 
 def _reading(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:

@@ -9,28 +9,33 @@ from proviso_service.models.local.chat.sentences import plain
 
 _MAX_DOCUMENTS = 12
 _DOCUMENT_MARGIN = 0.25
-_SECOND_MARGIN = 0.1
+_FIGURE_MARGIN = 0.4
+_SECOND_MARGIN = 0.08
+_CLAUSE_MARGIN = 0.3
 _MAX_CLAUSE_CHARS = 900
 
 
 def stated(good: Sequence[Scored], wanted: Wanted) -> str:
     """The best sentences, best first: of one document with a lead-in, of several as a list."""
-    best = best_by_document(good)
+    best = best_by_document(good, wanted)
     if len(best) > 1:
-        return "The documents say:\n" + listed(best, wanted)
+        return "The documents say:\n" + bullets(listed(best, wanted, good))
     first = best[0]
-    chosen = sorted([first, *_second(first, good)], key=lambda one: one.position)
-    return f"{place(first.passage)} says: {_quotes(chosen, wanted)}"
+    return f"{place(first.passage)} says: {_quotes(_clause(first, good, (), wanted), wanted)}"
 
 
-def listed(chosen: Sequence[Scored], wanted: Wanted, ranked: Sequence[Scored] = ()) -> str:
-    """One line for each; with the rest of its clause when `ranked` holds it and the clause is about the question."""
-    return bullets(f"{place(one.passage)}: {_quotes(_clause(one, ranked, wanted), wanted)}" for one in chosen)
+def listed(
+    chosen: Sequence[Scored], wanted: Wanted, good: Sequence[Scored], ranked: Sequence[Scored] = ()
+) -> list[str]:
+    """One line for each passage, with a second sentence that is nearly as good; with more of its clause when `ranked`
+    is given, which holds the clause whole."""
+    return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, wanted), wanted)}" for one in chosen]
 
 
-def best_by_document(good: Sequence[Scored]) -> list[Scored]:
-    """The best sentence of each document that is not much worse than the best of all."""
-    floor = good[0].score - _DOCUMENT_MARGIN
+def best_by_document(good: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+    """The best sentence of each document that is not much worse than the best of all; one with the figure that was
+    asked for may be farther from it."""
+    floor = good[0].score - (_FIGURE_MARGIN if wanted.kind else _DOCUMENT_MARGIN)
     best: dict[str, Scored] = {}
     for one in good:
         if one.score >= floor:
@@ -48,21 +53,20 @@ def distinct(good: Sequence[Scored]) -> list[Scored]:
     return list(best.values())
 
 
-def _second(first: Scored, good: Sequence[Scored]) -> list[Scored]:
-    """A second sentence of the same passage when it is nearly as good."""
+def _near(first: Scored, good: Sequence[Scored], margin: float, most: int) -> list[Scored]:
+    """Further sentences of the same passage that are nearly as good."""
     near = (
-        one
-        for one in good
-        if one is not first and one.passage is first.passage and one.score >= first.score - _SECOND_MARGIN
+        one for one in good if one is not first and one.passage is first.passage and one.score >= first.score - margin
     )
-    return list(near)[:1]
+    return list(near)[:most]
 
 
-def _clause(best: Scored, ranked: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+def _clause(best: Scored, good: Sequence[Scored], ranked: Sequence[Scored], wanted: Wanted) -> list[Scored]:
     """The sentence with its neighbours, when the heading of the passage names what the question is about."""
     asked = content_stems(wanted.question)
-    if not asked or not asked <= stems(best.passage.heading):
-        return [best]
+    if not ranked or not asked or not asked <= stems(best.passage.heading):
+        more = _near(best, good, _CLAUSE_MARGIN, 2) if ranked else _near(best, good, _SECOND_MARGIN, 1)
+        return sorted([best, *more], key=lambda one: one.position)
     around = sorted((one for one in ranked if one.passage is best.passage), key=lambda one: one.position)
     chosen = [best]
     for one in sorted(around, key=lambda one: (abs(one.position - best.position), one.position)):

@@ -19,6 +19,7 @@ _HEADING_WEIGHT = 0.15
 _EVIDENCE_BONUS = 0.15
 _OPENING_BONUS = 0.4
 _KIND_BONUS = 0.2
+_FRAGMENT_MALUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,25 @@ class Wanted:
         """The question, and its topic in the words that agreements use."""
         return [self.question, self.topic.search] if self.topic else [self.question]
 
+    @property
+    def besides(self) -> frozenset[str]:
+        """Stems of the question that do not belong to its topic."""
+        if self.topic is None:
+            return frozenset()
+        named = {match.span() for match in self.topic.cue.finditer(self.question)}
+        outside = re.sub(
+            r"\S+",
+            lambda word: "" if any(start < word.end() and word.start() < end for start, end in named) else word[0],
+            self.question,
+        )
+        return content_stems(outside) - stems(f"{self.topic.name} {self.topic.search}")
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A sentence of a passage, the `position`-th looked at. `overlap` is the share of the question's words found in
-    sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted."""
+    sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted. `is_beside`
+    when the question has several words besides its topic, of which it holds none."""
 
     passage: Passage
     sentence: str
@@ -48,6 +63,7 @@ class Scored:
     overlap: float
     on_topic: bool
     has_evidence: bool
+    is_beside: bool = False
 
     @property
     def document(self) -> str:
@@ -71,6 +87,12 @@ async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[Passage]) 
     return sorted(scored, key=lambda one: -one.score)
 
 
+def closest(good: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+    """Those that hold the most of the words besides the topic: `termination for convenience` is not any termination."""
+    held = [len(wanted.besides & (stems(one.sentence) | stems(one.passage.heading))) for one in good]
+    return [one for one, count in zip(good, held, strict=True) if count == max(held)]
+
+
 def quote_of(scored: Scored, wanted: Wanted) -> str:
     """The part of the sentence to quote."""
     return excerpt(scored.sentence, _evidence_pattern(wanted))
@@ -91,8 +113,11 @@ def _score(wanted: Wanted, passage: Passage, sentence: str, position: int, simil
         + _HEADING_WEIGHT * in_heading
         + (_OPENING_BONUS if wanted.topic and wanted.topic.is_in_opening else _EVIDENCE_BONUS) * on_topic
         + _KIND_BONUS * (has_kind and on_topic)
+        - _FRAGMENT_MALUS * sentence[:1].islower()
     )
-    return Scored(passage, sentence, position, score, similarity, overlap, on_topic, has_evidence)
+    besides = wanted.besides
+    is_beside = len(besides) > 1 and not besides & (own | heading | stems(passage.filename))
+    return Scored(passage, sentence, position, score, similarity, overlap, on_topic, has_evidence, is_beside)
 
 
 def _evidence_pattern(wanted: Wanted) -> re.Pattern[str] | None:

@@ -1,17 +1,20 @@
-"""Reads a document or a section of it out: paragraph by paragraph, each a quote."""
+"""Reads a document or a section of it out, as one quote."""
 
 import re
 
 from proviso_service.models.local.chat.evidence import DocumentPart, Evidence, Passage
 from proviso_service.models.local.chat.examples import Intent
+from proviso_service.models.local.chat.lexical import one_line
 from proviso_service.models.local.chat.rendering import name, place, quote
-from proviso_service.models.local.chat.sentences import excerpt, paragraphs
+from proviso_service.models.local.chat.sentences import paragraphs, plain
 from proviso_service.models.local.chat.task import Task
 
 _MAX_HEADINGS = 8
 _MAX_HEADING_CHARS = 60
 _MIN_OPENING_CHARS = 60
-_MAX_OPENING = 2
+_MAX_OPENING = 4
+_MAX_OPENING_CHARS = 700
+_SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
 def read_out(task: Task, evidence: Evidence) -> str:
@@ -19,13 +22,13 @@ def read_out(task: Task, evidence: Evidence) -> str:
     if task.section:
         return _section(task.section, evidence)
     if not evidence.parts:
-        return "\n\n".join(_paragraph_quotes(passage) for passage in evidence.passages[:1])
+        return "\n\n".join(_whole_quote(passage) for passage in evidence.passages[:1])
     part = evidence.parts[-1]
     return _summary(part) if task.intent is Intent.SUMMARY else _text(part)
 
 
 def _text(part: DocumentPart) -> str:
-    quoted = _paragraph_quotes(part)
+    quoted = _whole_quote(part)
     if not quoted:
         return f"{name(part.filename)} holds no text."
     if not part.truncated:
@@ -36,11 +39,14 @@ def _text(part: DocumentPart) -> str:
 
 def _summary(part: DocumentPart) -> str:
     found = paragraphs(part.text)
-    opening = [one for one in found if len(one) >= _MIN_OPENING_CHARS][:_MAX_OPENING] or found[:1]
+    long = [index for index, one in enumerate(found) if len(one) >= _MIN_OPENING_CHARS]
+    first = long[0] if long else 0
+    until = next((at for at in range(first + 1, len(found)) if _is_heading(found[at])), len(found))
+    opening = found[first : min(until, first + _MAX_OPENING)]
     if not opening:
         return f"{name(part.filename)} holds no text."
-    quotes = " ".join(quote(excerpt(one), part.ref) for one in opening)
-    text = f"I quote rather than summarise. {name(part.filename)} opens with: {quotes}"
+    quoted = quote(one_line(" ".join(opening), _MAX_OPENING_CHARS), part.ref)
+    text = f"I quote rather than summarise. {name(part.filename)} opens with: {quoted}"
     whole = found[:-1] if part.truncated else found
     headings = [one for one in whole if _is_heading(one) and one not in opening][:_MAX_HEADINGS]
     if headings:
@@ -54,12 +60,17 @@ def _section(number: str, evidence: Evidence) -> str:
     )
     for passage in evidence.passages:
         if starts.match(passage.heading) or starts.search(passage.text):
-            return f"{place(passage)} reads:\n\n{_paragraph_quotes(passage)}"
+            return f"{place(passage)} reads:\n\n{_whole_quote(passage)}"
     return ""
 
 
-def _paragraph_quotes(passage: Passage) -> str:
-    return "\n\n".join(quote(one, passage.ref) for one in paragraphs(passage.text))
+def _whole_quote(passage: Passage) -> str:
+    """The text as one quote, its lines as they stand, up to the end of its last sentence where it was cut."""
+    text = re.sub(r"\n\s*\n\s*", "\n\n", plain(passage.text)).strip()
+    if isinstance(passage, DocumentPart) and passage.truncated:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text
+    return quote(text, passage.ref) if any(char.isalnum() for char in text) else ""
 
 
 def _is_heading(paragraph: str) -> bool:

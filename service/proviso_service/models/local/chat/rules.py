@@ -12,6 +12,7 @@ _LARGER = (
     r"|earlier|later)"
 )
 _HOLD = r"(?:mention|contain|include|refer|talk|discuss|cover|deal|address|have|has)"
+_GRANT = r"(?:allow|permit|prohibit|forbid|require|renew|provide for|are governed)"
 _QUESTION_WORD = r"what(?:['\u2019]s| is| are)|when|who|where|how (?:long|much)"
 
 _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
@@ -34,6 +35,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
         (0.2, _ASKED + r"(?:find|search|look for|locate|quote)\b(?!.*\b(?:clause|provision)s?\b)"),
         (0.2, r"\b(?:passages?|mentions?|references|everything|language) (?:about|on|of|to|regarding|related)\b"),
         (0.25, r"\bsays?\b.{0,10}\b(?:about|on|regarding)\b|\btalks? about\b|\bdiscussed\b"),
+        (0.3, r"\b(?:clauses?|provisions?|language) (?:about|on|regarding|concerning|dealing with|related to)\b"),
     ),
     Intent.COUNT: (
         (0.35, rf"\bhow many (?:of )?(?:the |our |these )?(?:\w+ )?{DOCUMENTS}\b|\bnumber of {DOCUMENTS}\b|\bcount\b"),
@@ -55,6 +57,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
         (0.25, r"\b(?:clause|provision)s?\b[^a-z]*$"),
         (0.2, r"^(?:does|do|has|have)\b.{0,60}\b(?:contain|include|have)\b"),
         (0.15, r"^(?:is|are) there\b"),
+        (0.45, rf"^(?:which|what) {DOCUMENTS} (?:(?:can|may|must) (?!i\b|we\b)|{_GRANT})"),
     ),
     Intent.COMPARE: (
         (0.35, r"\bcompar|\bdifferen(?:ce|t|ces|tly)\b|\bdiffer\b|\bversus\b|\bvs\b|side by side|\bcontrast\b"),

@@ -8,6 +8,7 @@ from proviso_service.models.local.chat.lexical import one_line
 MAX_QUOTE_CHARS = 450
 MIN_SENTENCE_CHARS = 12
 _MAX_TITLE_WORDS = 12
+_MAX_SHORT_WORDS = 4
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Ltd|Co|Corp|No|Nos|Sec|Art|Mr|Mrs|Ms|Dr|St|vs?|e\.g|i\.e|etc|approx|cf|para|L\.P|U\.S|U\.K)|\b[A-Z]"
@@ -18,22 +19,27 @@ _BREAK = re.compile(
     r"(?<=[.?!])[\"”\u2019)*_]*\s+(?=[\"“\u2018(\[*_#]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*#•]|\(?[a-z0-9]{1,4}[.)]\s))|(?<=;)\s*\n"
 )
 _LIST_MARK = re.compile(r"^(?:[#>\-*•]+\s+|\(?[a-z0-9]{1,3}(?:\.\d+)*[.)]\s+(?=\S))+", re.IGNORECASE)
-_MARKUP = re.compile(r"\*\*|</?[A-Za-z][^<>\n]{0,200}>|<[A-Za-z/][^<>]{0,200}\Z")
+_MARKUP = re.compile(
+    r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>"
+    r"|<[A-Za-z/][^<>]{0,200}\Z",
+    re.MULTILINE,
+)
 _HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
+_TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and|or|for|the|to|in|by|with|on))*[.:]?")
 _ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
 _TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
 
 
 def plain(text: str) -> str:
-    """Without marks of emphasis and inline HTML, which nobody reads out."""
+    """Without the marks of headings, emphasis and inline HTML, which nobody reads out."""
     return _MARKUP.sub("", text)
 
 
 def split_sentences(text: str, heading: str = "") -> list[str]:
     """Sentences in order, each with the list that it opens where that is short. Left out are headings and what is
     shorter than a statement."""
-    pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(_HEADING_LINE.sub("\n", plain(text)))))
+    pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text)))))
     return [piece for piece in pieces if len(piece) >= MIN_SENTENCE_CHARS and not is_title(piece, heading)]
 
 
@@ -46,7 +52,9 @@ def is_title(piece: str, heading: str) -> bool:
     words = bare.split()
     if len(words) <= _MAX_TITLE_WORDS and piece.upper() == piece:
         return True
-    return len(words) <= 4 and not re.search(r"[.;:]\W*$", piece)
+    if len(words) <= _MAX_SHORT_WORDS and _TITLE_CASE.fullmatch(piece):
+        return True
+    return len(words) <= _MAX_SHORT_WORDS and not re.search(r"[.;:]\W*$", piece)
 
 
 def _bare(title: str) -> str:

@@ -13,25 +13,26 @@ class Kind(StrEnum):
     DURATION = "duration"
     MONEY = "money"
     DATE = "date"
+    PERIOD = "period"
 
 
+_DURATION = (
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|thirty|forty-five|sixty|ninety)\b"
+    r"\)?(?:\s*\(\d+\))?[\s-]*(?:(?:business|calendar|working|full|consecutive)\s+)?(?:hour|day|week|month|quarter|year)"
+)
+_MONEY = (
+    r"[$€£¥]\s?\d|\b\d[\d,.]*\s*(?:%|percent|per cent|dollars|euros?|pounds|USD|EUR|GBP)"
+    r"|\b(?:USD|EUR|GBP|US\$)\s?\d|\bper\s?cent\b|\b(?:fees|amounts|sums)\s+(?:paid|payable)"
+)
+_DATE = (
+    rf"\b{_MONTH}\s+\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH}|\b{_MONTH},?\s+\d{{4}}"
+    r"|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{1,2}\.\d{1,2}\.\d{4}\b"
+)
 KIND_PATTERNS = {
-    Kind.DURATION: re.compile(
-        r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|thirty|forty-five|sixty|ninety)\b"
-        r"(?:\s*\(\d+\))?[\s-]*(?:(?:business|calendar|working|full|consecutive)\s+)?"
-        r"(?:hour|day|week|month|quarter|year)",
-        re.IGNORECASE,
-    ),
-    Kind.MONEY: re.compile(
-        r"[$€£¥]\s?\d|\b\d[\d,.]*\s*(?:%|percent|per cent|dollars|euros?|pounds|USD|EUR|GBP)"
-        r"|\b(?:USD|EUR|GBP|US\$)\s?\d|\bper\s?cent\b|\b(?:fees|amounts|sums)\s+(?:paid|payable)",
-        re.IGNORECASE,
-    ),
-    Kind.DATE: re.compile(
-        rf"\b{_MONTH}\s+\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH}|\b{_MONTH},?\s+\d{{4}}"
-        r"|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b",
-        re.IGNORECASE,
-    ),
+    Kind.DURATION: re.compile(_DURATION, re.IGNORECASE),
+    Kind.MONEY: re.compile(_MONEY, re.IGNORECASE),
+    Kind.DATE: re.compile(_DATE, re.IGNORECASE),
+    Kind.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
 }
 
 
@@ -63,14 +64,16 @@ TOPICS = (
         r"\bgovern\w*\b.{0,20}\blaws?\b|\blaws?\b.{0,20}\bgovern|choice of law|applicable law|proper law"
         r"|\b(?:which|what) (?:state|country|jurisdiction)?(?:['\u2019]s)? ?laws?\b|\blaws? (?:applies|apply)",
         "governing law governed by the laws of",
-        r"governed\b.{0,60}\blaws?\b|\blaws? of (?:the )?[A-Z]|construed .{0,40}\blaws?\b",
+        r"governed\b.{0,60}\blaws?\b|\bgoverning law\b.{0,20}(?:will|shall|is|means|:)"
+        r"|\blaws? of (?:the )?[A-Z]|construed .{0,40}\blaws?\b",
     ),
     _topic(
         "notice period",
         r"notice period|period of notice|(?:days|months|weeks|much|long|length).{0,20}\bnotice|\bnotice\b.{0,40}"
         r"(?:terminat|cancel|end\b|required|needed|give)|terminat.{0,30}\bnotice\b",
         "notice period terminate days prior written notice",
-        r"\bnotice\b",
+        rf"(?:{_DURATION})\w*['\u2019]?,?\s+(?:(?!of\b|after\b)[\w-]+\s+){{0,4}}notice\b"
+        rf"|\bnotice\b.{{0,60}}\b(?:least|than|of)\s+(?:{_DURATION})",
         Kind.DURATION,
     ),
     _topic(
@@ -96,7 +99,14 @@ TOPICS = (
     ),
     _topic(
         "liability cap",
-        r"liabilit|\bliable\b|\bcap\b|\bcaps\b|consequential|indirect damages",
+        r"\bcaps?\b|limit\w*.{0,20}\bliabilit|liabilit\w*.{0,20}\b(?:limit|capped)|maximum liabilit",
+        "limitation of liability aggregate liability shall not exceed",
+        r"\bliabilit\w*.{0,200}(?:exceed|limited to|\blimit\b|cap)"
+        r"|(?:exceed|limit(?!ed liab)|in no event).{0,200}\bliab|\b(?:not|neither|nor).{0,40}\bliable\b",
+    ),
+    _topic(
+        "liability",
+        r"liabilit|\bliable\b|consequential|indirect damages",
         "limitation of liability aggregate liability shall not exceed",
         r"\bliabilit|\bliable\b|\bexceed|damages",
     ),
@@ -113,7 +123,7 @@ TOPICS = (
         r"(?:how long|duration|period|years?|last|surviv).{0,60}(?:confiden|non-?disclosure|secre)|"
         r"confiden.{0,60}(?:how long|duration|period|last|surviv)",
         "confidentiality obligations survive years after",
-        r"confiden|non-?disclosure|disclos|surviv|\bterm\b",
+        r"confiden|non-?disclosure|disclos|secre|surviv",
         Kind.DURATION,
     ),
     _topic(
@@ -121,14 +131,36 @@ TOPICS = (
         r"\b(?:initial |lease )?term\b(?! sheet)|\bduration\b"
         r"|how long.{0,50}(?:last|run|term|force|effect|valid|agreement|contract|lease)"
         r"|when.{0,40}(?:expire|end\b|ends\b|run out)|expir",
-        "term of this agreement continues until expires",
-        r"\bterm\b|expir|continu|remain|in effect|\bending\b",
+        "term of this agreement begins, means, continues for years until it expires",
+        r"\bterm\b.{0,80}\b(?:means|shall be|is|of|begins?|commenc\w+|continu\w+|expires?|ends?)\b"
+        r"|(?:initial|full) term|expir|continu\w* (?:in|for|until|from)|remain\w* in"
+        r"|in (?:full force and )?effect|\bend(?:s|ing)\b",
+        Kind.PERIOD,
     ),
     _topic(
         "termination",
         r"terminat|cancel|get out|walk away|end (?:the|this)",
         "termination terminate",
         r"terminat|cancel",
+    ),
+    _topic(
+        "exclusivity",
+        r"exclusiv",
+        "exclusive exclusivity sole and exclusive right",
+        r"exclusiv\w*(?! (?:jurisdiction|venue|of (?:all|any|the)))|\bsole\b",
+    ),
+    _topic("change of control", r"change (?:of|in) control", "change of control", r"change (?:of|in) control"),
+    _topic(
+        "most favoured terms",
+        r"most[- ]favou?red|\bMFN\b",
+        "most favored customer nation pricing no less favorable",
+        r"most[- ]favou?red|(?:less|more) favou?rabl",
+    ),
+    _topic(
+        "liquidated damages",
+        r"liquidated damages|penalt",
+        "liquidated damages penalty",
+        r"liquidated|penalt",
     ),
     _topic("deposit", r"deposit", "deposit", r"deposit", Kind.MONEY),
     _topic("rent", r"\brent\b|\brental\b", "rent payable monthly", r"\brent"),
@@ -144,7 +176,7 @@ TOPICS = (
     _topic("confidentiality", r"confiden|secre", "confidential information", r"confiden|disclos"),
     _topic("assignment", r"\bassign|transfer", "assignment assign transfer", r"\bassign|transfer"),
     _topic("non-solicitation", r"solicit|poach", "non-solicitation solicit employees", r"solicit"),
-    _topic("non-compete", r"compet(?!en)", "non-competition compete", r"compet"),
+    _topic("non-compete", r"compet(?!en)", "non-competition compete", r"\bcompet(?!en)|non-?compet(?!en)"),
     _topic("insurance", r"insur", "insurance coverage", r"insur"),
     _topic("warranties", r"warrant", "representations and warranties warrants", r"warrant"),
     _topic(
