@@ -63,6 +63,8 @@ async def test_a_session_remembers_its_matter_and_its_messages(service: RunningS
     assert listed.messages[-1].request_context.matter_context.matter_id == matter_id
     session = (await service.sessions.GetSession(sessions_pb2.GetSessionRequest(session_id="s1"))).session
     assert session.matter_context.matter_id == matter_id
+    created = await service.sessions.CreateSession(sessions_pb2.CreateSessionRequest(session_id="s2"))
+    assert session.items == created.session.items
 
 
 async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models_dir: Path) -> None:

@@ -182,7 +182,8 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
     matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents)
     retriever = Retriever(store, parts.vectors, parts.embedder, settings.documents)
     tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
-    agent = Agent(models, tools, sessions, matters, settings.turns, settings.context)
+    session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
+    agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
     turns = Turns(
         TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),
@@ -195,8 +196,8 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
         sessions=sessions,
         matters=matters,
         retriever=retriever,
-        limits=Limits.of(settings),
-        session_items=tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items()),
+        limits=Limits.of(settings, models.names),
+        session_items=session_items,
     )
 
 

@@ -9,7 +9,16 @@ from proviso_service.matters.model import DocumentStatus
 from proviso_service.turns.events import ContextProblem, TurnStart
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import HistoryMessage
-from tests.support.agent_world import DOCUMENT_ID, MATTER_ID, Lookup, MemorySessions, OneMatter, agent_world, document
+from tests.support.agent_world import (
+    DOCUMENT_ID,
+    MATTER_ID,
+    SESSION_ITEMS,
+    Lookup,
+    MemorySessions,
+    OneMatter,
+    agent_world,
+    document,
+)
 from tests.support.scripted_model import Call, calls, text
 
 OTHER_ID = "00000000-0000-4000-8000-000000000000"
@@ -119,6 +128,14 @@ async def test_the_last_marker_of_a_callers_own_history_counts() -> None:
     assert final.context_problem is None
     sent = [str(m.content) for m in world.model.payloads[0][1:4]]
     assert sent == ["Hello", f"[CONTEXT] not read here (matter_id: {OTHER_ID}).", "And this?"]
+
+
+@pytest.mark.parametrize("message", ["What is it?", " "])
+async def test_a_session_that_a_message_makes_has_the_items_of_every_new_session(message: str) -> None:
+    sessions = MemorySessions()
+    outcome = await agent_world(ANSWER, sessions=sessions).run(message, session_id="s")
+    assert sessions.made_with == [SESSION_ITEMS]
+    assert outcome.session_items == SESSION_ITEMS
 
 
 async def test_a_session_sends_earlier_messages_without_errors() -> None:

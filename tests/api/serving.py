@@ -59,7 +59,7 @@ async def conversations(
     await database.migrate()
     engine = Turns(program, SqlTurnStore(database), settings, owner="test", max_running=100)
     await engine.open()
-    limits = Limits(settings, ContextSettings(), upload_idle_s=5)
+    limits = Limits(settings, ContextSettings(), upload_idle_s=5, chat_models=("scripted",))
     absent = cast(Any, None)
     try:
         yield Domain(engine, SqlSessionStore(database), absent, absent, limits, session_items)

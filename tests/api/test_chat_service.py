@@ -231,7 +231,7 @@ async def test_all_violations_of_a_request_are_told_at_once(tmp_path: Path) -> N
             pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_ASSISTANT, content="x" * 32_001),
         ],
         on_disconnect=99,  # type: ignore[arg-type]  # from a newer client
-        options=pb.ChatOptions(max_turns=7, max_tool_calls=-1, max_context_chars=12_001),
+        options=pb.ChatOptions(model="gpt-0", max_turns=7, max_tool_calls=-1, max_context_chars=12_001),
     )
     async with conversations(tmp_path) as domain, served(domain) as server:
         refused = await read_refusal(ChatServiceStub(server.channel).Chat(request))
@@ -247,6 +247,7 @@ async def test_all_violations_of_a_request_are_told_at_once(tmp_path: Path) -> N
         "history[1].role": "must be USER or ASSISTANT",
         "history[2].content": "String should have at most 32000 characters",
         "on_disconnect": "is not a known value",
+        "options.model": "is not offered; the models are: scripted",
         "options.max_turns": "is above the service's limit of 6",
         "options.max_tool_calls": "Input should be greater than or equal to 0",
         "options.max_context_chars": "is above the service's limit of 12000",

@@ -17,8 +17,12 @@ MODELS: dict[str, type[RequestModel]] = {
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, RequestModel) and "proto" in vars(model)
 }
+LONGEST_NAME = "\N{CAT FACE}" * 128
 WIDEST = Limits(
-    TurnSettings(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000), ContextSettings(), upload_idle_s=1
+    TurnSettings(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000),
+    ContextSettings(),
+    upload_idle_s=1,
+    chat_models=(LONGEST_NAME,),
 )
 INT32_MAX = 2**31 - 1
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
-from proviso_service.context.model import MatterContext, SessionItem
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
@@ -72,8 +72,10 @@ class MemorySessions:
 
     context: MatterContext | None = None
     stored: list[ChatMessage] = field(default_factory=list)
+    made_with: list[tuple[SessionItem, ...]] = field(default_factory=list)
 
     async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+        self.made_with.append(items)
         return Session(session_id, items, self.context, NOW, NOW)
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
@@ -139,6 +141,7 @@ class Lookup:
         return Found(outcome)
 
 
+SESSION_ITEMS = (SessionItem(ItemRef(ItemType.TOOL, "lookup", "proviso"), IncludeMode.ALWAYS),)
 FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 
@@ -172,5 +175,6 @@ def agent_world(
         matters or OneMatter(),
         turns,
         ContextSettings(),
+        SESSION_ITEMS,
     )
     return AgentWorld(model, agent)

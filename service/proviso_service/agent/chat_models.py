@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
 
-from proviso_service.errors import InvalidRequest
-
 
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
@@ -31,12 +29,8 @@ class ChatModels:
         return tuple(self._by_name)
 
     def get(self, name: str) -> NamedChatModel:
-        """The model of this name, the default for an empty one. Raises InvalidRequest."""
-        if not name:
-            return self._default
-        if (model := self._by_name.get(name)) is None:
-            raise InvalidRequest.of("options.model", f"is not offered; the models are: {', '.join(self.names)}")
-        return model
+        """The model of this name, which is one of `names`; the default for an empty one."""
+        return self._by_name[name] if name else self._default
 
     async def warm_up(self) -> None:
         """Prepares every model for its first call."""

@@ -31,7 +31,7 @@ from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.marker import parse_marker
-from proviso_service.context.model import MatterContext, RequestContext
+from proviso_service.context.model import MatterContext, RequestContext, SessionItem
 from proviso_service.context.sessions import SessionStore
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
@@ -53,6 +53,7 @@ class Agent:
         matters: MatterReader,
         turns: TurnSettings,
         context: ContextSettings,
+        session_items: tuple[SessionItem, ...],
     ) -> None:
         self.models = models
         self.tools = tools
@@ -60,6 +61,7 @@ class Agent:
         self.matters = matters
         self.turns = turns
         self.context = context
+        self.session_items = session_items
         self.graph: Graph = build_graph(
             LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
             ToolsNode(RetryPolicy(turns.tool_retries, turns.retry_base_s, turns.retry_max_s)),
@@ -110,6 +112,7 @@ class AgentExecution:
 
     async def _decide(self) -> TurnOutcome:
         model = self._agent.models.get(self._request.options.model)
+        last_known = await self._last_known_context()
         marked = parse_marker(self._request.message)
         given = self._request.matter_context or marked.context
         progress = self._progress
@@ -119,7 +122,7 @@ class AgentExecution:
             self._announce(model, [])
             return self._outcome(ExitReason.EMPTY_INPUT)
 
-        last_known, progress.history = await self._recall()
+        progress.history = await self._history()
         progress.resolved = await resolve(self._caller.tenant, given, last_known, self._agent.matters)
         if progress.resolved.problem is not None:
             return self._say(model, progress.resolved.sentence, progress.resolved.problem)
@@ -133,15 +136,21 @@ class AgentExecution:
         outcome = self._outcome(reason)
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
 
-    async def _recall(self) -> tuple[MatterContext | None, tuple[HistoryMessage, ...]]:
-        """The conversation's last known context and its earlier messages."""
+    async def _last_known_context(self) -> MatterContext | None:
+        """What the conversation last knew; its session is made when unknown."""
+        request, agent = self._request, self._agent
+        if not request.session_id:
+            return last_known_in(request.history)
+        session = await agent.sessions.get_or_create(self._caller, request.session_id, agent.session_items)
+        return session.matter_context
+
+    async def _history(self) -> tuple[HistoryMessage, ...]:
+        """The conversation's earlier messages."""
         request = self._request
         if not request.session_id:
-            return last_known_in(request.history), request.history
-        sessions = self._agent.sessions
-        session = await sessions.get_or_create(self._caller, request.session_id, ())
-        stored = await sessions.history(self._caller, request.session_id, self._limits.max_context_chars)
-        return session.matter_context, tuple(HistoryMessage(m.role, m.content) for m in stored)
+            return request.history
+        stored = await self._agent.sessions.history(self._caller, request.session_id, self._limits.max_context_chars)
+        return tuple(HistoryMessage(m.role, m.content) for m in stored)
 
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
         messages = self._payload(model)
@@ -224,6 +233,7 @@ class AgentExecution:
             request_context=progress.request_context,
             turn_id=self._turn_id,
             resolved=progress.resolved,
+            session_items=self._agent.session_items,
         )
 
     def _has_assets(self) -> bool:

@@ -14,15 +14,16 @@ from proviso_service.turns.service import Turns
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits that requests are checked against, beside those of the contract; `upload_idle_s` is the longest wait for
-    the next piece of an upload."""
+    the next piece of an upload, `chat_models` are the names that a request may choose from."""
 
     turns: TurnSettings
     context: ContextSettings
     upload_idle_s: float
+    chat_models: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, settings: Settings) -> "Limits":
-        return cls(settings.turns, settings.context, settings.server.unary_timeout_s)
+    def of(cls, settings: Settings, chat_models: tuple[str, ...]) -> "Limits":
+        return cls(settings.turns, settings.context, settings.server.unary_timeout_s, chat_models)
 
 
 @dataclass(frozen=True, slots=True)

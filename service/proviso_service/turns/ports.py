@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.model import DocumentSummary, MatterContext, SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.security.identity import Caller
 from proviso_service.turns.events import Event, FinalState
@@ -58,12 +58,13 @@ class TurnOutcome:
     """What a turn leaves behind: its final state, and what the session keeps.
 
     `new_messages` are appended to the session; `matter_context` replaces its last known context when
-    `update_matter_context` is set (None clears it)."""
+    `update_matter_context` is set (None clears it). `session_items` are those of a session that is made for them."""
 
     final_state: FinalState
     new_messages: tuple[ChatMessage, ...] = ()
     matter_context: MatterContext | None = None
     update_matter_context: bool = False
+    session_items: tuple[SessionItem, ...] = ()
 
 
 class TurnExecution(Protocol):
@@ -133,8 +134,8 @@ class TurnStore(Protocol):
     async def finish(
         self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
     ) -> None:
-        """In one transaction: the final state, the session's new messages (the session is made when unknown) and its
-        matter context. A turn that has ended already is left as it is."""
+        """In one transaction: the final state, the session's new messages and its matter context. An unknown session is
+        made when there is something to keep. A turn that has ended already is left as it is."""
         ...
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:

@@ -137,6 +137,19 @@ async def test_a_session_names_its_running_turn_and_cannot_be_deleted_meanwhile(
     assert (await sessions.get(ANNA, "s")).running_turn_id == ""
 
 
+async def test_a_turn_that_has_to_make_its_session_gives_it_the_items_of_its_outcome(
+    sessions: SqlSessionStore, turns: SqlTurnStore
+) -> None:
+    await said(turns, "s", outcome=replace(an_outcome("Done.", "Hello"), session_items=ITEMS))
+    assert (await sessions.get(ANNA, "s")).items == ITEMS
+
+
+async def test_a_turn_that_leaves_nothing_makes_no_session(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
+    await said(turns, "s", outcome=an_outcome())
+    with pytest.raises(SessionNotFound):
+        await sessions.get(ANNA, "s")
+
+
 async def test_a_deleted_session_leaves_no_trace(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
     turn_id = await said(turns, "s", "My secret", "Noted")
     await sessions.delete(ANNA, "s")

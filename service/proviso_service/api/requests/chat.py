@@ -67,6 +67,14 @@ class ChatOptionsModel(RequestModel):
             raise violation(f"is above the service's limit of {highest}")
         return value
 
+    @field_validator("model")
+    @classmethod
+    def _offered(cls, value: str, info: ValidationInfo) -> str:
+        names = _limits(info).chat_models
+        if value and value not in names:
+            raise violation(f"is not offered; the models are: {', '.join(names)}")
+        return value
+
     def to_domain(self) -> TurnOptions:
         return TurnOptions(self.model, self.max_turns, self.max_tool_calls, self.max_context_chars, self.disable_cache)
 

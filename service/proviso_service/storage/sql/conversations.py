@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import ColumnElement, Connection, Row, select, update
 
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage
@@ -38,11 +38,7 @@ def ensure_session(
 
 def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
     """Raises SessionNotFound."""
-    query = select(sessions.c.session_key).where(
-        sessions.c.tenant == caller.tenant,
-        sessions.c.user_id == caller.user,
-        sessions.c.session_id == session_id,
-    )
+    query = select(sessions.c.session_key).where(*_this(caller, session_id))
     key: str | None = transaction.execute(query).scalar_one_or_none()
     if key is None:
         raise SessionNotFound(session_id)
@@ -52,9 +48,10 @@ def session_key(transaction: Connection, caller: Caller, session_id: str) -> str
 def keep_outcome(
     transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
 ) -> None:
-    """Appends a turn's messages to its session, which is made when unknown, and updates its matter context."""
-    ensure_session(transaction, caller, session_id, now, ())
-    key = session_key(transaction, caller, session_id)
+    """Appends a turn's messages to its session and updates its matter context. An unknown session is made for them,
+    not for nothing."""
+    if outcome.new_messages or outcome.update_matter_context:
+        ensure_session(transaction, caller, session_id, now, outcome.session_items)
     changes: dict[str, Any] = {
         "update_time": now,
         "message_count": sessions.c.message_count + len(outcome.new_messages),
@@ -63,13 +60,22 @@ def keep_outcome(
         changes["matter_context"] = outcome.matter_context
     statement = (
         update(sessions)
-        .where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key)
+        .where(*_this(caller, session_id))
         .values(changes)
-        .returning(sessions.c.message_count)
+        .returning(sessions.c.session_key, sessions.c.message_count)
     )
-    total: int = transaction.execute(statement).scalar_one()
-    first = total - len(outcome.new_messages)
-    _append(transaction, caller, key, turn_id, first, outcome.new_messages, now)
+    session = transaction.execute(statement).one_or_none()
+    if session is not None:
+        first = session.message_count - len(outcome.new_messages)
+        _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+
+
+def _this(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        sessions.c.tenant == caller.tenant,
+        sessions.c.user_id == caller.user,
+        sessions.c.session_id == session_id,
+    )
 
 
 def _append(
