@@ -153,6 +153,30 @@ async def test_a_session_sends_earlier_messages_without_errors() -> None:
     assert [str(m.content) for m in world.model.payloads[0][1:4]] == ["First", "Second", "Answer"]
 
 
+async def test_a_long_message_that_failed_can_be_sent_again() -> None:
+    long = "x" * 4_000
+    stored = [
+        ChatMessage(MessageRole.USER, "First"),
+        ChatMessage(MessageRole.ASSISTANT, "Answer"),
+        *[ChatMessage(MessageRole.USER, long), ChatMessage(MessageRole.ERROR, "It broke.")] * 3,
+    ]
+    world = agent_world(ANSWER, sessions=MemorySessions(MatterContext(MATTER_ID), stored))
+    final = (await world.run(long, matter_context=None, session_id="s")).final_state
+    assert final.exit_reason is ExitReason.COMPLETED
+    assert [str(m.content) for m in world.model.payloads[0][1:-1]] == ["First", "Answer"]
+
+
+async def test_sending_a_long_message_again_does_not_hide_that_the_conversation_is_too_long() -> None:
+    long = "x" * 4_000
+    stored = [
+        *[ChatMessage(MessageRole.USER, "y" * 3_000), ChatMessage(MessageRole.ASSISTANT, "z" * 1_000)] * 3,
+        *[ChatMessage(MessageRole.USER, long)] * 3,
+    ]
+    world = agent_world(sessions=MemorySessions(MatterContext(MATTER_ID), stored))
+    final = (await world.run(long, matter_context=None, session_id="s")).final_state
+    assert final.exit_reason is ExitReason.MAX_CONTEXT_REACHED
+
+
 async def test_document_summaries_stand_before_the_message_as_in_the_examples() -> None:
     world = agent_world(ANSWER)
     notes = (DocumentSummary("auth.js", "js", "JWT middleware"), DocumentSummary("long.md", "md", "x" * 201))

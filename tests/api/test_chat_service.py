@@ -188,10 +188,16 @@ async def test_another_user_does_not_find_a_turn(tmp_path: Path) -> None:
     async with conversations(tmp_path) as domain, served(domain) as server:
         chat = ChatServiceStub(server.channel)
         answer = await chat.Invoke(pb.ChatRequest(message=QUESTION, user_id="ann"))
-        refused = await refusal(chat.GetTurn(pb.GetTurnRequest(turn_id=answer.turn_id, user_id="ben")))
-    assert (refused.code, refused.reason) == (grpc.StatusCode.NOT_FOUND, "TURN_UNKNOWN")
-    resource = refused.details["ResourceInfo"]
-    assert (resource.resource_type, resource.resource_name) == ("turn", answer.turn_id)
+        others = {"turn_id": answer.turn_id, "user_id": "ben"}
+        got = await refusal(chat.GetTurn(pb.GetTurnRequest(**others)))
+        cancelled = await refusal(chat.CancelTurn(pb.CancelTurnRequest(**others)))
+        resumed = await read_refusal(chat.ResumeChat(pb.ResumeChatRequest(**others)))
+        unknown = await refusal(chat.GetTurn(pb.GetTurnRequest(turn_id="none", user_id="ben")))
+    for refused in (got, cancelled, resumed):
+        assert (refused.code, refused.reason) == (grpc.StatusCode.NOT_FOUND, "TURN_UNKNOWN")
+        assert refused.message == unknown.message.replace("none", answer.turn_id)
+        resource = refused.details["ResourceInfo"]
+        assert (resource.resource_type, resource.resource_name) == ("turn", answer.turn_id)
 
 
 async def test_a_busy_session_names_the_turn_to_attach_to(tmp_path: Path) -> None:

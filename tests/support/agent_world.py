@@ -79,7 +79,12 @@ class MemorySessions:
         return Session(session_id, items, self.context, NOW, NOW)
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-        return tuple(m for m in self.stored if m.role in {MessageRole.USER, MessageRole.ASSISTANT})
+        newest: list[ChatMessage] = []
+        for message in reversed(self.stored):
+            if message.role in {MessageRole.USER, MessageRole.ASSISTANT} and max_chars >= 0:
+                newest.insert(0, message)
+                max_chars -= len(message.content)
+        return tuple(newest)
 
     async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
         return await self.get_or_create(caller, session_id, items)

@@ -46,6 +46,14 @@ def text_length(message: AnyMessage) -> int:
     return sum(len(part if isinstance(part, str) else str(part.get("text", ""))) for part in message.content)
 
 
+def without_repeats(history: Sequence[HistoryMessage], text: str) -> tuple[HistoryMessage, ...]:
+    """The history without its last messages where they are `text`, which nobody answered and which is sent again."""
+    end = len(history)
+    while end and history[end - 1] == HistoryMessage(MessageRole.USER, text):
+        end -= 1
+    return tuple(history[:end])
+
+
 def history_messages(history: Sequence[HistoryMessage]) -> list[AnyMessage]:
     """Earlier messages as the model sees them: user messages as typed, without marker, and displayed answers."""
     sent: list[AnyMessage] = []

@@ -8,7 +8,13 @@ from langchain_core.runnables import RunnableConfig
 
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.conversation import history_messages, payload_sha256, trim_messages, user_message
+from proviso_service.agent.conversation import (
+    history_messages,
+    payload_sha256,
+    trim_messages,
+    user_message,
+    without_repeats,
+)
 from proviso_service.agent.graph import Graph, build_graph
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.matter_context import (
@@ -145,12 +151,19 @@ class AgentExecution:
         return session.matter_context
 
     async def _history(self) -> tuple[HistoryMessage, ...]:
-        """The conversation's earlier messages."""
+        """The conversation's earlier messages. A message that is sent again after a failure counts once, so that a
+        long one can be retried."""
         request = self._request
         if not request.session_id:
             return request.history
-        stored = await self._agent.sessions.history(self._caller, request.session_id, self._limits.max_context_chars)
-        return tuple(HistoryMessage(m.role, m.content) for m in stored)
+        limit = room = self._limits.max_context_chars
+        while True:
+            stored = await self._agent.sessions.history(self._caller, request.session_id, limit)
+            history = without_repeats([HistoryMessage(m.role, m.content) for m in stored], self._progress.text)
+            repeated = sum(len(m.content) for m in stored[len(history) :])
+            if limit >= room + repeated:
+                return history
+            limit = room + repeated
 
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
         messages = self._payload(model)

@@ -9,7 +9,7 @@ from proviso_service.errors import InvalidRequest
 from proviso_service.matters.model import DocumentText
 from proviso_service.matters.service import Matters
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.rendering import fit_text
+from proviso_service.tools.rendering import MIN_TEXT_CHARS, fit_text
 
 
 class GetDocumentTextArgs(ToolArgs):
@@ -42,7 +42,9 @@ class TextResult:
 
     def render(self, number: Number, max_chars: int) -> Rendered:
         document = self.part.document
-        ref = number(Passage(document.document_id, document.filename, self.part.start, self.part.text))
+        # What is not shown is no source: JSON holds at most as many characters of the text as it is long.
+        shown = self.part.text[: max(max_chars, MIN_TEXT_CHARS)]
+        ref = number(Passage(document.document_id, document.filename, self.part.start, shown))
         return fit_text({"ref": ref, **self.data()}, "text", max_chars)
 
 
