@@ -156,3 +156,15 @@ def test_a_better_rank_never_scores_less() -> None:
     assert scores == sorted(scores, reverse=True)
     assert fused_score(4, 0, 0.5) > fused_score(4, 1, 0.5) > fused_score(4, None, 0.5)
     assert fused_score(0, None, 0.0) == 0.0
+
+
+async def test_the_best_of_each_document_comes_first_when_passages_of_one_are_limited(world: MattersWorld) -> None:
+    matter = await world.matter()
+    await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
+    query = "law of the lease and the licence"
+    outcome = await world.search(matter, query, max_results=4, threshold=0, max_per_document=2)
+    names = [hit.stored.filename for hit in outcome.hits]
+    assert set(names[:2]) == set(names[2:]) == {"lease.md", "licence.md"}
+    [*unlimited] = (await world.search(matter, query, max_results=20, threshold=0)).hits
+    assert len(unlimited) > 4
+    assert [hit.score for hit in unlimited] == sorted((hit.score for hit in unlimited), reverse=True)

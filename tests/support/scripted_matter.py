@@ -188,6 +188,7 @@ class ScriptedMatter:
         found = {
             "query": query,
             "total_found": len(kept),
+            "documents_found": len({chunks[index][0] for index in kept}),
             "results": [self._result(chunks[index], similar[index], holds[index]) for index in kept],
             "documents_matching": [
                 {"document_id": document_id(name), "filename": name, "passages": count}

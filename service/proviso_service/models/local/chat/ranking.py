@@ -103,7 +103,7 @@ def _score(wanted: Wanted, passage: Passage, sentence: str, position: int, simil
     own = stems(sentence)
     heading = stems(passage.heading)
     overlap = len(asked & (own | heading)) / len(asked) if asked else 0.0
-    in_heading = bool(asked & heading)
+    in_heading = bool((asked | stems(wanted.topic.name if wanted.topic else "")) & heading)
     on_topic = bool(wanted.topic and wanted.topic.evidence.search(sentence))
     has_kind = bool(wanted.kind and KIND_PATTERNS[wanted.kind].search(sentence))
     has_evidence = (on_topic or wanted.topic is None) and (has_kind or wanted.kind is None)

@@ -19,6 +19,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
     Intent.LIST: (
         (0.25, _ASKED + r"(?:list|show|name|give)\b.{0,20}\b(?:documents|files)\b(?! (?:that|which|about|mention))"),
         (0.35, rf"^(?:what|which) {DOCUMENTS} (?:are|do|have|did|can)\b(?!.*\b(?:mention|contain|cover|about)\b)"),
+        (0.45, _ASKED + r"(?:list|show|name)(?: me)?(?: all)?(?: the| our)? (?:agreements|contracts)\b[^a-z]*$"),
         (0.2, r"\buploaded\b|still (?:being )?process|\bready (?:for|to) search"),
     ),
     Intent.SHOW: (
@@ -35,6 +36,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
         (0.2, _ASKED + r"(?:find|search|look for|locate|quote)\b(?!.*\b(?:clause|provision)s?\b)"),
         (0.2, r"\b(?:passages?|mentions?|references|everything|language) (?:about|on|of|to|regarding|related)\b"),
         (0.25, r"\bsays?\b.{0,10}\b(?:about|on|regarding)\b|\btalks? about\b|\bdiscussed\b"),
+        (0.4, r"^(?:please )?tell me about .{3,60} (?:in|under|of) (?:the|this|our)\b"),
         (0.3, r"\b(?:clauses?|provisions?|language) (?:about|on|regarding|concerning|dealing with|related to)\b"),
     ),
     Intent.COUNT: (

@@ -110,6 +110,8 @@ TOPICS = (
         "limitation of liability aggregate liability shall not exceed",
         r"\bliabilit|\bliable\b|\bexceed|damages",
     ),
+    _topic("non-solicitation", r"solicit|poach", "non-solicitation solicit employees", r"solicit"),
+    _topic("non-compete", r"compet(?!en)", "non-competition compete", r"\bcompet(?!en)|non-?compet(?!en)"),
     _topic("renewal", r"renew", "renewal renew automatically successive", r"\brenew"),
     _topic(
         "late payment",
@@ -130,7 +132,7 @@ TOPICS = (
         "term",
         r"\b(?:initial |lease )?term\b(?! sheet)|\bduration\b"
         r"|how long.{0,50}(?:last|run|term|force|effect|valid|agreement|contract|lease)"
-        r"|when.{0,40}(?:expire|end\b|ends\b|run out)|expir",
+        r"|when.{0,40}\b(?:expire|ends?\b|run out)|expir",
         "term of this agreement begins, means, continues for years until it expires",
         r"\bterm\b.{0,80}\b(?:means|shall be|is|of|begins?|commenc\w+|continu\w+|expires?|ends?)\b"
         r"|(?:initial|full) term|expir|continu\w* (?:in|for|until|from)|remain\w* in"
@@ -175,8 +177,6 @@ TOPICS = (
     _topic("indemnity", r"indemn|hold harmless", "indemnification indemnify defend hold harmless", r"indemn|harmless"),
     _topic("confidentiality", r"confiden|secre", "confidential information", r"confiden|disclos"),
     _topic("assignment", r"\bassign|transfer", "assignment assign transfer", r"\bassign|transfer"),
-    _topic("non-solicitation", r"solicit|poach", "non-solicitation solicit employees", r"solicit"),
-    _topic("non-compete", r"compet(?!en)", "non-competition compete", r"\bcompet(?!en)|non-?compet(?!en)"),
     _topic("insurance", r"insur", "insurance coverage", r"insur"),
     _topic("warranties", r"warrant", "representations and warranties warrants", r"warrant"),
     _topic(

@@ -1,0 +1,50 @@
+"""The part of a passage that is about a query."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proviso_service.tools.excerpts import best_part, stems_of
+
+CLAUSE = (
+    "## 11. Limitation of Liability\n\n"
+    "11.1 Nothing in this Agreement limits anything for which the law allows no limit.\n\n"
+    "11.2 Neither party is liable for loss of profit.\n\n"
+    "11.3 The total liability of each party shall not exceed 125 per cent of the Fees."
+)
+
+
+def _part(text: str, query: str, max_chars: int) -> str:
+    start, end = best_part(text, stems_of(query), max_chars)
+    return text[start:end]
+
+
+@given(st.text(max_size=600), st.text(max_size=40), st.integers(1, 700))
+def test_a_part_fits_and_is_the_text_itself(text: str, query: str, max_chars: int) -> None:
+    start, end = best_part(text, stems_of(query), max_chars)
+    assert 0 <= start <= end <= len(text)
+    assert end - start <= max_chars
+    assert end > start or not text.strip()
+
+
+def test_what_fits_is_kept_whole() -> None:
+    assert _part(CLAUSE, "liability", len(CLAUSE)) == CLAUSE
+
+
+def test_the_sentence_with_the_words_of_the_query_is_chosen() -> None:
+    assert _part(CLAUSE, "aggregate liability shall not exceed", 90).startswith("11.3 The total liability")
+
+
+def test_neighbours_come_along_as_far_as_there_is_room() -> None:
+    assert _part(CLAUSE, "aggregate liability shall not exceed", 140).startswith("11.2 Neither party")
+
+
+def test_a_sentence_that_is_too_long_is_cut_around_the_words() -> None:
+    sentence = "The Tenant shall " + "keep the Property clean, " * 20 + "and insure the contents against theft."
+    part = _part(sentence, "insurance of contents", 80)
+    assert "insure the contents" in part
+    assert part[0].isalpha()
+
+
+def test_forms_of_a_word_meet_and_grammar_does_not_count() -> None:
+    assert stems_of("Which terminations?") == stems_of("terminating")
+    assert stems_of("what is the") == frozenset()

@@ -1,0 +1,56 @@
+"""The list of documents as the model reads it."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from proviso_service.matters.model import Document, DocumentStatus
+from proviso_service.security.identity import Caller
+from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.list_matter_documents import ListMatterDocuments, ListMatterDocumentsArgs
+
+LEASE = Document(
+    "d1", "m", "t", "Lease.pdf", "application/pdf", 1, "", DocumentStatus.READY, datetime(2026, 1, 1, tzinfo=UTC)
+)
+SCOPE = ToolScope(Caller("t", "u"), "m")
+
+
+class _Matters:
+    """Holds the documents of one matter."""
+
+    def __init__(self, *documents: Document) -> None:
+        self._documents = documents
+
+    async def all_documents(self, tenant: str, matter_id: str) -> tuple[Document, ...]:
+        return self._documents
+
+
+def _named(number: int, filename: str) -> Document:
+    return replace(LEASE, document_id=f"d{number}", filename=filename)
+
+
+def _number(passage: Passage) -> int:
+    raise AssertionError("a list of names is no passage")
+
+
+async def test_documents_whose_names_hold_the_words_come_first() -> None:
+    many = [_named(number, f"Company{number}_2020-EX-10.{number}_Services Agreement.txt") for number in range(60)]
+    golf = _named(99, "ADAMSGOLFINC_03_21_2005-EX-10.17-ENDORSEMENT AGREEMENT.txt")
+    tool = ListMatterDocuments(_Matters(*many, golf))  # type: ignore[arg-type]
+    listed = await tool.run(SCOPE, ListMatterDocumentsArgs(name="the Adams Golf endorsement agreement"))
+    rendered = listed.render(_number, 2_500)
+    read = json.loads(rendered.text)
+    assert rendered.truncated
+    assert read["total_count"] == 61
+    assert read["name_matches"] == 1
+    assert read["documents"][0] == {"document_id": "d99", "filename": golf.filename}
+
+
+async def test_a_short_list_tells_all_about_its_documents() -> None:
+    failed = replace(LEASE, document_id="d2", status=DocumentStatus.FAILED)
+    listed = await ListMatterDocuments(_Matters(LEASE, failed)).run(  # type: ignore[arg-type]
+        SCOPE, ListMatterDocumentsArgs()
+    )
+    read = json.loads(listed.render(_number, 2_500).text)
+    assert [one["processing_status"] for one in read["documents"]] == ["ready", "failed"]
+    assert read["documents"][0]["file_size"] == 1
