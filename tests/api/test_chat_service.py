@@ -1,6 +1,7 @@
 """ChatService over a real channel: real turns, a scripted program."""
 
 import asyncio
+from collections.abc import AsyncIterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,7 +34,7 @@ async def turn_id_of(call: "grpc.aio.UnaryStreamCall[pb.ChatRequest, pb.AgentEve
     return str(metadata["proviso-turn-id"])
 
 
-async def read_refusal(call: "grpc.aio.UnaryStreamCall[pb.ChatRequest, pb.AgentEvent]") -> Refusal:
+async def read_refusal(call: AsyncIterable[pb.AgentEvent]) -> Refusal:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         async for _ in call:
             pass
@@ -188,16 +189,16 @@ async def test_another_user_does_not_find_a_turn(tmp_path: Path) -> None:
     async with conversations(tmp_path) as domain, served(domain) as server:
         chat = ChatServiceStub(server.channel)
         answer = await chat.Invoke(pb.ChatRequest(message=QUESTION, user_id="ann"))
-        others = {"turn_id": answer.turn_id, "user_id": "ben"}
-        got = await refusal(chat.GetTurn(pb.GetTurnRequest(**others)))
-        cancelled = await refusal(chat.CancelTurn(pb.CancelTurnRequest(**others)))
-        resumed = await read_refusal(chat.ResumeChat(pb.ResumeChatRequest(**others)))
+        turn_id = answer.turn_id
+        got = await refusal(chat.GetTurn(pb.GetTurnRequest(turn_id=turn_id, user_id="ben")))
+        cancelled = await refusal(chat.CancelTurn(pb.CancelTurnRequest(turn_id=turn_id, user_id="ben")))
+        resumed = await read_refusal(chat.ResumeChat(pb.ResumeChatRequest(turn_id=turn_id, user_id="ben")))
         unknown = await refusal(chat.GetTurn(pb.GetTurnRequest(turn_id="none", user_id="ben")))
     for refused in (got, cancelled, resumed):
         assert (refused.code, refused.reason) == (grpc.StatusCode.NOT_FOUND, "TURN_UNKNOWN")
-        assert refused.message == unknown.message.replace("none", answer.turn_id)
+        assert refused.message == unknown.message.replace("none", turn_id)
         resource = refused.details["ResourceInfo"]
-        assert (resource.resource_type, resource.resource_name) == ("turn", answer.turn_id)
+        assert (resource.resource_type, resource.resource_name) == ("turn", turn_id)
 
 
 async def test_a_busy_session_names_the_turn_to_attach_to(tmp_path: Path) -> None:
