@@ -16,9 +16,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         descriptors = Path(folder) / "descriptors.binpb"
-        descriptors.write_bytes(
-            descriptor_pb2.FileDescriptorSet(file=request.proto_file).SerializeToString()
-        )
+        descriptors.write_bytes(descriptor_pb2.FileDescriptorSet(file=request.proto_file).SerializeToString())
         status = protoc.main(
             [
                 "protoc",
