@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from proviso_service.agent.grounding import check
 from proviso_service.agent.sources import Sources
 from proviso_service.tools.base import Passage
+from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
 TEXT = 'Each party (the "Provider")  shall give\nthirty (30) days’ notice. The cap is USD 5,000.'
 
@@ -68,6 +69,22 @@ def test_a_quote_from_a_document_summary_grounds_an_answer_without_a_number() ->
 @pytest.mark.parametrize(("answer", "grounded"), [("Good day, how can I help?", True), ("The cap is 5,000.", False)])
 def test_figures_out_of_nowhere_are_not_grounded(answer: str, grounded: bool) -> None:
     assert check(answer, Sources(), tools_answered=False).grounded is grounded
+
+
+@pytest.mark.parametrize(
+    ("answer", "grounded"),
+    [
+        ("The law of Texas governs it.", False),
+        ("Do you mean the lease or the licence?", True),
+        (f"I looked. {NOT_ENOUGH_INFORMATION}", True),
+    ],
+)
+def test_with_passages_at_hand_an_answer_cites_asks_or_refuses(answer: str, grounded: bool) -> None:
+    assert check(answer, sources(), tools_answered=False).grounded is grounded
+
+
+def test_an_answer_may_rest_on_a_list_that_has_no_passages() -> None:
+    assert check("The matter has 2 documents.", sources(), tools_answered=True).grounded
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200), st.data())

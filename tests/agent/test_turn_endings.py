@@ -218,6 +218,13 @@ async def test_an_answer_grounded_at_the_second_attempt_is_completed() -> None:
     assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
 
 
+async def test_an_answer_beside_the_passages_that_were_found_is_asked_for_once_more() -> None:
+    world = agent_world(calls(LOOKUP), text("The law of Texas governs it."), text(GROUNDED))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
+    assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-2", DiscardReason.GROUNDING)]
+
+
 async def test_the_model_is_sent_system_prompt_history_and_message_in_order() -> None:
     history = (HistoryMessage(MessageRole.USER, "Hello"), HistoryMessage(MessageRole.ASSISTANT, "Good day."))
     world = agent_world(text("Yes."))
@@ -236,7 +243,7 @@ async def test_a_matter_id_sent_by_the_model_is_ignored() -> None:
 
 async def test_tool_results_are_cut_to_what_is_left() -> None:
     long = [PASSAGE.__class__("d", "A.md", 0, "word " * 2_000)]
-    world = agent_world(calls(LOOKUP, LOOKUP, LOOKUP), text("Fine."), tools=[Lookup(long)])
+    world = agent_world(calls(LOOKUP, LOOKUP, LOOKUP), text("Which part?"), tools=[Lookup(long)])
     await world.run("Which law?", options=TurnOptions(max_context_chars=4_000))
     results = [m for m in world.model.payloads[1] if isinstance(m, ToolMessage)]
     assert sum(len(str(m.content)) for m in results) < 4_000

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from proviso_service.agent.sources import Located, Sources
 from proviso_service.turns.events import Citation
+from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
 _REFERENCE = re.compile(r"\[(\d{1,3})\]")
 _OPENING = '“"„«'
@@ -40,10 +41,15 @@ def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
     if quotes:
         held = any(sources.holds(quote) for quote in quotes)
         return Verdict((), quotes_a_source=held, grounded=held)
-    claims = bool(_REFERENCE.search(answer))
-    if not tools_answered and not len(sources):
-        claims = claims or bool(_NUMBER.search(answer))
+    claims = bool(_REFERENCE.search(answer)) or (not tools_answered and _states_facts(answer, sources))
     return Verdict((), quotes_a_source=False, grounded=not claims)
+
+
+def _states_facts(answer: str, sources: Sources) -> bool:
+    """With passages at hand whatever is neither a refusal nor a question; before any were looked for, a figure."""
+    if len(sources):
+        return NOT_ENOUGH_INFORMATION not in answer and not answer.rstrip().endswith("?")
+    return bool(_NUMBER.search(answer))
 
 
 def _citations(answer: str, sources: Sources) -> Iterator[Citation]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import structlog
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.runtime import Runtime
 
 from proviso_service.agent import grounding
@@ -60,7 +60,7 @@ def _judge(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
         scope.text.discard(DiscardReason.NOT_FINAL)
         again = not any(is_empty_reply(m) for m in state["messages"])
         return {} if again else {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
-    verdict = grounding.check(text, scope.sources, tools_answered=_tools_answered(state["messages"]))
+    verdict = grounding.check(text, scope.sources, tools_answered=scope.memory.other_results > 0)
     if _found_nothing(scope) and not verdict.quotes_a_source:
         if text != NOT_ENOUGH_INFORMATION:
             scope.text.discard(DiscardReason.EMPTY_RETRIEVAL)
@@ -83,10 +83,6 @@ def _found_nothing(scope: TurnScope) -> bool:
     """Every retrieval of the turn came back empty, and no other tool gave a passage."""
     memory = scope.memory
     return memory.retrievals > 0 and memory.retrievals == memory.empty_retrievals and not len(scope.sources)
-
-
-def _tools_answered(messages: Sequence[AnyMessage]) -> bool:
-    return any(isinstance(m, ToolMessage) and m.status == "success" for m in messages)
 
 
 def _sendable(messages: Sequence[AnyMessage]) -> list[AnyMessage]:

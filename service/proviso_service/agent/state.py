@@ -39,7 +39,8 @@ class Limits:
 
 @dataclass(slots=True)
 class TurnMemory:
-    """What a turn has come to so far; the final state is made of it, also when the turn is cut short."""
+    """What a turn has come to so far; the final state is made of it, also when the turn is cut short. `other_results`
+    are those of tools that give no passages, such as lists."""
 
     usage: Usage = Usage()
     cycles: int = 0
@@ -51,6 +52,7 @@ class TurnMemory:
     retry_after_s: float | None = None
     retrievals: int = 0
     empty_retrievals: int = 0
+    other_results: int = 0
 
 
 @dataclass(frozen=True, slots=True)

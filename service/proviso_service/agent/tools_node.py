@@ -135,11 +135,14 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
     if finished.result is None:
         rendered, output_json = Rendered(to_json({"error": finished.error}), False), ""
     else:
+        passages = len(scope.sources)
         rendered = finished.result.render(scope.sources.number, budget)
         output_json = to_json(finished.result.data())
         if call.tool.is_retrieval:
             scope.memory.retrievals += 1
             scope.memory.empty_retrievals += not finished.result.found
+        elif len(scope.sources) == passages:
+            scope.memory.other_results += 1
     scope.emit(
         ToolEnd(
             call.call_id,
