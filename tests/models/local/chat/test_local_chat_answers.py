@@ -164,3 +164,11 @@ def test_a_list_stays_with_the_sentence_that_opens_it() -> None:
         "The Supplier shall maintain: (a) indemnity insurance; and (b) liability insurance.",
         "It shall pay.",
     ]
+
+
+def test_parties_stay_with_the_words_that_introduce_them() -> None:
+    parties = 'Acme Limited (the "Supplier"); and\n\nBolt plc (the "Buyer").'
+    text = f"This Agreement is made between:\n\n{parties}\n\nIt binds both."
+    assert split_sentences(text)[0] == (
+        'This Agreement is made between: Acme Limited (the "Supplier"); and Bolt plc (the "Buyer").'
+    )

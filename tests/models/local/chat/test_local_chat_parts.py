@@ -14,7 +14,7 @@ from proviso_service.models.local.chat.evidence import read_evidence
 from proviso_service.models.local.chat.measures import only_amount, only_duration
 from proviso_service.models.local.chat.mentions import find_mentions, match_mention, without_mentions
 from proviso_service.models.local.chat.rendering import quote
-from proviso_service.models.local.chat.sentences import MAX_QUOTE_CHARS, excerpt, paragraphs, split_sentences
+from proviso_service.models.local.chat.sentences import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
 from proviso_service.models.local.chat.topics import Kind, kind_of, topic_of
 
 FILES = [
@@ -122,8 +122,8 @@ def test_a_tool_result_of_any_shape_is_read_or_counted_as_a_failure(value: objec
 
 
 @given(st.text(alphabet='aB1 .?;,\n-#()“”"$', max_size=400))
-def test_sentences_and_paragraphs_are_verbatim_but_for_white_space(text: str) -> None:
-    collapsed = " ".join(text.split())
+def test_sentences_and_paragraphs_are_verbatim_but_for_white_space_and_markup(text: str) -> None:
+    collapsed = " ".join(plain(text).split())
     for piece in [*split_sentences(text), *paragraphs(text)]:
         assert piece in collapsed
         assert excerpt(piece) in piece

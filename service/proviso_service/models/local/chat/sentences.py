@@ -5,7 +5,7 @@ import re
 
 from proviso_service.models.local.chat.lexical import one_line
 
-MAX_QUOTE_CHARS = 450
+MAX_QUOTE_CHARS = 600
 MIN_SENTENCE_CHARS = 12
 _MAX_TITLE_WORDS = 12
 _MAX_SHORT_WORDS = 4
@@ -28,6 +28,8 @@ _HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
 _TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and|or|for|the|to|in|by|with|on))*[.:]?")
 _ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
+_OPENS_PARTIES = re.compile(r"\b(?:between|among):\s*$|\b(?:between|among):\s.*;\s*and\s*$", re.DOTALL)
+_OPENS_LIST = re.compile(r"[:;,]\s*(?:and|or)?\s*$")
 _TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
 
 
@@ -63,11 +65,13 @@ def _bare(title: str) -> str:
 
 
 def _with_lists(pieces: list[str]) -> list[str]:
-    """A piece that ends in a colon takes the items that follow it, as far as they fit into a quote."""
+    """A piece that ends in a colon takes the items that follow it, and `made between:` the parties, as far as they fit
+    into a quote."""
     joined: list[str] = []
     for piece in pieces:
-        opens_list = bool(joined) and re.search(r"[:;,]\s*(?:and|or)?\s*$", joined[-1])
-        if opens_list and _ITEM.match(piece) and len(joined[-1]) + len(piece) <= MAX_QUOTE_CHARS:
+        before = joined[-1] if joined else ""
+        goes_on = _OPENS_PARTIES.search(before) or (_OPENS_LIST.search(before) and _ITEM.match(piece))
+        if goes_on and len(before) + len(piece) <= MAX_QUOTE_CHARS:
             joined[-1] += piece
         else:
             joined.append(piece)
