@@ -31,7 +31,7 @@ async def run_demo(folder: Path, models_dir: Path) -> None:
     if exit_code != 0:
         raise CommandError(f"The server ended with exit code {exit_code} after SIGTERM")
     _heading(f"Done in {time.monotonic() - begin:.0f} s; the server has stopped")
-    console().print(GO_ON.format(samples=SAMPLES, matter=MATTER), end="")
+    console().print(GO_ON.format(samples=_as_typed(SAMPLES), matter=MATTER), end="")
 
 
 async def converse(address: str) -> None:
@@ -41,6 +41,12 @@ async def converse(address: str) -> None:
         for question in SCRIPT:
             await _ask(client, matter, question)
         await _show_resume(client, matter)
+
+
+def _as_typed(path: Path) -> Path:
+    """A path as one would type it here: relative to the current folder where it lies inside."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 async def _upload_samples(client: Client) -> matters_pb2.Matter:
