@@ -1,5 +1,6 @@
 """Carries the demo out against a real server and checks what it shows."""
 
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,9 @@ async def run_demo(folder: Path, models_dir: Path) -> None:
     if exit_code != 0:
         raise CommandError(f"The server ended with exit code {exit_code} after SIGTERM")
     _heading(f"Done in {time.monotonic() - begin:.0f} s; the server has stopped")
-    console().print(GO_ON.format(samples=_as_typed(SAMPLES), matter=MATTER), end="")
+    console().print(
+        GO_ON.format(proviso=_as_typed(Path(sys.argv[0])), samples=_as_typed(SAMPLES), matter=MATTER), end=""
+    )
 
 
 async def converse(address: str) -> None:

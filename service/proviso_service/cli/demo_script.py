@@ -49,8 +49,8 @@ CUT_QUESTION = "What notice must be given to terminate each agreement?"
 EVENTS_BEFORE_CUT = 4
 
 GO_ON = """To go on:
-  proviso serve
-  proviso ingest {samples} --matter "{matter}"
-  proviso chat --matter "{matter}"
+  {proviso} serve
+  {proviso} ingest {samples} --matter "{matter}"
+  {proviso} chat --matter "{matter}"
   grpcurl -plaintext -d '{{"name": "{matter}"}}' 127.0.0.1:50051 proviso.v1.MatterService/ListMatters
 """
