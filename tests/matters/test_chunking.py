@@ -25,6 +25,7 @@ def _both(text: str) -> list[ParsedDocument]:
 
 @given(_TEXTS, st.integers(100, 300))
 @example("", 100)
+@example(f"A0AA\n{' ' * 150}0. A0 ", 100)  # a title far from the text before it, and nothing after it
 def test_chunks_are_exact_ordered_complete_and_bounded(text: str, max_chars: int) -> None:
     for parsed in _both(text):
         chunks = chunk_document(parsed, max_chars)

@@ -78,17 +78,18 @@ def _skip_ornament(text: str, start: int, end: int) -> int:
 def _atoms(text: str, section: _Section, max_chars: int) -> Iterator[Span]:
     """The smallest parts of a section: its paragraphs, or their sentences where a paragraph is longer than a chunk.
     The title belongs to what follows it."""
-    paragraph_ends = _after_title(section, _paragraph_ends(text, section))
+    paragraph_ends = _after_title(section, _paragraph_ends(text, section), section.end)
     for start, end in _trimmed(text, section.start, paragraph_ends):
         if end - start <= max_chars:
             yield start, end
             continue
-        for sentence in _trimmed(text, start, _after_title(section, sentence_ends(text, start, end))):
+        for sentence in _trimmed(text, start, _after_title(section, sentence_ends(text, start, end), end)):
             yield from _trimmed(text, sentence[0], _cuts(text, *sentence, max_chars))
 
 
-def _after_title(section: _Section, ends: Iterable[int]) -> Iterator[int]:
-    return (end for end in ends if end > section.body_start or end == section.end)
+def _after_title(section: _Section, ends: Iterable[int], last: int) -> Iterator[int]:
+    """The ends beyond the title, and the last one of all, which a title without a text of its own may end at."""
+    return (end for end in ends if end > section.body_start or end == last)
 
 
 def _paragraph_ends(text: str, section: _Section) -> Iterator[int]:
