@@ -1,0 +1,1 @@
+"""Models that ship inside packages: nothing is downloaded."""
