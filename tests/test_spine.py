@@ -1,6 +1,7 @@
 """The main job, over a real channel: upload agreements, ask about them, get grounded answers."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import grpc
@@ -163,6 +164,18 @@ async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, mod
     async with running_service(tmp_path / "data", models_dir) as again:
         found = await again.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="governing law"))
         assert "Oregon" in found.results[0].chunk_text
+
+
+async def test_a_lost_vector_index_is_filled_again_from_the_state(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir) as service:
+        matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+        request = tools_pb2.SearchRequest(matter_id=matter_id, query="which statutes apply", semantic_weight=1)
+        before = await service.tools.Search(request)
+    shutil.rmtree(tmp_path / "data" / "vectors")
+    async with running_service(tmp_path / "data", models_dir) as again:
+        after = await again.tools.Search(request)
+    assert [r.similarity for r in after.results] == pytest.approx([r.similarity for r in before.results], abs=1e-4)
+    assert after.results
 
 
 async def test_a_deleted_document_is_not_found_again(service: RunningService) -> None:

@@ -16,6 +16,7 @@ from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.context.model import SessionItem
+from proviso_service.matters.refilling import refill_if_empty
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
@@ -102,7 +103,10 @@ class App:
                 port = listen(server, settings.server)
                 parts = await _open(settings, stack)
                 models = hosted or _embedded_models(parts.embedder)
-                domain = _domain(settings, parts, models, traces)
+                store = SqlMatterStore(parts.database)
+                if copied := await refill_if_empty(store, parts.vectors, parts.embedder.model_id):
+                    _log.warning("vector_index_refilled", vectors=copied)
+                domain = _domain(settings, parts, store, models, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await models.warm_up()
@@ -176,8 +180,9 @@ async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
         await opening.result().close()
 
 
-def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
-    store = SqlMatterStore(parts.database)
+def _domain(
+    settings: Settings, parts: Parts, store: SqlMatterStore, models: ChatModels, traces: "TracerProvider | None"
+) -> Domain:
     sessions = SqlSessionStore(parts.database)
     matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents)
     retriever = Retriever(store, parts.vectors, parts.embedder, settings.documents)

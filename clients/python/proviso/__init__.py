@@ -1,0 +1,1 @@
+"""Client side of Proviso: the generated stubs of `proviso.v1`."""

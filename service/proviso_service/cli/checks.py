@@ -27,7 +27,7 @@ from proviso_service.storage.sql.tables import chunks
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex
 from proviso_service.storage.vectors.layout import VectorIndexFailed
 
-INGEST_AGAIN = "Search by words still works; for search by meaning, delete the matters concerned and ingest them again."
+FILL_AGAIN = "Move {folder} away; the next start fills it again from the state."
 
 
 class Level(StrEnum):
@@ -147,20 +147,21 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
         return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
     if not usable or not folder.is_dir():
         if chunk_count:
-            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", INGEST_AGAIN)
+            remedy = "The next start fills it again from the state."
+            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", remedy)
         return Finding(Level.OK, name, "is new; the first start makes it")
     try:
         vector_count = await _count_vectors(folder, settings.storage.vector_collections)
     except (VectorIndexFailed, TimeoutError, OSError) as error:
-        remedy = f"Move {folder} away and start the server. {INGEST_AGAIN}"
+        remedy = FILL_AGAIN.format(folder=folder)
         return Finding(Level.FAIL, name, f"cannot be opened: {_first_line(error)}", remedy)
-    return _compare(vector_count, chunk_count)
+    return _compare(folder, vector_count, chunk_count)
 
 
-def _compare(vector_count: int, chunk_count: int) -> Finding:
+def _compare(folder: Path, vector_count: int, chunk_count: int) -> Finding:
     name, counts = "Vector index", f"{vector_count} vectors for {chunk_count} passages"
     if vector_count < chunk_count:
-        return Finding(Level.WARN, name, counts, INGEST_AGAIN)
+        return Finding(Level.WARN, name, counts, FILL_AGAIN.format(folder=folder))
     if vector_count > chunk_count:
         remedy = "Left by an interrupted ingestion or deletion; search passes over them."
         return Finding(Level.WARN, name, counts, remedy)
