@@ -20,6 +20,7 @@ async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(ser
     assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
     assert final.message == text_of(events)
     citation = final.citations[0]
+    assert [e.citation for e in events if e.WhichOneof("event") == "citation"] == list(final.citations)
     assert "State of Oregon" in citation.quote
     assert citation.heading == "9. Governing Law"
     whole = await service.tools.GetDocumentText(

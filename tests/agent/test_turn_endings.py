@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from proviso_service.context.model import DocumentSummary
 from proviso_service.context.sessions import MessageRole
-from proviso_service.turns.events import DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
+from proviso_service.turns.events import Citation, DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOptions
 from tests.support.agent_world import PASSAGE, Lookup, agent_world
@@ -40,7 +40,8 @@ async def test_an_answer_that_quotes_a_source_is_completed_with_a_verified_citat
     assert citation.quote == "governed by the laws of Ohio"
     assert PASSAGE.text[citation.start - 100 : citation.end - 100] == citation.quote
     assert final.message[citation.answer_start : citation.answer_end] == "“governed by the laws of Ohio” [1]"
-    assert [type(e) for e in world.events] == [TurnStart, ToolStart, ToolEnd, Token, Token]
+    assert [type(e) for e in world.events] == [TurnStart, ToolStart, ToolEnd, Token, Token, Citation]
+    assert world.events[-1] == citation
 
 
 @pytest.mark.parametrize("message", ["", "   ", "\n\t"])

@@ -69,6 +69,8 @@ def _judge(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
         return _refuse(state, scope, reply)
     scope.memory.answer = text
     scope.memory.citations = verdict.citations
+    for citation in verdict.citations:
+        scope.emit(citation)
     return {"exit_reason": state["exit_reason"] or ExitReason.COMPLETED}
 
 
