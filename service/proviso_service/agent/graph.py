@@ -13,7 +13,9 @@ Graph = CompiledStateGraph[AgentState, TurnScope, AgentState, AgentState]
 
 
 def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
-    """Compiled once and shared by all turns; what a turn needs comes with its runtime context."""
+    """Compiled once and shared by all turns; what a turn needs comes with its runtime context.
+
+    The edges' functions are coroutines although they await nothing: LangGraph runs plain functions in a thread."""
     builder = StateGraph(AgentState, context_schema=TurnScope)
     builder.add_node("llm", llm)
     builder.add_node("tools", tools)
@@ -23,7 +25,7 @@ def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
     return builder.compile()
 
 
-def _after_llm(state: AgentState) -> str:
+async def _after_llm(state: AgentState) -> str:
     last = state["messages"][-1]
     wants_tools = isinstance(last, AIMessage) and bool(last.tool_calls or last.invalid_tool_calls)
     reason = state["exit_reason"]
@@ -35,5 +37,5 @@ def _after_llm(state: AgentState) -> str:
     return "tools" if wants_tools else "llm"
 
 
-def _after_tools(state: AgentState) -> str:
+async def _after_tools(state: AgentState) -> str:
     return "llm" if state["exit_reason"] in (None, ExitReason.MAX_TOOL_CALLS_REACHED) else END
