@@ -30,7 +30,6 @@ class NormalisedText:
     as people retype them, and each character knows where it came from."""
 
     def __init__(self, text: str) -> None:
-        self.original = text
         characters: list[str] = []
         self._origin: list[int] = []
         for position, character in _without_markup(text.translate(_EQUIVALENT)):

@@ -33,7 +33,6 @@ class TurnStream:
         self._cancel_wanted = False
         self.turn_id = ""
         self.last_sequence = 0
-        self.reconnects = 0
 
     async def events(self) -> AsyncIterator[chat_pb2.AgentEvent]:
         """Every event from turn_start to final_state, without heartbeats. Raises AioRpcError or CommandError when the
@@ -55,7 +54,6 @@ class TurnStream:
                 cut = error
             failures = 1 if self.last_sequence > seen else failures + 1
             await self._wait_or_give_up(failures, cut)
-            self.reconnects += 1
 
     async def _wait_or_give_up(self, failures: int, cut: grpc.aio.AioRpcError | None) -> None:
         if cut and (failures > MAX_FAILURES or not is_transient(cut)):

@@ -28,14 +28,3 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> Vectors:
         """Shape (dimensions,), float32, L2-normalised. Served before waiting documents."""
         ...
-
-
-class Reranker(Protocol):
-    """Scores how well each text answers a query."""
-
-    @property
-    def model_id(self) -> str: ...
-
-    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score in [0, 1] for each text, in order."""
-        ...

@@ -10,8 +10,8 @@ T = TypeVar("T")
 async def settled(work: Coroutine[Any, Any, T]) -> T:
     """Awaits `work`; a cancelled caller gets its CancelledError once the work has ended, whatever its result.
 
-    A statement that runs in a driver's thread, or a file that a thread writes, goes on when its awaiter is cancelled.
-    Waiting for it keeps connection and file whole. The work itself must be short or bounded in time."""
+    A file that a thread writes goes on being written when its awaiter is cancelled; waiting for it keeps the file
+    whole. The work itself must be short or bounded in time."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -154,16 +154,6 @@ async def test_the_reason_of_a_failure_is_kept_until_the_next_status(matters: Sq
     assert (await matters.set_status(document, DocumentStatus.PENDING)) == document
 
 
-async def test_documents_are_counted_by_status(matters: SqlMatterStore, matter: Matter) -> None:
-    assert await matters.count_by_status("acme", matter.matter_id) == {}
-    await ingested(matters, matter, "Rent is due.")
-    for _ in range(2):
-        await matters.add_document(a_document(matter))
-    counts = await matters.count_by_status("acme", matter.matter_id)
-    assert counts == {DocumentStatus.READY: 1, DocumentStatus.PENDING: 2}
-    assert await matters.count_by_status("other", matter.matter_id) == {}
-
-
 async def test_a_document_deleted_meanwhile_does_not_come_back(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
     await matters.delete_document("acme", matter.matter_id, document.document_id)

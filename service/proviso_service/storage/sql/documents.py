@@ -1,9 +1,9 @@
 """Rows of documents, as they are uploaded and make their way to READY."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, select, update
+from sqlalchemy import Connection, Row, Select, delete, select, update
 
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus
@@ -60,16 +60,6 @@ class DocumentRows(Store):
     def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
         query = _of_matter(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
         return [document_of(row) for row in transaction.execute(query)]
-
-    @reading
-    def count_by_status(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[DocumentStatus, int]:
-        """Statuses without documents are absent."""
-        query = (
-            select(documents.c.status, func.count().label("documents"))
-            .where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
-            .group_by(documents.c.status)
-        )
-        return {row.status: row.documents for row in transaction.execute(query)}
 
     @reading
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
