@@ -16,6 +16,7 @@ ProvisoError
 ├── FailedPrecondition
 │   ├── DocumentNotReady
 │   ├── NoReadyDocuments
+│   ├── IndexRebuilding     the vector index is being rebuilt already
 │   └── TurnNotWaiting
 ├── TooBusy                 a bound was reached; carries the time to wait
 └── Unavailable
@@ -123,6 +124,11 @@ class DocumentNotReady(FailedPrecondition): ...
 class NoReadyDocuments(FailedPrecondition):
     def __init__(self) -> None:
         super().__init__("No ready documents found in this matter")
+
+
+class IndexRebuilding(FailedPrecondition):
+    def __init__(self) -> None:
+        super().__init__("The vector index is being rebuilt already")
 
 
 class TurnNotWaiting(FailedPrecondition): ...

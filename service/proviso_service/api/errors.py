@@ -64,6 +64,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
         grpc.StatusCode.FAILED_PRECONDITION,
         ErrorReason.ERROR_REASON_NO_READY_DOCUMENTS,
     ),
+    errors.IndexRebuilding: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_INDEX_REBUILDING),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
     errors.Draining: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING),

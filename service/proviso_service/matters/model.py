@@ -71,17 +71,32 @@ class PageSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """Canonical text of a document with its structure; every later offset refers to `text`."""
+    """Canonical text of a document with its structure; every later offset refers to `text`.
+
+    `furniture` are running headers, footers and page numbers, in order and apart: text that is read with the document
+    but belongs to no passage."""
 
     text: str
     headings: tuple[Heading, ...] = ()
     pages: tuple[PageSpan, ...] = ()
+    furniture: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage: `text == document_text[start:end]`. Chunks of a document are in order and do not overlap."""
+    """A passage: `text == document_text[start:end]`. Chunks of a document are in order and do not overlap.
+
+    `clause_numbers` are those of the clauses that it is part of or that begin in it, such as "12.3", "iv", "a" or "A"
+    (of Exhibit A): as they stand in the document, without brackets and without the last full stop."""
 
     ordinal: int
     start: int
@@ -89,6 +104,7 @@ class Chunk:
     text: str
     page: int = 0
     section_path: tuple[str, ...] = ()
+    clause_numbers: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -103,6 +119,14 @@ class Chunk:
 def chunk_id(document_id: str, ordinal: int) -> str:
     """Id of a document's chunk; deterministic, so that writing a chunk again replaces it."""
     return f"{document_id}:{ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """What reading a file gives: its canonical text and the passages that it is cut into."""
+
+    parsed: ParsedDocument
+    chunks: tuple[Chunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +185,16 @@ class SearchQuery:
     include_context: bool = False
     document_ids: Sequence[str] = ()
     max_per_document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The part of a passage that is most about the query: `text == document_text[start:start + len(text)]`.
+    `highlights` are the query's words in it, as offsets in the snippet's `text`."""
+
+    text: str
+    start: int
+    highlights: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

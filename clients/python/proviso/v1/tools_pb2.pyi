@@ -164,7 +164,7 @@ class SearchRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., max_results: _Optional[int] = ..., threshold: _Optional[float] = ..., semantic_weight: _Optional[float] = ..., include_context: _Optional[bool] = ..., document_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchResult(_message.Message):
-    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "similarity", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match")
+    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "similarity", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match", "snippet")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -176,6 +176,7 @@ class SearchResult(_message.Message):
     CONTEXT_AFTER_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_MATCH_FIELD_NUMBER: _ClassVar[int]
+    SNIPPET_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     chunk_id: str
     filename: str
@@ -187,7 +188,26 @@ class SearchResult(_message.Message):
     context_after: str
     score: float
     lexical_match: bool
-    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., similarity: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ...) -> None: ...
+    snippet: SearchSnippet
+    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., similarity: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ..., snippet: _Optional[_Union[SearchSnippet, _Mapping]] = ...) -> None: ...
+
+class SearchSnippet(_message.Message):
+    __slots__ = ("text", "start", "highlights")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    HIGHLIGHTS_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    start: int
+    highlights: _containers.RepeatedCompositeFieldContainer[SnippetHighlight]
+    def __init__(self, text: _Optional[str] = ..., start: _Optional[int] = ..., highlights: _Optional[_Iterable[_Union[SnippetHighlight, _Mapping]]] = ...) -> None: ...
+
+class SnippetHighlight(_message.Message):
+    __slots__ = ("start", "end")
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    end: int
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
     __slots__ = ("results", "total_found", "query", "matter_id", "reranked", "documents_available", "documents_processing", "truncated", "documents_matching")
@@ -352,21 +372,25 @@ class ListMatterDocumentsResponse(_message.Message):
     def __init__(self, documents: _Optional[_Iterable[_Union[MatterDocument, _Mapping]]] = ..., total_count: _Optional[int] = ..., matter_id: _Optional[str] = ..., summary: _Optional[_Union[DocumentSummary, _Mapping]] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class GetDocumentTextRequest(_message.Message):
-    __slots__ = ("matter_id", "document_id", "filename", "max_length", "start")
+    __slots__ = ("matter_id", "document_id", "filename", "max_length", "start", "page", "heading")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     MAX_LENGTH_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    HEADING_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     document_id: str
     filename: str
     max_length: int
     start: int
-    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., max_length: _Optional[int] = ..., start: _Optional[int] = ...) -> None: ...
+    page: int
+    heading: str
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., max_length: _Optional[int] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ...) -> None: ...
 
 class GetDocumentTextResponse(_message.Message):
-    __slots__ = ("text", "filename", "document_id", "file_type", "character_count", "truncated", "start")
+    __slots__ = ("text", "filename", "document_id", "file_type", "character_count", "truncated", "start", "page", "section_path")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -374,6 +398,8 @@ class GetDocumentTextResponse(_message.Message):
     CHARACTER_COUNT_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    SECTION_PATH_FIELD_NUMBER: _ClassVar[int]
     text: str
     filename: str
     document_id: str
@@ -381,7 +407,9 @@ class GetDocumentTextResponse(_message.Message):
     character_count: int
     truncated: bool
     start: int
-    def __init__(self, text: _Optional[str] = ..., filename: _Optional[str] = ..., document_id: _Optional[str] = ..., file_type: _Optional[str] = ..., character_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., start: _Optional[int] = ...) -> None: ...
+    page: int
+    section_path: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, text: _Optional[str] = ..., filename: _Optional[str] = ..., document_id: _Optional[str] = ..., file_type: _Optional[str] = ..., character_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., section_path: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RetrieveDocumentationRequest(_message.Message):
     __slots__ = ("query", "max_results")

@@ -89,6 +89,18 @@ documents = Table(
 )
 
 
+leftovers = Table(
+    "leftovers",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+)
+"""Documents whose bytes or vectors may be there while their row is not: being uploaded, or being deleted. What a killed
+process leaves behind is found here by the next one."""
+
+
 def _of_document() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
         ["tenant", "document_id"], ["documents.tenant", "documents.document_id"], ondelete="CASCADE"
@@ -142,6 +154,7 @@ chunks = Table(
     Column("end_offset", Integer, nullable=False),
     Column("page", Integer, nullable=False),
     Column("section_path", Encoded(tuple[str, ...]), nullable=False),
+    Column("clause_numbers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
     Column("model_id", String, nullable=False),
     Column("content_sha256", String, nullable=False),
     Column("text", Text, nullable=False),
