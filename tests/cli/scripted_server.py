@@ -91,6 +91,7 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
     matters: list[matters_pb2.Matter] = field(default_factory=list)
     documents: list[matters_pb2.Document] = field(default_factory=list)
     uploads_to_refuse: int = 0
+    names_to_refuse: set[str] = field(default_factory=set)
     silent: bool = False
     watched: threading.Event = field(default_factory=threading.Event)
     may_report: threading.Event = field(default_factory=threading.Event)
@@ -99,6 +100,8 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
     def CreateMatter(
         self, request: matters_pb2.CreateMatterRequest, context: grpc.ServicerContext
     ) -> matters_pb2.CreateMatterResponse:
+        if request.name in self.names_to_refuse:
+            abort(context, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", "This name is refused")
         return matters_pb2.CreateMatterResponse(matter=self.add(request.name))
 
     def add(self, name: str) -> matters_pb2.Matter:

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     papers.mkdir()
     for number in range(9):
         (papers / f"{number}.md").write_text(f"# Paper {number}\n")
-    (papers / "scan.pdf").write_bytes(b"%PDF")
+    (papers / "photo.png").write_bytes(b"PNG")
     return papers
 
 
@@ -42,7 +42,7 @@ def test_folder_is_uploaded_and_followed_until_ready(proviso: Proviso, server: S
     assert ended.exit_code == 0
     assert len(server.matters.documents) == 9
     assert [matter.name for matter in server.matters.matters] == ["M"]
-    assert "scan.pdf" in ended.out
+    assert "photo.png" in ended.out
     assert "\x1b" not in ended.out + ended.err
 
 
@@ -65,7 +65,7 @@ def test_one_failed_document_fails_the_job_and_no_other(proviso: Proviso, server
 
 def test_json_has_a_line_for_each_file(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
     ended = ingest(proviso, server, folder, "--json")
-    records = [json.loads(line) for line in ended.out.splitlines()[:-1]]
+    records = [json.loads(line) for line in ended.out.splitlines()[:-2]]
     assert sorted(Path(record["path"]).name for record in records) == [f"{number}.md" for number in range(9)]
     assert {(record["result"], record["chunks"]) for record in records} == {("ready", 2)}
 
@@ -92,10 +92,50 @@ def test_server_that_reports_nothing_does_not_hang_the_job(
 
 
 def test_nothing_to_ingest_is_said(proviso: Proviso, server: ScriptedServer, tmp_path: Path) -> None:
-    (tmp_path / "scan.pdf").write_bytes(b"%PDF")
-    ended = ingest(proviso, server, tmp_path / "scan.pdf")
+    (tmp_path / "photo.png").write_bytes(b"PNG")
+    ended = ingest(proviso, server, tmp_path / "photo.png")
     assert ended.exit_code == 1
     assert "Nothing to ingest" in ended.err
+
+
+def test_a_matter_for_each_folder(proviso: Proviso, server: ScriptedServer, tmp_path: Path) -> None:
+    cases = tmp_path / "cases"
+    for name in ("Smith", "Jones/annexes"):
+        (cases / name).mkdir(parents=True)
+        (cases / name / "a.md").write_text(name)
+    (cases / "loose.md").write_text("In no folder")
+    ended = proviso("ingest", str(cases), "--matter-per-folder", "--address", server.address, "--json")
+    assert ended.exit_code == 0
+    assert sorted(matter.name for matter in server.matters.matters) == ["Jones", "Smith"]
+    assert len({document.matter_id for document in server.matters.documents}) == 2
+    *_, jones, smith, total = (json.loads(line) for line in ended.out.splitlines())
+    assert (jones["matter"], jones["summary"]["ready"]) == ("Jones", 1)
+    assert (smith["matter"], smith["summary"]["ready"]) == ("Smith", 1)
+    assert total == {
+        "matters": 2,
+        "stopped": False,
+        "summary": {"ready": 2, "failed": 0, "unchanged": 0, "skipped": 1},
+    }
+
+
+def test_a_matter_that_cannot_be_made_fails_its_own_files_only(
+    proviso: Proviso, server: ScriptedServer, tmp_path: Path
+) -> None:
+    for name in ("refused", "taken"):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+        (tmp_path / "cases" / name / "a.md").write_text(name)
+    server.matters.names_to_refuse.add("refused")
+    ended = proviso("ingest", str(tmp_path / "cases"), "--matter-per-folder", "--address", server.address)
+    assert ended.exit_code == 1
+    assert "a.md: This name is refused" in ended.out
+    assert [matter.name for matter in server.matters.matters] == ["taken"]
+
+
+@pytest.mark.parametrize("more", [(), ("--matter", "M", "--matter-per-folder")])
+def test_one_way_of_naming_matters_must_be_given(proviso: Proviso, folder: Path, more: tuple[str, ...]) -> None:
+    ended = proviso("ingest", str(folder), *more)
+    assert ended.exit_code == 2
+    assert "either --matter NAME or --matter-per-folder" in ended.err
 
 
 def test_blank_matter_name_is_a_usage_error(proviso: Proviso, folder: Path) -> None:
@@ -111,7 +151,9 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_is_uploaded(server: ScriptedServer,
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     server.matters.may_report.set()
-    assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "Stopped. What is uploaded stays; run the same command again to go on."
+    assert process.returncode == 130
+    assert ["M", "0", "0", "0"] in [line.split() for line in out.splitlines()]
+    stopped = "Stopped with 9 files to go. What is uploaded stays; run the same command again to go on."
+    assert err.splitlines()[-1] == stopped
     assert "Traceback" not in err
     assert server.matters.documents

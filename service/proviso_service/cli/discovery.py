@@ -1,32 +1,62 @@
-"""Which files an ingest takes."""
+"""Which files an ingest takes, and into which matters."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from proviso_service.cli.problems import UsageProblem
 
-SUPPORTED = frozenset({".md", ".markdown", ".txt", ".text"})
+SUPPORTED = frozenset({".pdf", ".docx", ".html", ".htm", ".md", ".markdown", ".txt", ".text"})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Files to upload and files passed over, each once and in order."""
+    """Files to upload by the name of their matter, and files passed over: each once and in order."""
 
-    files: tuple[Path, ...]
+    files: Mapping[str, tuple[Path, ...]]
     skipped: tuple[Path, ...]
 
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        return tuple(path for paths in self.files.values() for path in paths)
 
-def discover(paths: Iterable[Path]) -> Found:
-    """Walks folders, without following links to folders or entering hidden ones. Raises UsageProblem."""
-    files: dict[Path, Path] = {}
-    skipped: dict[Path, Path] = {}
-    for path in paths:
-        for file in _files_of(path):
-            target = files if file.suffix.lower() in SUPPORTED else skipped
-            target.setdefault(file.resolve(), file)
-    return Found(tuple(files.values()), tuple(skipped.values()))
+
+def discover(paths: Iterable[Path], matter: str) -> Found:
+    """All files for one matter. Walks folders, without following links to folders or entering hidden ones. Raises
+    UsageProblem."""
+    return _found((matter, file) for path in paths for file in _files_of(path))
+
+
+def discover_matters(folders: Sequence[Path]) -> Found:
+    """A matter for each folder inside `folders`, named as it; files beside them are passed over. Folders of one name
+    are one matter. Raises UsageProblem."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageProblem(
+                f"With --matter-per-folder, {folder} must be a folder that holds a folder for each matter"
+            )
+    return _found(
+        (file.relative_to(folder).parts[0] if file.parent != folder else "", file)
+        for folder in folders
+        for file in _walk(folder)
+    )
+
+
+def _found(candidates: Iterable[tuple[str, Path]]) -> Found:
+    files: dict[str, list[Path]] = {}
+    skipped: list[Path] = []
+    seen: set[Path] = set()
+    for matter, file in candidates:
+        resolved = file.resolve()
+        if resolved in seen:
+            continue
+        seen.add(resolved)
+        if matter and file.suffix.lower() in SUPPORTED:
+            files.setdefault(matter, []).append(file)
+        else:
+            skipped.append(file)
+    return Found({matter: tuple(paths) for matter, paths in files.items()}, tuple(skipped))
 
 
 def _files_of(path: Path) -> Iterator[Path]:

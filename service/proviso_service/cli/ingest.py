@@ -1,4 +1,4 @@
-"""`proviso ingest`: documents from files and folders into a matter."""
+"""`proviso ingest`: documents from files and folders into matters."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,46 +9,58 @@ from proviso_service.cli.problems import CommandError, UsageProblem
 
 if TYPE_CHECKING:
     from proviso_service.cli.discovery import Found
-    from proviso_service.cli.uploads import Outcome
+    from proviso_service.cli.ingest_run import IngestRun
+    from proviso_service.cli.uploads import Progress
+
+MAX_NAME_CHARS = 512
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders (.md .markdown .txt .text).")],
-    matter: Annotated[str, typer.Option(help="Name of the matter; made when there is none.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders (.pdf .docx .html .md .txt).")],
+    matter: Annotated[str, typer.Option(help="Name of the matter; made when there is none.")] = "",
+    matter_per_folder: Annotated[
+        bool, typer.Option("--matter-per-folder", help="A matter for each folder inside PATHS, named as it.")
+    ] = False,
     address: Annotated[str, typer.Option(help="The server, host:port.")] = "127.0.0.1:50051",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each file, then a summary.")] = False,
 ) -> None:
-    """Upload documents to a matter and wait until they can be searched.
+    """Upload documents to a matter, or to several, and wait until they can be searched.
 
-    Running it again is safe: files that the matter holds already are left as they are.
+    Running it again is safe: files that a matter holds already are left as they are. Files that failed are tried again.
     """
     import asyncio
 
-    from proviso_service.cli.discovery import discover
-    from proviso_service.cli.ingest_report import report
+    from proviso_service.cli.ingest_report import report, showing_progress
+    from proviso_service.cli.ingest_run import IngestRun
 
-    if not 1 <= len(matter.strip()) <= 512:
-        raise UsageProblem("--matter must be a name of 1 to 512 characters")
-    found = discover(paths)
-    if not found.files:
-        raise CommandError(f"Nothing to ingest: {len(found.skipped)} files found, none of a supported type")
+    found = _discover(paths, matter, per_folder=matter_per_folder)
+    run = IngestRun(found)
     try:
-        outcomes = asyncio.run(_run(found, matter, address, as_json=as_json))
+        with showing_progress(found, as_json=as_json) as progress:
+            asyncio.run(_ingest(run, address, progress))
     except KeyboardInterrupt:
-        typer.echo("Stopped. What is uploaded stays; run the same command again to go on.", err=True)
+        report(found, run.outcomes, as_json=as_json, stopped=True)
         raise
-    report(found, outcomes, matter, as_json=as_json)
-    if any(outcome.result == "failed" for outcome in outcomes):
+    report(found, run.outcomes, as_json=as_json)
+    if any(outcome.result == "failed" for outcome in run.outcomes):
         raise typer.Exit(1)
 
 
-async def _run(found: "Found", matter_name: str, address: str, *, as_json: bool) -> "list[Outcome]":
-    from proviso_service.cli.client import connect, create_matter, newest_matter
-    from proviso_service.cli.ingest_report import showing_progress
-    from proviso_service.cli.uploads import Ingest
+def _discover(paths: list[Path], matter: str, *, per_folder: bool) -> "Found":
+    from proviso_service.cli.discovery import discover, discover_matters
+
+    if per_folder == bool(matter):
+        raise UsageProblem("Give either --matter NAME or --matter-per-folder")
+    if not per_folder and not 1 <= len(matter.strip()) <= MAX_NAME_CHARS:
+        raise UsageProblem(f"--matter must be a name of 1 to {MAX_NAME_CHARS} characters")
+    found = discover_matters(paths) if per_folder else discover(paths, matter.strip())
+    if not found.files:
+        raise CommandError(f"Nothing to ingest: {len(found.skipped)} files found, none of them to be read")
+    return found
+
+
+async def _ingest(run: "IngestRun", address: str, progress: "Progress") -> None:
+    from proviso_service.cli.client import connect
 
     async with connect(address) as client:
-        matter = await newest_matter(client, matter_name) or await create_matter(client, matter_name)
-        with showing_progress(len(found.files), as_json=as_json) as progress:
-            outcomes = await Ingest(client, matter.matter_id, found.files, progress).run()
-    return outcomes
+        await run.run(client, progress)

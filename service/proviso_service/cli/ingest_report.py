@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.filesize import decimal
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -18,27 +20,46 @@ MAX_LISTED = 20
 
 
 class RateColumn(ProgressColumn):
-    """Files a second."""
+    """Bytes a second, of what is searchable."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text(f"{speed:.1f} files/s" if speed else "", style="dim")
+        return Text(f"{decimal(int(speed))}/s" if speed else "", style="dim")
 
 
 @contextmanager
-def showing_progress(total: int, *, as_json: bool) -> Iterator[Progress]:
+def showing_progress(found: Found, *, as_json: bool) -> Iterator[Progress]:
     """Yields the callback of an ingest. Progress goes to stderr, results to stdout."""
     if as_json:
         yield _print_outcomes
         return
-    columns = (TextColumn("Ingesting"), BarColumn(), MofNCompleteColumn(), RateColumn(), TimeRemainingColumn())
+    # By size, because a long document takes as many times as long.
+    sizes = {path: _size(path) for path in found.all_files}
+    columns = (
+        TextColumn("Ingesting"),
+        BarColumn(),
+        TextColumn("{task.fields[files]}/{task.fields[all_files]} files"),
+        RateColumn(),
+        TimeRemainingColumn(),
+    )
     with ProgressBar(*columns, console=console(stderr=True)) as bar:
-        task = bar.add_task("ingest", total=total)
+        task = bar.add_task("ingest", total=sum(sizes.values()), files=0, all_files=len(sizes))
+        files = unread_bytes = 0
 
-        def update(files_done: float, _: list[Outcome]) -> None:
-            bar.update(task, completed=files_done)
+        def update(done_bytes: float, outcomes: list[Outcome]) -> None:
+            nonlocal files, unread_bytes
+            files += len(outcomes)
+            unread_bytes += sum(sizes[outcome.path] for outcome in outcomes if not outcome.size_bytes)
+            bar.update(task, completed=done_bytes + unread_bytes, files=files)
 
         yield update
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _print_outcomes(_: float, outcomes: list[Outcome]) -> None:
@@ -46,27 +67,50 @@ def _print_outcomes(_: float, outcomes: list[Outcome]) -> None:
         print_json(_record(outcome))
 
 
-def report(found: Found, outcomes: list[Outcome], matter: str, *, as_json: bool) -> None:
-    counts = Counter(outcome.result for outcome in outcomes)
+def report(found: Found, outcomes: list[Outcome], *, as_json: bool, stopped: bool = False) -> None:
+    """Sums up an ingest; one that was stopped with what it got to."""
+    matter_of = {path: matter for matter, paths in found.files.items() for path in paths}
+    counts = {matter: Counter[Result]() for matter in found.files}
+    for outcome in outcomes:
+        counts[matter_of[outcome.path]][outcome.result] += 1
     if as_json:
-        summary = {result.value: counts[result] for result in Result} | {"skipped": len(found.skipped)}
-        print_json({"matter": matter, "summary": summary})
+        _print_summary(found, counts, stopped=stopped)
         return
     out = console()
-    out.print(_summary(counts, len(found.skipped), matter))
+    out.print(_table(counts))
     failed = [outcome for outcome in outcomes if outcome.result is Result.FAILED]
     _list(f"{len(failed)} failed:", [f"{outcome.path}: {outcome.reason}" for outcome in failed])
-    _list(f"{len(found.skipped)} skipped, not of a supported type:", [str(path) for path in found.skipped])
-    names = Counter(path.name for path in found.files)
-    same = [f"{name}: {count} files" for name, count in names.items() if count > 1]
+    _list(f"{len(found.skipped)} skipped, not of a supported type or in no matter:", [str(p) for p in found.skipped])
+    names = Counter((matter, path.name) for path, matter in matter_of.items())
+    same = [f"{name}: {count} files" for (_, name), count in names.items() if count > 1]
     _list("Files of the same name; asked for by name, the newest answers:", same)
+    if stopped:
+        waiting = len(matter_of) - len(outcomes)
+        console(stderr=True).print(
+            f"Stopped with {waiting} files to go. What is uploaded stays; run the same command again to go on."
+        )
 
 
-def _summary(counts: "Counter[Result]", skipped: int, matter: str) -> Table:
-    table = Table(title=f"Matter {printable(matter)}", title_justify="left", box=None, pad_edge=False)
-    for name in (*Result, "skipped"):
-        table.add_column(name, justify="right", style="red" if name == "failed" and counts[Result.FAILED] else None)
-    table.add_row(*(str(counts[result]) for result in Result), str(skipped))
+def _print_summary(found: Found, counts: "dict[str, Counter[Result]]", *, stopped: bool) -> None:
+    for matter, of_matter in counts.items():
+        print_json({"matter": matter, "summary": {result.value: of_matter[result] for result in Result}})
+    total = sum(counts.values(), Counter[Result]())
+    summary = {result.value: total[result] for result in Result} | {"skipped": len(found.skipped)}
+    print_json({"matters": len(counts), "stopped": stopped, "summary": summary})
+
+
+def _table(counts: "dict[str, Counter[Result]]") -> Table:
+    """A row for each matter; the unremarkable ones of many are summed up in one."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("matter")
+    for result in Result:
+        table.add_column(result, justify="right")
+    shown = sorted(counts, key=lambda matter: not counts[matter][Result.FAILED])[:MAX_LISTED]
+    for matter in shown:
+        table.add_row(printable(matter), *(str(counts[matter][result]) for result in Result))
+    if len(counts) > len(shown):
+        rest = sum((counts[matter] for matter in counts if matter not in shown), Counter[Result]())
+        table.add_row(f"and {len(counts) - len(shown)} more", *(str(rest[result]) for result in Result))
     return table
 
 

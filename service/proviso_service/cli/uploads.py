@@ -35,22 +35,24 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file; `reason` says why it failed."""
+    """What became of one file; `reason` says why it failed. `size_bytes` is 0 for a file that cannot be read."""
 
     path: Path
     result: Result
+    size_bytes: int = 0
     document_id: str = ""
     chunks: int = 0
     reason: str = ""
 
 
 Progress = Callable[[float, list[Outcome]], None]
-"""Told the files done so far, with the parts of those under way, and the outcomes that are new."""
+"""Told the bytes of the files done so far, with the parts of those under way, and the outcomes that are new."""
 
 
 @dataclass(slots=True)
 class _Waiting:
     path: Path
+    size_bytes: int
     unchanged: bool
     part_done: float = 0.0
 
@@ -65,6 +67,7 @@ class Ingest:
     progress: Progress
     _outcomes: list[Outcome] = field(default_factory=list)
     _waiting: dict[str, list[_Waiting]] = field(default_factory=dict)
+    _done_bytes: int = 0
 
     async def run(self) -> list[Outcome]:
         """Outcomes in the order in which they were known; every file has exactly one. A failed file fails no other."""
@@ -83,7 +86,7 @@ class Ingest:
             except OSError as error:
                 self._settle([Outcome(path, Result.FAILED, reason=f"cannot be read: {error.strerror}")])
             else:
-                waiting = _Waiting(path, answer.already_existed)
+                waiting = _Waiting(path, answer.document.size_bytes, answer.already_existed)
                 self._waiting.setdefault(answer.document.document_id, []).append(waiting)
                 self._note(answer.document, 0.0)
 
@@ -139,6 +142,7 @@ class Ingest:
                 Outcome(
                     waiting.path,
                     Result.UNCHANGED if result is Result.READY and waiting.unchanged else result,
+                    waiting.size_bytes,
                     document_id,
                     chunks,
                     reason,
@@ -149,8 +153,9 @@ class Ingest:
 
     def _settle(self, outcomes: list[Outcome]) -> None:
         self._outcomes += outcomes
-        under_way = sum(waiting.part_done for same in self._waiting.values() for waiting in same)
-        self.progress(len(self._outcomes) + under_way, outcomes)
+        self._done_bytes += sum(outcome.size_bytes for outcome in outcomes)
+        under_way = (waiting.part_done * waiting.size_bytes for same in self._waiting.values() for waiting in same)
+        self.progress(self._done_bytes + sum(under_way), outcomes)
 
 
 async def _messages(header: matters_pb2.UploadHeader, path: Path) -> AsyncIterator[matters_pb2.UploadDocumentRequest]:
