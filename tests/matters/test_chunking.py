@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from proviso_service.matters.chunking import chunk_document
 from proviso_service.matters.model import Chunk, ParsedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.markdown import parse_markdown
 from proviso_service.matters.parsing.plain import parse_plain
 
@@ -20,7 +21,7 @@ _TEXTS = st.lists(_PIECES, max_size=40).map(lambda pieces: "".join(pieces).repla
 
 def _both(text: str) -> list[ParsedDocument]:
     content = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
-    return [parse_markdown(content), parse_plain(content)]
+    return [parse_markdown(content, ReadingLimits()), parse_plain(content, ReadingLimits())]
 
 
 @given(_TEXTS, st.integers(100, 300))
@@ -60,7 +61,7 @@ def test_sentences_that_fit_are_never_cut(lengths: list[int], separator: str) ->
 
 
 def _chunks(source: str, max_chars: int = 200) -> list[Chunk]:
-    return list(chunk_document(parse_markdown(source.encode()), max_chars))
+    return list(chunk_document(parse_markdown(source.encode(), ReadingLimits()), max_chars))
 
 
 def test_small_paragraphs_under_one_heading_are_one_chunk() -> None:
@@ -102,14 +103,14 @@ def test_a_sentence_longer_than_a_chunk_is_cut_at_its_joints() -> None:
 
 
 def test_a_chunk_is_on_the_page_on_which_it_begins() -> None:
-    parsed = parse_plain(("Page one says this. " * 8 + "\f" + "Page two says that. " * 8).encode())
+    parsed = parse_plain(("Page one says this. " * 8 + "\f" + "Page two says that. " * 8).encode(), ReadingLimits())
     assert [chunk.page for chunk in chunk_document(parsed, 200)] == [1, 2]
     assert [chunk.page for chunk in _chunks("No pages.")] == [0]
 
 
 def test_five_megabytes_are_cut_in_reasonable_time() -> None:
     clause = "9.2 Governing Law. This Agreement is governed by the laws of Oregon, and by no other; so be it.\n\n"
-    parsed = parse_plain((clause * (5_000_000 // len(clause))).encode())
+    parsed = parse_plain((clause * (5_000_000 // len(clause))).encode(), ReadingLimits())
     started = time.process_time()
     chunks = chunk_document(parsed, 900)
     assert time.process_time() - started < 15

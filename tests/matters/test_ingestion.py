@@ -7,6 +7,7 @@ import pytest
 from proviso_service.errors import DocumentNotFound, NotReady, TooBusy
 from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.reader import ThreadReader
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
@@ -118,7 +119,7 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
 
 
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, ThreadReader(1000), 900)
+    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, ThreadReader(ReadingLimits(), 900))
     return Ingestion(world.store, world.vectors, pipeline, board, workers=1, retry_s=0.001)
 
 
@@ -161,7 +162,7 @@ async def test_what_stays_busy_fails_the_document_in_the_end(idle_world: Matters
 
 
 async def test_reading_has_a_time_limit() -> None:
-    reader = ThreadReader(max_text_chars=1_000_000, time_limit_s=0)
+    reader = ThreadReader(ReadingLimits(), 900, time_limit_s=0)
     with pytest.raises(Exception, match="took too long"):
         await reader.read("text/plain", b"text")
 

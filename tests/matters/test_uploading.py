@@ -76,7 +76,7 @@ async def test_every_fault_of_a_header_is_named_at_once(world: MattersWorld) -> 
 async def test_the_bytes_of_hopeless_uploads_are_not_read(world: MattersWorld) -> None:
     matter = await world.matter()
     with pytest.raises(UnsupportedDocument):
-        await world.matters.upload(TENANT, UploadHeader(matter.matter_id, "lease.pdf"), _unread())
+        await world.matters.upload(TENANT, UploadHeader(matter.matter_id, "lease.xlsx"), _unread())
     with pytest.raises(MatterNotFound):
         await world.matters.upload(TENANT, UploadHeader(str(uuid4()), "lease.md"), _unread())
     with pytest.raises(MatterNotFound):

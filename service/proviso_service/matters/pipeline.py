@@ -6,21 +6,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.matters.chunking import chunk_document
 from proviso_service.matters.embedding import ChunkEmbedder
 from proviso_service.matters.model import (
     Chunk,
     Document,
     DocumentProgress,
     DocumentStatus,
-    ParsedDocument,
+    ReadDocument,
     chunk_id,
 )
 from proviso_service.matters.parsing.reader import DocumentReader
 from proviso_service.matters.ports import BlobStore, MatterStore, VectorIndex, VectorRecord
 from proviso_service.models.ports import Embedder, Vectors
 
-MAX_CHUNKS = 100_000
 BATCH_CHUNKS = 64
 BATCH_VECTORS = 1_000
 STEP_TIME_LIMIT_S = 300.0
@@ -40,14 +38,12 @@ class Pipeline:
         vectors: VectorIndex,
         embedder: Embedder,
         reader: DocumentReader,
-        chunk_chars: int,
     ) -> None:
         self._store = store
         self._blobs = blobs
         self._vectors = vectors
         self._embedder = embedder
         self._reader = reader
-        self._chunk_chars = chunk_chars
 
     async def ingest(self, document: Document, report: Report) -> None:
         """Reports each state and the chunks embedded; the last report is READY. `report` may raise to stop the work.
@@ -56,24 +52,21 @@ class Pipeline:
         document is deleted meanwhile."""
         document = await self._store.set_status(document, DocumentStatus.PROCESSING)
         report(DocumentProgress(document))
-        parsed, chunks = await self._read(document)
+        read = await self._read(document)
+        parsed, chunks = read.parsed, read.chunks
         vectors = await self._embed(document, chunks, report)
         await self._index(document, vectors)
         ready = await self._store.commit_ready(document, parsed, chunks, self._embedder.model_id, vectors)
         report(DocumentProgress(ready, len(chunks), len(chunks)))
 
-    async def _read(self, document: Document) -> tuple[ParsedDocument, Sequence[Chunk]]:
+    async def _read(self, document: Document) -> ReadDocument:
         try:
             content = await self._blobs.get(document.tenant, document.document_id)
         except KeyError as error:
             raise UnsupportedDocument(
                 "The file is no longer stored. Delete the document and upload it again."
             ) from error
-        parsed = await self._reader.read(document.media_type, content)
-        chunks = await asyncio.to_thread(chunk_document, parsed, self._chunk_chars)
-        if len(chunks) > MAX_CHUNKS:
-            raise UnsupportedDocument("The document has too many sections. Split it and upload the parts.")
-        return parsed, chunks
+        return await self._reader.read(document.media_type, content)
 
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:
         """Shape (chunks, dimensions)."""

@@ -22,6 +22,7 @@ from proviso_service.matters.model import (
     UploadHeader,
     UploadResult,
 )
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.formats import format_of
 from proviso_service.matters.parsing.reader import DocumentReader, ThreadReader
 from proviso_service.matters.pipeline import Pipeline
@@ -61,8 +62,8 @@ class Matters:
         self._vectors = vectors
         self._settings = settings
         self._board = ProgressBoard()
-        reader = reader or ThreadReader(settings.max_text_chars)
-        pipeline = Pipeline(store, blobs, vectors, embedder, reader, settings.chunk_chars)
+        reader = reader or ThreadReader(ReadingLimits(settings.max_text_chars), settings.chunk_chars)
+        pipeline = Pipeline(store, blobs, vectors, embedder, reader)
         self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
         self._open = False
         # Between adding a document and deleting its matter: a document added in between would leave its bytes behind.

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.errors import UnsupportedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.decoding import decode
 
 # Text that survives: no NUL, no line ends but newline, no byte order mark at the start.
@@ -13,17 +14,17 @@ _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r")).filter(
 
 @given(_TEXT)
 def test_utf8_is_read_with_and_without_mark(text: str) -> None:
-    assert decode(b"\xef\xbb\xbf" + text.encode()) == text
+    assert decode(b"\xef\xbb\xbf" + text.encode(), ReadingLimits()) == text
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @given(text=_TEXT)
 def test_utf16_is_read_with_its_mark(encoding: str, text: str) -> None:
-    assert decode(("\ufeff" + text).encode(encoding)) == text
+    assert decode(("\ufeff" + text).encode(encoding), ReadingLimits()) == text
 
 
 def test_every_line_end_becomes_one_newline() -> None:
-    assert decode(b"a\r\nb\rc\nd\r\n\r\ne") == "a\nb\nc\nd\n\ne"
+    assert decode(b"a\r\nb\rc\nd\r\n\r\ne", ReadingLimits()) == "a\nb\nc\nd\n\ne"
 
 
 @pytest.mark.parametrize(
@@ -39,5 +40,5 @@ def test_every_line_end_becomes_one_newline() -> None:
 )
 def test_what_is_not_text_is_refused_with_the_reason(content: bytes, reason: str) -> None:
     with pytest.raises(UnsupportedDocument) as refused:
-        decode(content)
+        decode(content, ReadingLimits())
     assert reason in refused.value.message

@@ -1,23 +1,24 @@
 """Headings of Markdown."""
 
 from proviso_service.matters.model import Heading
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.markdown import parse_markdown
 
 
 def _headings(source: str) -> list[tuple[int, str]]:
-    return [(heading.level, heading.title) for heading in parse_markdown(source.encode()).headings]
+    return [(heading.level, heading.title) for heading in parse_markdown(source.encode(), ReadingLimits()).headings]
 
 
 def test_the_text_is_the_source_and_headings_point_into_it() -> None:
     source = "\ufeff# Lease\r\n\r\n## 1. *Rent* and `fees`\r\nUSD 5.\r\n"
-    parsed = parse_markdown(source.encode())
+    parsed = parse_markdown(source.encode(), ReadingLimits())
     assert parsed.text == "# Lease\n\n## 1. *Rent* and `fees`\nUSD 5.\n"
     assert parsed.headings == (Heading(1, "Lease", 0, 7), Heading(2, "1. Rent and fees", 9, 32))
     assert parsed.text[9:32] == "## 1. *Rent* and `fees`"
 
 
 def test_setext_headings_are_read_with_their_underline() -> None:
-    parsed = parse_markdown(b"Lease\nof land\n===\nText\n\nRent\n---\n")
+    parsed = parse_markdown(b"Lease\nof land\n===\nText\n\nRent\n---\n", ReadingLimits())
     assert parsed.headings == (Heading(1, "Lease of land", 0, 17), Heading(2, "Rent", 24, 32))
 
 
@@ -46,7 +47,7 @@ def test_titles_of_numbered_clauses_are_headings() -> None:
 
 
 def test_the_end_of_a_clause_title_is_where_its_text_begins() -> None:
-    parsed = parse_markdown(b"1. **Fees.** The fee is due.\n")
+    parsed = parse_markdown(b"1. **Fees.** The fee is due.\n", ReadingLimits())
     heading = parsed.headings[0]
     assert parsed.text[heading.start : heading.end] == "1. **Fees.**"
 

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.matters.model import PageSpan
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.plain import parse_plain
 
 
 def _headings(text: str) -> list[tuple[int, str]]:
-    return [(heading.level, heading.title) for heading in parse_plain(text.encode()).headings]
+    return [(heading.level, heading.title) for heading in parse_plain(text.encode(), ReadingLimits()).headings]
 
 
 def test_articles_and_their_clauses_nest() -> None:
@@ -80,9 +81,9 @@ def test_a_clause_is_never_put_under_a_number_that_is_not_its_own() -> None:
 
 
 def test_form_feeds_divide_pages_that_cover_the_text() -> None:
-    parsed = parse_plain(b"one\ftwo\f\fthree")
+    parsed = parse_plain(b"one\ftwo\f\fthree", ReadingLimits())
     assert parsed.pages == (PageSpan(1, 0, 4), PageSpan(2, 4, 8), PageSpan(3, 8, 9), PageSpan(4, 9, 14))
-    assert parse_plain(b"no pages").pages == ()
+    assert parse_plain(b"no pages", ReadingLimits()).pages == ()
 
 
 _PIECES = [
@@ -106,7 +107,7 @@ _PIECES = [
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=60).map("".join))
 def test_headings_are_in_order_and_stand_in_the_text(text: str) -> None:
-    parsed = parse_plain(text.encode())
+    parsed = parse_plain(text.encode(), ReadingLimits())
     end = 0
     for heading in parsed.headings:
         assert end <= heading.start < heading.end <= len(parsed.text)
@@ -118,5 +119,5 @@ def test_headings_are_in_order_and_stand_in_the_text(text: str) -> None:
 @pytest.mark.parametrize("unit", ["1. A ", "ARTICLE I ", "1.1 A B. ", " ", ". ", "A. B. ", "WORD ", "\n "])
 def test_time_does_not_explode_on_repetition(unit: str) -> None:
     started = time.process_time()
-    parse_plain((unit * (400_000 // len(unit))).encode())
+    parse_plain((unit * (400_000 // len(unit))).encode(), ReadingLimits())
     assert time.process_time() - started < 5

@@ -38,6 +38,12 @@ class ReadingLimits:
     max_pages: int = 3_000
 
 
+def text_too_long(limits: ReadingLimits) -> UnsupportedDocument:
+    return UnsupportedDocument(
+        f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts."
+    )
+
+
 def readable(text: str) -> str:
     """The text with ligatures as letters, every space as an ordinary one, and without characters that are not seen:
     what words are found by. Line ends become newlines."""
@@ -132,9 +138,7 @@ class CanonicalText:
     def _append(self, text: str) -> None:
         self._length += len(text)
         if self._length > self._limits.max_text_chars:
-            raise UnsupportedDocument(
-                f"The text is longer than {self._limits.max_text_chars:,} characters. Split it and upload the parts."
-            )
+            raise text_too_long(self._limits)
         self._parts.append(text)
 
     def _slice(self, span: Span) -> str:

@@ -3,6 +3,7 @@
 import codecs
 
 from proviso_service.errors import UnsupportedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits, text_too_long
 
 _SIGNATURES = (
     (b"%PDF-", "a PDF document"),
@@ -19,9 +20,9 @@ _BYTE_ORDER_MARKS = (
 )
 
 
-def decode(content: bytes) -> str:
+def decode(content: bytes, limits: ReadingLimits) -> str:
     """The text with every line end as one newline, without byte order mark: UTF-8, or UTF-16 where a mark says so.
-    Raises UnsupportedDocument for anything else."""
+    Raises UnsupportedDocument for anything else, and for a text over the limit."""
     for signature, kind in _SIGNATURES:
         if content.startswith(signature):
             raise UnsupportedDocument(f"The file is named as text but holds {kind}. Save it as plain text or Markdown.")
@@ -36,4 +37,6 @@ def decode(content: bytes) -> str:
         ) from error
     if "\0" in text:
         raise UnsupportedDocument("The file holds binary data, not text.")
+    if len(text) > limits.max_text_chars:
+        raise text_too_long(limits)
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.model import ParsedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.markdown import parse_markdown
 from proviso_service.matters.parsing.plain import parse_plain
 
-Parser = Callable[[bytes], ParsedDocument]
+Parser = Callable[[bytes, ReadingLimits], ParsedDocument]
 """Canonical text and structure of a file. Raises UnsupportedDocument, with a sentence for a person, when the bytes
-are not of the format. Offsets refer to the text returned."""
+are not of the format or a limit is passed. Offsets refer to the text returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,29 @@ class Format:
     parse: Parser
 
 
+# The parsers of the heavy formats are imported where they run: never in the process of the service.
+def _pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+    from proviso_service.matters.parsing.pdf import parse_pdf
+
+    return parse_pdf(content, limits)
+
+
+def _docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+    from proviso_service.matters.parsing.docx import parse_docx
+
+    return parse_docx(content, limits)
+
+
+def _html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+    from proviso_service.matters.parsing.html import parse_html
+
+    return parse_html(content, limits)
+
+
 FORMATS = (
+    Format("PDF", "application/pdf", ("pdf",), _pdf),
+    Format("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ("docx",), _docx),
+    Format("HTML", "text/html", ("html", "htm"), _html),
     Format("Markdown", "text/markdown", ("md", "markdown"), parse_markdown),
     Format("plain text", "text/plain", ("txt", "text"), parse_plain),
 )
@@ -41,15 +64,15 @@ def format_of(filename: str) -> Format:
     return found
 
 
-def parse(media_type: str, content: bytes) -> ParsedDocument:
+def parse(media_type: str, content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """Text and structure of a file. Raises UnsupportedDocument."""
     found = _BY_MEDIA_TYPE.get(media_type)
     if found is None:
         raise UnsupportedDocument(f"Files of type {media_type} are not read yet. {_readable()}")
-    return found.parse(content)
+    return found.parse(content, limits)
 
 
 def _readable() -> str:
-    names = " and ".join(fmt.name for fmt in FORMATS)
+    *names, last = (fmt.name for fmt in FORMATS)
     extensions = ", ".join(f".{extension}" for fmt in FORMATS for extension in fmt.extensions)
-    return f"The service reads {names} ({extensions})."
+    return f"The service reads {', '.join(names)} and {last} ({extensions})."

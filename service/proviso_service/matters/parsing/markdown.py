@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from proviso_service.matters.model import Heading, ParsedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.clauses import opening_title
 from proviso_service.matters.parsing.decoding import decode
 
@@ -23,9 +24,9 @@ _MARKED = re.compile(
 _NUMBERED = re.compile(r"(?:\d|(?:article|section|clause|schedule|exhibit|annex|appendix)\s)", re.IGNORECASE)
 
 
-def parse_markdown(content: bytes) -> ParsedDocument:
+def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """The decoded source, unchanged but for its line ends. Raises UnsupportedDocument."""
-    text = decode(content)
+    text = decode(content, limits)
     return ParsedDocument(text, tuple(_Outline(text).headings()))
 
 

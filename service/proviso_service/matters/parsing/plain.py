@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 
 from proviso_service.matters.model import PageSpan, ParsedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.decoding import decode
 from proviso_service.matters.parsing.outline import find_headings
 
 _PAGE_BREAK = "\f"
 
 
-def parse_plain(content: bytes) -> ParsedDocument:
+def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """The decoded text, unchanged but for its line ends. Raises UnsupportedDocument."""
-    text = decode(content)
+    text = decode(content, limits)
     return ParsedDocument(text, find_headings(text), tuple(_pages(text)))
 
 
