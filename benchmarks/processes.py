@@ -37,6 +37,10 @@ class Child:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     @property
+    def open_files(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
+    @property
     def ended(self) -> bool:
         return self.process.returncode is not None
 

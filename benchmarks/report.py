@@ -28,7 +28,7 @@ def _streams(rows: Sequence[StreamFigures]) -> str:
         *("workload", "streams", "server", "tokens/s", "CPU us/token", "ratio", "CPU us/event", "tokens/event"),
         *("CPU ms/turn", "first event p50 ms", "p99 ms"),
     )
-    return _table(
+    return table(
         head,
         [
             (
@@ -42,7 +42,7 @@ def _streams(rows: Sequence[StreamFigures]) -> str:
 
 
 def _starts(rows: Sequence[StartFigures]) -> str:
-    return _table(
+    return table(
         ("data folder", "starts", "SERVING best s", "median s", "CPU s", "memory at SERVING MB", "2 s later MB"),
         [
             (
@@ -55,13 +55,14 @@ def _starts(rows: Sequence[StartFigures]) -> str:
 
 
 def _goals(rows: Sequence[Goal]) -> str:
-    return _table(
+    return table(
         ("goal", "measured", "at most", "unit", "met"),
         [(g.name, f"{g.value:.2f}", f"{g.limit:g}", g.unit, "yes" if g.met else "NO") for g in rows],
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = [head, ["-" * width for width in widths], *rows]
     return "\n".join("| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in lines)

@@ -34,11 +34,11 @@ async def measure_starts(logs: Path, data_dirs: Sequence[Path], models_dir: Path
 
 
 async def _start(log: Path, data_dir: Path, models_dir: Path) -> Start:
-    port = _free_port()
+    port = free_port()
     flags = ("--port", str(port), "--data-dir", str(data_dir), "--models-dir", str(models_dir), "--llm", "local")
     begun = time.perf_counter()
     async with running(log, "proviso_service.cli", "serve", *flags) as server:
-        await _until_serving(server, port)
+        await until_serving(server, port)
         ready_s, ready_cpu_s = time.perf_counter() - begun, server.cpu_s
         serving_bytes = server.resident_bytes
         await asyncio.sleep(IDLE_S)
@@ -48,8 +48,9 @@ async def _start(log: Path, data_dir: Path, models_dir: Path) -> Start:
     return start
 
 
-async def _until_serving(server: Child, port: int) -> None:
-    """Asks plain TCP first: gRPC waits up to a second between its own attempts to connect."""
+async def until_serving(server: Child, port: int) -> None:
+    """Returns when it serves. Raises ProcessFailed. Asks plain TCP first: gRPC waits up to a second between its own
+    attempts to connect."""
     try:
         async with asyncio.timeout(START_TIMEOUT_S):
             while not await _listens(port):
@@ -79,7 +80,8 @@ async def _serves(channel: grpc.aio.Channel) -> None:
             return
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that nothing listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

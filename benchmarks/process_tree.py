@@ -1,0 +1,66 @@
+"""Memory of a process and of everything it has started."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SAMPLE_S = 0.25
+
+
+@dataclass(slots=True)
+class PeakMemory:
+    """Most bytes seen at one moment: of the process itself, and of it with all its children."""
+
+    process_bytes: int = 0
+    tree_bytes: int = 0
+
+    def sample(self, pid: int) -> None:
+        own = _resident_bytes(pid)
+        self.process_bytes = max(self.process_bytes, own)
+        self.tree_bytes = max(self.tree_bytes, own + sum(_resident_bytes(child) for child in _descendants(pid)))
+
+
+@asynccontextmanager
+async def peak_memory(pid: int) -> AsyncIterator[PeakMemory]:
+    """Samples until the block ends. What parent and child share is counted twice, so the sum is an upper bound."""
+    peak = PeakMemory()
+    sampling = asyncio.create_task(_sample(pid, peak))
+    try:
+        yield peak
+    finally:
+        sampling.cancel()
+        await asyncio.wait([sampling])
+
+
+async def _sample(pid: int, peak: PeakMemory) -> None:
+    while True:
+        await asyncio.to_thread(peak.sample, pid)
+        await asyncio.sleep(SAMPLE_S)
+
+
+def _descendants(pid: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
