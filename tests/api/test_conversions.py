@@ -42,6 +42,8 @@ from proviso_service.matters.model import (
     SearchHit,
     SearchOutcome,
     SearchQuery,
+    Snippet,
+    Span,
     StoredChunk,
 )
 from proviso_service.turns.events import (
@@ -244,7 +246,10 @@ def test_a_listed_document_has_the_tools_names() -> None:
 
 
 CHUNK = Chunk(0, 100, 110, "text", page=2, section_path=("Agreement", "9. Law"))
-HIT = SearchHit(StoredChunk("c1", "d1", "a.md", CHUNK), 0.5, 0.9, lexical_match=True, context_after="after")
+SNIPPET = Snippet("text", 100, (Span(0, 2), Span(3, 4)))
+HIT = SearchHit(
+    StoredChunk("c1", "d1", "a.md", CHUNK), 0.5, 0.9, lexical_match=True, snippet=SNIPPET, context_after="after"
+)
 
 
 def test_a_search_result_is_citable() -> None:
@@ -255,6 +260,8 @@ def test_a_search_result_is_citable() -> None:
     assert (result.chunk_id, result.chunk_text, result.similarity, result.score) == ("c1", "text", 0.5, 0.9)
     assert (result.lexical_match, result.context_before, result.context_after) == (True, "", "after")
     assert not result.HasField("rerank_score")
+    highlights = [tools_pb2.SnippetHighlight(start=start, end=end) for start, end in ((0, 2), (3, 4))]
+    assert result.snippet == tools_pb2.SearchSnippet(text="text", start=100, highlights=highlights)
     assert result.citation == tools_pb2.SearchCitation(
         page=2,
         section_path=["Agreement", "9. Law"],

@@ -3,7 +3,6 @@
 import pytest
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
-from proviso_service.matters.fusion import fused_score
 from proviso_service.matters.model import SearchQuery
 from proviso_service.matters.retrieval import Retriever
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
@@ -149,13 +148,6 @@ async def test_a_malformed_query_is_refused(world: MattersWorld, field: str, que
     retriever = Retriever(world.store, world.vectors, world.embedder, world.settings)
     with pytest.raises(InvalidRequest, match=field):
         await retriever.search(TENANT, query)
-
-
-def test_a_better_rank_never_scores_less() -> None:
-    scores = [fused_score(rank, 3, 0.7) for rank in range(50)]
-    assert scores == sorted(scores, reverse=True)
-    assert fused_score(4, 0, 0.5) > fused_score(4, 1, 0.5) > fused_score(4, None, 0.5)
-    assert fused_score(0, None, 0.0) == 0.0
 
 
 async def test_the_best_of_each_document_comes_first_when_passages_of_one_are_limited(world: MattersWorld) -> None:

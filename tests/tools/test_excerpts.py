@@ -14,16 +14,16 @@ CLAUSE = (
 
 
 def _part(text: str, query: str, max_chars: int) -> str:
-    start, end = best_part(text, stems_of(query), max_chars)
-    return text[start:end]
+    span = best_part(text, stems_of(query), max_chars)
+    return text[span.start : span.end]
 
 
 @given(st.text(max_size=600), st.text(max_size=40), st.integers(1, 700))
 def test_a_part_fits_and_is_the_text_itself(text: str, query: str, max_chars: int) -> None:
-    start, end = best_part(text, stems_of(query), max_chars)
-    assert 0 <= start <= end <= len(text)
-    assert end - start <= max_chars
-    assert end > start or not text.strip()
+    span = best_part(text, stems_of(query), max_chars)
+    assert 0 <= span.start <= span.end <= len(text)
+    assert span.end - span.start <= max_chars
+    assert span.end > span.start or not text.strip()
 
 
 def test_what_fits_is_kept_whole() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proviso_service.matters.model import Chunk, SearchHit, SearchOutcome, SearchQuery, StoredChunk
+from proviso_service.matters.model import Chunk, SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.tools.base import Passage
 from proviso_service.tools.isaacus_search import SearchResult
 
@@ -16,7 +16,7 @@ ANSWER = "This Agreement is governed by the laws of Singapore. "
 def _hit(number: int, text: str) -> SearchHit:
     chunk = Chunk(number, 1_000, 1_000 + len(text), text, 1, ("18. Law",))
     stored = StoredChunk(f"c{number}", f"d{number}", f"agreement-{number}.md", chunk)
-    return SearchHit(stored, 0.5, 0.1, lexical_match=True)
+    return SearchHit(stored, 0.5, 0.1, lexical_match=True, snippet=Snippet(text[:300], 1_000))
 
 
 def _rendered(hits: int, text: str) -> tuple[dict[str, object], list[Passage]]:

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from proviso_service.matters.model import Chunk
+from proviso_service.matters.parsing.canonical import readable
 from proviso_service.matters.ports import MatterStore
 from proviso_service.models.ports import Embedder, Vectors
 
 
 class ChunkEmbedder:
     """For one document. A text that the tenant has had embedded before, or that stands twice in the document, is not
-    embedded again."""
+    embedded again. The model reads it without ligatures and invisible characters, as queries are typed."""
 
     def __init__(self, tenant: str, store: MatterStore, embedder: Embedder) -> None:
         self._tenant = tenant
@@ -30,5 +31,5 @@ class ChunkEmbedder:
         self._seen |= await self._store.known_embeddings(self._tenant, self._embedder.model_id, unseen)
         new = [sha256 for sha256 in unseen if sha256 not in self._seen]
         if new:
-            vectors = await self._embedder.embed_documents([texts[sha256] for sha256 in new])
+            vectors = await self._embedder.embed_documents([readable(texts[sha256]) for sha256 in new])
             self._seen |= zip(new, vectors, strict=True)

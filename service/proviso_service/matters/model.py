@@ -205,6 +205,7 @@ class SearchHit:
     similarity: float
     score: float
     lexical_match: bool
+    snippet: Snippet
     rerank_score: float | None = None
     context_before: str = ""
     context_after: str = ""

@@ -44,6 +44,16 @@ class VectorRecord:
     vector: Vectors
 
 
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Bytes and vectors that may be there of a document which has no row; `matter_deleted`: nor has its matter."""
+
+    tenant: str
+    matter_id: str
+    document_id: str
+    matter_deleted: bool
+
+
 class MatterStore(Protocol):
     """Rows of matters, documents, texts, chunks and embeddings; the source of truth."""
 
@@ -58,12 +68,41 @@ class MatterStore(Protocol):
         ...
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        """With all rows of its documents. Raises MatterNotFound."""
+        """From now on neither the matter nor its documents exist for anybody; `delete_documents` removes their rows.
+        Raises MatterNotFound."""
         ...
 
+    async def deleted_matters(self) -> Sequence[tuple[str, str]]:
+        """(tenant, matter id) of deleted matters that still have rows."""
+        ...
+
+    async def delete_documents(self, tenant: str, matter_id: str) -> Sequence[Leftover]:
+        """All rows of the next documents of a deleted matter: as many as take a short time. Notes and returns what is
+        left of them; when no document is left, removes the matter's own row and returns nothing."""
+        ...
+
+    async def begin_upload(self, tenant: str, matter_id: str, document_id: str) -> None:
+        """Notes that there may be bytes, until `add_document` or `forget_leftovers`."""
+        ...
+
+    async def give_up_uploads(self) -> None:
+        """Nobody is uploading any more: what was begun is a leftover."""
+        ...
+
+    async def leftovers(self, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
+        """Of all tenants, in a fixed order, after the one given; none of uploads that were begun and not given up."""
+        ...
+
+    async def forget_leftovers(self, tenant: str, document_ids: Sequence[str]) -> None: ...
+
     async def add_document(self, document: Document) -> tuple[Document, bool]:
-        """Stores a PENDING document; returns it and True, or the matter's document of the same bytes and False. Fills
-        in `replaces_document_id`. Raises MatterNotFound."""
+        """Stores a PENDING document, whose upload is done with that; returns it and True. Fills in
+        `replaces_document_id`.
+
+        Where the matter has a document of the same bytes, that is returned with False. If it has FAILED, it becomes
+        PENDING again, under the name and media type given, and keeps its place in the order of upload.
+
+        Raises MatterNotFound."""
         ...
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
@@ -83,7 +122,7 @@ class MatterStore(Protocol):
         ...
 
     async def unfinished_documents(self) -> Sequence[Document]:
-        """Of all tenants: neither READY nor FAILED, oldest first."""
+        """Of all tenants: neither READY nor FAILED, oldest first. None of deleted matters."""
         ...
 
     async def set_status(self, document: Document, status: DocumentStatus, failure_reason: str = "") -> Document:
@@ -98,7 +137,7 @@ class MatterStore(Protocol):
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """All its rows. Raises DocumentNotFound."""
+        """All its rows; notes a leftover. Raises DocumentNotFound."""
         ...
 
     async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
@@ -116,15 +155,40 @@ class MatterStore(Protocol):
         ...
 
     async def search_words(
-        self, tenant: str, matter_id: str, query: str, limit: int, document_ids: Sequence[str] = ()
+        self,
+        tenant: str,
+        matter_id: str,
+        query: str,
+        limit: int,
+        document_ids: Sequence[str] = (),
+        phrases: Sequence[str] = (),
     ) -> Sequence[LexicalHit]:
-        """Chunks of READY documents by BM25, best first. `query` is natural language, never full-text syntax."""
+        """Chunks of READY documents by BM25, best first. `query` is natural language, never full-text syntax. With
+        `phrases`, each given by `wording.fold`, only chunks that hold every one of them."""
+        ...
+
+    async def search_clauses(
+        self,
+        tenant: str,
+        matter_id: str,
+        numbers: Sequence[Sequence[str]],
+        limit: int,
+        document_ids: Sequence[str] = (),
+    ) -> Sequence[str]:
+        """Ids of READY documents' chunks that are part of the clauses with these numbers, each given by its levels, or
+        of clauses below them. The clauses themselves come first, then by document and position."""
         ...
 
     async def documents_matching(
-        self, tenant: str, matter_id: str, query: str, document_ids: Sequence[str] = ()
+        self,
+        tenant: str,
+        matter_id: str,
+        query: str,
+        document_ids: Sequence[str] = (),
+        phrases: Sequence[str] = (),
     ) -> Sequence[DocumentHits]:
-        """READY documents with passages that hold all significant words of the query, most passages first."""
+        """READY documents with passages that hold all significant words of the query and every phrase, most passages
+        first."""
         ...
 
     async def known_embeddings(
@@ -143,7 +207,10 @@ class MatterStore(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Nearest neighbours inside a matter; never the source of truth."""
+    """Nearest neighbours inside a matter; never the source of truth.
+
+    Writes and deletions take place in the order in which they are asked for, also when the caller of one does not wait
+    for its end."""
 
     async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None: ...
 

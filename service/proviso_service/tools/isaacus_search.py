@@ -147,15 +147,16 @@ def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int)
     limit = max(max_chars, 0 if min_chars else MIN_EXCERPT_CHARS)
     if limit < min(min_chars, len(chunk.text)):
         return None
-    start, end = best_part(chunk.text, stems, limit)
+    span = best_part(chunk.text, stems, limit)
     # JSON escapes make a text longer than its code points.
-    while (over := len(to_json({"": chunk.text[start:end]})) - len('{"":""}') - limit) > 0:
-        limit_now = end - start - over
+    while (over := len(to_json({"": chunk.text[span.start : span.end]})) - len('{"":""}') - limit) > 0:
+        limit_now = span.end - span.start - over
         if limit_now < MIN_EXCERPT_CHARS // 2:
             break
-        start, end = best_part(chunk.text, stems, limit_now)
+        span = best_part(chunk.text, stems, limit_now)
     document_id, filename = hit.stored.document_id, hit.stored.filename
-    return Passage(document_id, filename, chunk.start + start, chunk.text[start:end], chunk.page, chunk.heading)
+    text = chunk.text[span.start : span.end]
+    return Passage(document_id, filename, chunk.start + span.start, text, chunk.page, chunk.heading)
 
 
 def _hit(hit: SearchHit) -> dict[str, Any]:
@@ -173,6 +174,11 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
         "start": chunk.start,
         "end": chunk.end,
         "permalink": f"cite:{hit.stored.document_id}@{chunk.start}-{chunk.end}",
+        "snippet": {
+            "text": hit.snippet.text,
+            "start": hit.snippet.start,
+            "highlights": [{"start": span.start, "end": span.end} for span in hit.snippet.highlights],
+        },
     }
     if hit.context_before or hit.context_after:
         found |= {"context_before": hit.context_before, "context_after": hit.context_after}

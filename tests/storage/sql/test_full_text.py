@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from proviso_service.matters.model import DocumentHits, Matter, chunk_id
-from proviso_service.storage.sql.fulltext import MAX_WORDS, all_words, any_word, significant_words
+from proviso_service.storage.sql.fulltext import all_words, any_word
 from proviso_service.storage.sql.matters import SqlMatterStore
 from tests.support.stored import ingested
 
@@ -43,27 +43,6 @@ HOSTILE = [
 
 async def found_in(matters: SqlMatterStore, matter: Matter, query: str, documents: Sequence[str] = ()) -> list[str]:
     return [hit.chunk_id for hit in await matters.search_words(matter.tenant, matter.matter_id, query, 50, documents)]
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("What is the notice period?", ("notice", "period")),
-        ("Does the tenant's insurance cover it?", ("tenant", "insurance", "cover")),
-        ("Don’t they have to insure?", ("insure",)),
-        ("NOTICE notice Notice", ("notice",)),
-        ("non-compete clause 12.3(a)", ("non", "compete", "clause", "12", "3")),
-        ("snake_case", ("snake", "case")),
-        ("Kündigungsfrist der Straße", ("kündigungsfrist", "der", "strasse")),
-        ("the of and is it", ()),
-    ],
-)
-def test_significant_words_are_what_a_question_is_about(query: str, words: tuple[str, ...]) -> None:
-    assert significant_words(query) == words
-
-
-def test_the_words_of_a_query_are_bounded() -> None:
-    assert len(significant_words(" ".join(f"word{i}" for i in range(500)))) == MAX_WORDS
 
 
 def test_every_matter_of_every_tenant_has_a_word_of_its_own_in_the_index() -> None:

@@ -2,7 +2,7 @@
 
 from proviso.v1 import tools_pb2 as pb
 from proviso_service.api.answer_size import fit
-from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, SearchOutcome
+from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, SearchOutcome, Snippet
 
 
 def search_response(outcome: SearchOutcome) -> pb.SearchResponse:
@@ -34,6 +34,15 @@ def _result(hit: SearchHit) -> pb.SearchResult:
         context_after=hit.context_after,
         score=hit.score,
         lexical_match=hit.lexical_match,
+        snippet=_snippet(hit.snippet),
+    )
+
+
+def _snippet(snippet: Snippet) -> pb.SearchSnippet:
+    return pb.SearchSnippet(
+        text=snippet.text,
+        start=snippet.start,
+        highlights=[pb.SnippetHighlight(start=span.start, end=span.end) for span in snippet.highlights],
     )
 
 

@@ -1,15 +1,19 @@
 """Chunks of READY documents: by id, beside one another, and by their words."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func, select
 
 from proviso_service.matters.model import Chunk, DocumentHits, DocumentStatus, StoredChunk
 from proviso_service.matters.ports import LexicalHit
+from proviso_service.matters.words import significant_words
 from proviso_service.storage.sql.database import Store, reading
-from proviso_service.storage.sql.fulltext import all_words, any_word, found, holds, significant_words
+from proviso_service.storage.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
 from proviso_service.storage.sql.tables import chunks, documents
+
+_POSITION = (documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
 
 
 class ChunkRows(Store):
@@ -51,41 +55,75 @@ class ChunkRows(Store):
         query: str,
         limit: int,
         document_ids: Sequence[str] = (),
+        phrases: Sequence[str] = (),
     ) -> Sequence[LexicalHit]:
         words = significant_words(query)
-        if not words:
+        if not words and not phrases:
             return []
-        hits = found(any_word(tenant, matter_id, words))
-        complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words))
+        hits = found(any_word(tenant, matter_id, words, phrases))
+        complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words, phrases))
         statement = (
             select(chunks.c.chunk_id, complete.label("all_terms"))
-            .select_from(hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents))
-            .where(*_within(tenant, matter_id, document_ids))
+            .select_from(_with_chunks(hits))
+            .where(*_within(tenant, matter_id, document_ids), *_holding(phrases))
             # Where ranks are equal the order must not depend on which document was ingested first.
-            .order_by(hits.c.rank, documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
+            .order_by(hits.c.rank, *_POSITION)
             .limit(limit)
         )
         rows = transaction.execute(statement).all()
         return [LexicalHit(row.chunk_id, rank, bool(row.all_terms)) for rank, row in enumerate(rows)]
 
     @reading
+    def search_clauses(
+        self,
+        transaction: Connection,
+        tenant: str,
+        matter_id: str,
+        numbers: Sequence[Sequence[str]],
+        limit: int,
+        document_ids: Sequence[str] = (),
+    ) -> Sequence[str]:
+        if not numbers:
+            return []
+        hits = found(any_clause_or_below(tenant, matter_id, numbers))
+        itself = holds(chunks.c.row_id, any_clause(tenant, matter_id, numbers))
+        statement = (
+            select(chunks.c.chunk_id)
+            .select_from(_with_chunks(hits))
+            .where(*_within(tenant, matter_id, document_ids))
+            .order_by(itself.desc(), *_POSITION)
+            .limit(limit)
+        )
+        return transaction.execute(statement).scalars().all()
+
+    @reading
     def documents_matching(
-        self, transaction: Connection, tenant: str, matter_id: str, query: str, document_ids: Sequence[str] = ()
+        self,
+        transaction: Connection,
+        tenant: str,
+        matter_id: str,
+        query: str,
+        document_ids: Sequence[str] = (),
+        phrases: Sequence[str] = (),
     ) -> Sequence[DocumentHits]:
         words = significant_words(query)
-        if not words:
+        if not words and not phrases:
             return []
-        hits = found(all_words(tenant, matter_id, words))
+        hits = found(all_words(tenant, matter_id, words, phrases))
         passages = func.count().label("passages")
         statement: Select[Any] = (
             select(documents.c.document_id, documents.c.filename, passages)
-            .select_from(hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents))
-            .where(*_within(tenant, matter_id, document_ids))
+            .select_from(_with_chunks(hits))
+            .where(*_within(tenant, matter_id, document_ids), *_holding(phrases))
             .group_by(documents.c.document_id, documents.c.filename, documents.c.upload_time)
             .order_by(passages.desc(), documents.c.upload_time, documents.c.document_id)
         )
         rows = transaction.execute(statement).all()
         return [DocumentHits(row.document_id, row.filename, row.passages) for row in rows]
+
+
+def _with_chunks(hits: FromClause) -> FromClause:
+    return hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents)
 
 
 def _within(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[ColumnElement[bool]]:
@@ -95,10 +133,17 @@ def _within(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[Co
     return conditions
 
 
+def _holding(phrases: Sequence[str]) -> list[ColumnElement[bool]]:
+    """The index knows stems and no marks: whether the very phrases are there is told by the text."""
+    return [func.holds_phrases(chunks.c.text, json.dumps(phrases)) == 1] if phrases else []
+
+
 def _ready() -> ColumnElement[bool]:
     return documents.c.status == DocumentStatus.READY
 
 
 def _stored(row: Row[Any]) -> StoredChunk:
-    chunk = Chunk(row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path)
+    chunk = Chunk(
+        row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path, row.clause_numbers
+    )
     return StoredChunk(row.chunk_id, row.document_id, row.filename, chunk)

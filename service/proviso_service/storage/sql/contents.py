@@ -60,6 +60,7 @@ def contents_of(
                 "end_offset": part.end,
                 "page": part.page,
                 "section_path": part.section_path,
+                "clause_numbers": part.clause_numbers,
                 "model_id": model_id,
                 "content_sha256": sha256,
                 "text": part.text,

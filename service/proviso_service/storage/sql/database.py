@@ -22,6 +22,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 
 from proviso_service.errors import NotReady, TooBusy, Unavailable
+from proviso_service.storage.sql import functions
 from proviso_service.storage.sql.schema import is_current
 
 P = ParamSpec("P")
@@ -175,6 +176,7 @@ def _make_file(path: str) -> None:
 
 
 def _configure(connection: Any, _record: Any) -> None:
+    functions.register(connection)
     cursor = connection.cursor()
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")

@@ -1,12 +1,16 @@
 """Full text search in SQLite (FTS5), the one place that knows its syntax.
 
-The index holds one row for each chunk: its words, and one word that stands for its tenant and matter. Asking for that
-word along with the others keeps a search inside the matter without visiting the entries of all others.
+The index holds one row for each chunk: its words, the numbers of its clauses, and one word that stands for its tenant
+and matter. Asking for that word along with the others keeps a search inside the matter without visiting the entries of
+all others.
+
+It keeps no copy of what it has read, so an entry can only be removed by reading the same again: `searchable` and
+`clause_words` may change with a migration that builds the index anew, and not otherwise.
 """
 
 import hashlib
-import re
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -22,36 +26,41 @@ from sqlalchemy import (
     text,
 )
 
-MAX_WORDS = 32
-"""Words of a query that count; the rest of a long text adds time and little else."""
+from proviso_service.matters.references import levels_of
+from proviso_service.matters.words import MAX_WORDS, words_of
 
-_WORD = re.compile(r"[^\W_]+")
-_STOP_WORDS = frozenset(
-    """
-    a about all also am an and any are as at be because been being both but by can could d describe
-    did do does doing don each else explain find for from had has have having he her here hers him
-    his how i if in into is it its just ll m me mine my no nor not of on or other our ours out over
-    own please re s same she should show so some such t tell than that the their theirs them then
-    there these they this those to too under up us ve very was we were what when where which who
-    whom whose why with would you your yours
-    """.split()  # noqa: SIM905  # a list of 120 literals is no easier to read
-)
+MAX_PHRASES = 32
+"""Phrases that the index is asked for; the rest of them are looked for in what it finds."""
+
+_LEVEL_END = "q"
+"""The stemmer leaves words alone that end in it."""
 
 
-def significant_words(query: str) -> tuple[str, ...]:
-    """The words of a question that say what it is about, in order, lower case, each once; at most MAX_WORDS."""
-    words = (word.casefold() for word in _WORD.findall(query))
-    return tuple(dict.fromkeys(word for word in words if word not in _STOP_WORDS))[:MAX_WORDS]
+def any_word(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
+    """Full-text expression: passages of the matter that hold at least one of the words, and what phrases are made
+    of."""
+    return _expression(tenant, matter_id, _any(words), *_phrases(phrases))
 
 
-def any_word(tenant: str, matter_id: str, words: Iterable[str]) -> str:
-    """Full-text expression: passages of the matter that hold at least one of the words."""
-    return _expression(tenant, matter_id, words, " OR ")
+def all_words(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
+    """Full-text expression: passages of the matter that hold every one of the words, and what phrases are made of."""
+    return _expression(tenant, matter_id, *map(_quoted, words), *_phrases(phrases))
 
 
-def all_words(tenant: str, matter_id: str, words: Iterable[str]) -> str:
-    """Full-text expression: passages of the matter that hold every one of the words."""
-    return _expression(tenant, matter_id, words, " AND ")
+def any_clause(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
+    """Full-text expression: passages of the matter in clauses of these numbers."""
+    return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}"' for levels in numbers))
+
+
+def any_clause_or_below(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
+    """Full-text expression: passages of the matter in clauses of these numbers or in those below."""
+    return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}" *' for levels in numbers))
+
+
+def clause_words(clause_numbers: str) -> str:
+    """The words that a chunk's clause numbers, a JSON list, have in the index. A clause below another one begins with
+    its word."""
+    return " ".join(_clause_word(levels_of(number)) for number in json.loads(clause_numbers))
 
 
 def found(expression: str) -> FromClause:
@@ -74,21 +83,21 @@ def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
 
 def index_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
     """Enters the document's chunks, which are stored already."""
-    statement = text(
-        "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
-        " WHERE tenant = :tenant AND document_id = :document_id"
-    )
-    scope = _scope(tenant, matter_id)
-    transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
+    _write(transaction, "scope, clauses, body", "", tenant, matter_id, document_id)
 
 
 def forget_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
     """Removes the document's chunks, which must still be stored: the index finds its entries by their text."""
+    _write(transaction, "chunk_words, scope, clauses, body", "'delete',", tenant, matter_id, document_id)
+
+
+def _write(transaction: Connection, columns: str, command: str, tenant: str, matter_id: str, document_id: str) -> None:
     statement = text(
-        "INSERT INTO chunk_words (chunk_words, rowid, scope, body) SELECT 'delete', row_id, :scope, text"
-        " FROM chunks WHERE tenant = :tenant AND document_id = :document_id"
+        f"INSERT INTO chunk_words (rowid, {columns})"  # noqa: S608  # of literals only
+        f" SELECT row_id, {command} :scope, clause_words(clause_numbers), searchable(text) FROM chunks"
+        " WHERE tenant = :tenant AND document_id = :document_id"
     )
-    scope = _scope(tenant, matter_id)
+    scope = scope_word(tenant, matter_id)
     transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
@@ -96,12 +105,35 @@ def _matches(expression: str) -> ColumnElement[bool]:
     return literal_column("chunk_words").op("MATCH", is_comparison=True)(literal(expression))
 
 
-def _expression(tenant: str, matter_id: str, words: Iterable[str], operator: str) -> str:
-    quoted = operator.join(f'"{word}"' for word in words)
-    return f"scope:{_scope(tenant, matter_id)} AND body:({quoted})"
+def _any(words: Iterable[str]) -> str:
+    alternatives = " OR ".join(map(_quoted, words))
+    return f"({alternatives})" if alternatives else ""
 
 
-def _scope(tenant: str, matter_id: str) -> str:
+def _phrases(phrases: Sequence[str]) -> Iterable[str]:
+    """Longer ones by their first words."""
+    return (_quoted(" ".join(words_of(phrase)[:MAX_WORDS])) for phrase in phrases[:MAX_PHRASES])
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _expression(tenant: str, matter_id: str, *conditions: str) -> str:
+    body = " AND ".join(condition for condition in conditions if condition)
+    return f"scope:{scope_word(tenant, matter_id)} AND body:({body})"
+
+
+def _clauses(tenant: str, matter_id: str, words: Iterable[str]) -> str:
+    return f"scope:{scope_word(tenant, matter_id)} AND clauses:({' OR '.join(words)})"
+
+
+def _clause_word(levels: Sequence[str]) -> str:
+    """Numbers that differ only in their case share a word."""
+    return "".join(level.lower() + _LEVEL_END for level in levels)
+
+
+def scope_word(tenant: str, matter_id: str) -> str:
     """The word for a matter. Digits, because the stemmer leaves those alone. Two matters may share a word once in 2^64;
     every query checks tenant and matter of what it finds."""
     digest = hashlib.sha256(f"{tenant}\0{matter_id}".encode()).digest()

@@ -1,4 +1,5 @@
-"""Leftovers of uploads and deletions, the clause numbers of chunks, and a full-text index that knows them."""
+"""Leftovers of uploads and deletions, matters that are being deleted, the clause numbers of chunks, and a full-text
+index that knows them."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
@@ -15,6 +16,28 @@ def upgrade(op: Operations) -> None:
         sa.Column("tenant", sa.String(), nullable=False),
         sa.Column("document_id", sa.String(), nullable=False),
         sa.Column("matter_id", sa.String(), nullable=False),
+        sa.Column("uploading", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "document_id", name="pk_leftovers"),
     )
     op.add_column("chunks", sa.Column("clause_numbers", sa.Text(), nullable=False, server_default="[]"))
+    op.add_column("matters", sa.Column("deleted", sa.Boolean(), nullable=False, server_default=sa.false()))
+    deleted = sa.text("deleted")
+    op.create_index(
+        "ix_matters_deleted", "matters", ["tenant", "matter_id"], sqlite_where=deleted, postgresql_where=deleted
+    )
+    _rebuild_full_text(op)
+
+
+def _rebuild_full_text(op: Operations) -> None:
+    op.execute("DROP TABLE chunk_words")
+    op.execute(
+        "CREATE VIRTUAL TABLE chunk_words USING fts5"
+        "(scope, clauses, body, content='', tokenize='porter unicode61 remove_diacritics 2')"
+    )
+    # The words that stand for the matter and for clauses select; they have no part in the ranking.
+    op.execute("INSERT INTO chunk_words (chunk_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)')")
+    op.execute(
+        "INSERT INTO chunk_words (rowid, scope, clauses, body)"
+        " SELECT row_id, scope_word(tenant, matter_id), clause_words(clause_numbers), searchable(text)"
+        " FROM chunks JOIN documents USING (tenant, document_id) ORDER BY row_id"
+    )

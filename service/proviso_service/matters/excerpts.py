@@ -1,0 +1,83 @@
+"""The part of a passage that is about a query."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from proviso_service.matters.model import Span
+from proviso_service.matters.sentences import sentence_ends
+
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+_CLAUSE_BREAK = re.compile(r"[;:,]\s+|\n\s*")
+# How much of a sentence that is cut stands in front of the first word of the query.
+_LEAD = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a text holds something of the query; `key` says what, equal for all forms of a word."""
+
+    span: Span
+    key: str
+
+
+def best_part(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
+    """The run of whole sentences of at most `max_chars` code points with the most different `marks`, given in order,
+    the longest and then the first of equals; a part of the best sentence where not even one fits."""
+    if len(text) <= max_chars:
+        return Span(0, len(text))
+    sentences = _sentences(text)
+    held = [_held(marks, sentence) for sentence in sentences]
+    runs = _runs(sentences, max_chars)
+    best = max(range(len(held)), key=lambda index: (len(held[index]), -index))
+    run = max(runs, key=lambda run: _worth(run, sentences, held), default=None)
+    if run is None or len(held[best]) > len(frozenset().union(*held[run[0] : run[1] + 1])):
+        return _inside(text, sentences[best], marks, max_chars)
+    return Span(sentences[run[0]].start, sentences[run[1]].end)
+
+
+def _sentences(text: str) -> list[Span]:
+    cuts = {0, *sentence_ends(text, 0, len(text)), *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)}
+    trimmed = (
+        Span(start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
+        for start, end in pairwise(sorted(cuts))
+        if (part := text[start:end]).strip()
+    )
+    return list(trimmed) or [Span(0, len(text))]
+
+
+def _runs(sentences: Sequence[Span], max_chars: int) -> list[tuple[int, int]]:
+    """First and last sentence of the longest run that fits from each sentence on."""
+    runs: list[tuple[int, int]] = []
+    for first, sentence in enumerate(sentences):
+        fitting = [last for last in range(first, len(sentences)) if sentences[last].end - sentence.start <= max_chars]
+        if fitting:
+            runs.append((first, fitting[-1]))
+    return runs
+
+
+def _worth(
+    run: tuple[int, int], sentences: Sequence[Span], held: Sequence[frozenset[str]]
+) -> tuple[int, int, int, int]:
+    inside = held[run[0] : run[1] + 1]
+    length = sentences[run[1]].end - sentences[run[0]].start
+    return len(frozenset().union(*inside)), sum(map(len, inside)), length, -run[0]
+
+
+def _held(marks: Sequence[Mark], part: Span) -> frozenset[str]:
+    return frozenset(mark.key for mark in marks if part.start <= mark.span.start < part.end)
+
+
+def _inside(text: str, sentence: Span, marks: Sequence[Mark], max_chars: int) -> Span:
+    """A part of one sentence around the first of the marks, from the beginning of a clause to the end of a word."""
+    first, last = sentence.start, sentence.end
+    at = next((mark.span.start for mark in marks if first <= mark.span.start < last), first)
+    start = first
+    if at - first > max_chars * _LEAD:
+        earliest = at - int(max_chars * _LEAD)
+        breaks = [match.end() for match in _CLAUSE_BREAK.finditer(text, earliest, at)]
+        start = breaks[0] if breaks else at
+    end = min(last, start + max_chars)
+    space = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+    return Span(start, space if end < last and space > start else end)

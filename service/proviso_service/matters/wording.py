@@ -1,0 +1,96 @@
+"""Texts as they are searched: what differs only in how it was set is the same.
+
+Documents keep their text as it is. Ligatures, soft hyphens, characters without width, typographic quotes and dashes,
+the case of letters and words broken at a line's end stand between a reader's words and those of the text; everything
+that compares the two goes through here.
+"""
+
+import re
+from unicodedata import normalize
+
+from proviso_service.matters.model import Span
+from proviso_service.matters.parsing.canonical import readable
+
+_SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u02bc\u2032\uff07"
+_DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_PLAIN = str.maketrans(
+    dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"') | dict.fromkeys(_DASHES, "-")
+)
+_LETTER_APOSTROPHE = str.maketrans({"\u02bc": "'"})
+# A word broken at the end of a line: its hyphen may be its own, or the line's.
+_BROKEN = re.compile(r"(?<=[^\W\d_])(?P<hyphen>[-\u2010\u00ad])\r?\n[ \t]*(?=[^\W\d_])")
+_LAST_ASCII = "\x7f"
+
+
+def searchable(text: str) -> str:
+    """What the full-text index reads of a text. Words broken at a line's end are in it in both forms, whole and in
+    parts.
+
+    The index finds its entries again by what it has read: another result for any text needs a step of the schema that
+    builds the index anew."""
+    plain = readable(text).translate(_LETTER_APOSTROPHE)
+    joined = _BROKEN.sub("", plain)
+    return plain if joined == plain else f"{plain}\n{joined}"
+
+
+def fold(text: str) -> str:
+    """The form that phrases are compared in."""
+    folded = normalize("NFD", readable(text).translate(_PLAIN).casefold())
+    return " ".join(folded.split())
+
+
+def holds_phrase(text: str, phrase: str) -> bool:
+    """Whether the text holds a phrase, given by `fold`, as whole words and in these forms of them."""
+    pattern = _pattern(phrase)
+    return any(pattern.search(fold(form)) for form in _forms(text))
+
+
+def phrase_spans(text: str, phrase: str) -> list[Span]:
+    """Where the text holds a phrase, given by `fold`; in order, without overlap."""
+    pattern = _pattern(phrase)
+    for keeps_hyphens in (False, True):
+        folded, places = _folded_with_places(text, keeps_hyphens)
+        found = [Span(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
+        if found:
+            return found
+    return []
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """Beside a letter or digit of the phrase stands no other one, nor an accent."""
+    before = r"(?<![^\W_])" if phrase[:1].isalnum() else ""
+    after = r"(?![^\W_]|[\u0300-\u036f])" if phrase[-1:].isalnum() else ""
+    return re.compile(f"{before}{re.escape(phrase)}{after}")
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    if not _BROKEN.search(text):
+        return (text,)
+    return _BROKEN.sub("", text), _BROKEN.sub("-", text)
+
+
+def _folded_with_places(text: str, keeps_hyphens: bool) -> tuple[str, list[int]]:
+    """The folded text, and the position in `text` of each of its characters."""
+    dropped: set[int] = set()
+    for match in _BROKEN.finditer(text):
+        dropped.update(range(match.start() + keeps_hyphens, match.end()))
+    letters: list[str] = []
+    places: list[int] = []
+    for place, char in enumerate(text):
+        if place in dropped:
+            continue
+        folded = _folded_char(char)
+        if folded == " " and (not letters or letters[-1] == " "):
+            continue
+        letters += folded
+        places += [place] * len(folded)
+    return "".join(letters), places
+
+
+def _folded_char(char: str) -> str:
+    if char.isspace():
+        return " "
+    if char <= _LAST_ASCII:
+        return readable(char).lower()
+    return normalize("NFD", readable(char).translate(_PLAIN).casefold())
