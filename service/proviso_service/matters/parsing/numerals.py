@@ -1,0 +1,95 @@
+"""How a list counts: 3 as "3", "c", "iii", "third"."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+
+class NumeralStyle(StrEnum):
+    """Named as in the number formats of Word."""
+
+    DECIMAL = "decimal"
+    DECIMAL_ZERO = "decimalZero"
+    LOWER_LETTER = "lowerLetter"
+    UPPER_LETTER = "upperLetter"
+    LOWER_ROMAN = "lowerRoman"
+    UPPER_ROMAN = "upperRoman"
+    ORDINAL = "ordinal"
+    CARDINAL_TEXT = "cardinalText"
+    ORDINAL_TEXT = "ordinalText"
+    NONE = "none"
+
+
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_MAX_ROMAN = 3_999
+_MAX_REPEATED_LETTERS = 26
+_CARDINALS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_IRREGULAR_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"} | {
+    "nine": "ninth",
+    "twelve": "twelfth",
+}
+
+
+def numeral(value: int, style: str) -> str:
+    """The number as a list of that style shows it: after "z" comes "aa", then "bb". An unknown style and a number that
+    the style has no sign for are decimal."""
+    return _WRITTEN.get(style, str)(value)
+
+
+def _letters(value: int) -> str:
+    repeats, letter = divmod(value - 1, 26)
+    return chr(ord("a") + letter) * (repeats + 1) if 0 <= repeats < _MAX_REPEATED_LETTERS else str(value)
+
+
+def _roman(value: int) -> str:
+    if not 0 < value <= _MAX_ROMAN:
+        return str(value)
+    signs = ""
+    for worth, sign in _ROMAN:
+        count, value = divmod(value, worth)
+        signs += sign * count
+    return signs
+
+
+def _ordinal_ending(value: int) -> str:
+    return "th" if value % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+
+
+def _cardinal(value: int) -> str:
+    if not 0 <= value < 100:
+        return str(value)
+    tens, ones = divmod(value, 10)
+    if value < 20:
+        return _CARDINALS[value]
+    return f"{_TENS[tens]}-{_CARDINALS[ones]}" if ones else _TENS[tens]
+
+
+def _ordinal(value: int) -> str:
+    if not 0 <= value < 100:
+        return f"{value}{_ordinal_ending(value)}"
+    before, hyphen, last = _cardinal(value).rpartition("-")
+    if last in _IRREGULAR_ORDINALS:
+        last = _IRREGULAR_ORDINALS[last]
+    else:
+        last = f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th"
+    return f"{before}{hyphen}{last}"
+
+
+_WRITTEN: Mapping[str, Callable[[int], str]] = {
+    NumeralStyle.DECIMAL: str,
+    NumeralStyle.DECIMAL_ZERO: "{:02d}".format,
+    NumeralStyle.LOWER_LETTER: _letters,
+    NumeralStyle.UPPER_LETTER: lambda value: _letters(value).upper(),
+    NumeralStyle.LOWER_ROMAN: _roman,
+    NumeralStyle.UPPER_ROMAN: lambda value: _roman(value).upper(),
+    NumeralStyle.ORDINAL: lambda value: f"{value}{_ordinal_ending(value)}",
+    NumeralStyle.CARDINAL_TEXT: lambda value: _cardinal(value).capitalize(),
+    NumeralStyle.ORDINAL_TEXT: lambda value: _ordinal(value).capitalize(),
+    NumeralStyle.NONE: lambda _: "",
+}
