@@ -30,9 +30,8 @@ class Backlog:
         self._more_in_store = True
 
     def add(self, document: Document) -> None:
-        if document.document_id in self._held:
-            return
-        if self._waiting.full():
+        """Not lost when the document is being worked on: its row is read again after that."""
+        if document.document_id in self._held or self._waiting.full():
             self._more_in_store = True
             return
         self._held.add(document.document_id)

@@ -14,14 +14,14 @@ from proviso_service.matters.progress import ProgressBoard
 
 BACKLOG_CAPACITY = 1_000
 ATTEMPTS = 4
-FAULT = "The document could not be processed because of a fault in the service. Delete it and upload it again."
+FAULT = "The document could not be processed because of a fault in the service. Upload it again to retry."
 
 _log = structlog.get_logger(__name__)
 
 
 class Ingestion:
-    """A fixed number of workers over the backlog. Stopping leaves unfinished rows as they are; the next start takes
-    them up."""
+    """A fixed number of workers over the backlog. Stopping leaves unfinished rows as they are; the next start ingests
+    them anew."""
 
     def __init__(
         self,
@@ -41,8 +41,7 @@ class Ingestion:
         self._retry_s = retry_s
         self._backlog = Backlog(store, BACKLOG_CAPACITY)
         self._workers: list[asyncio.Task[None]] = []
-        self._running: set[str] = set()
-        self._abandoned: set[str] = set()
+        self._running: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
         await self._backlog.load()
@@ -58,10 +57,11 @@ class Ingestion:
         """A PENDING document whose bytes are stored."""
         self._backlog.add(document)
 
-    def abandon(self, document_id: str) -> None:
-        """Has the work on a document end soon, because its rows are deleted."""
-        if document_id in self._running:
-            self._abandoned.add(document_id)
+    async def abandon(self, document_id: str) -> None:
+        """Ends the work on a document whose row is deleted: nothing more is written for it once this returns."""
+        if running := self._running.get(document_id):
+            running.cancel()
+            await asyncio.wait([running])
 
     async def _work(self) -> None:
         while True:
@@ -74,22 +74,27 @@ class Ingestion:
                 await asyncio.sleep(self._retry_s)
 
     async def _run(self, document: Document) -> None:
-        self._running.add(document.document_id)
+        running = self._running[document.document_id] = asyncio.create_task(self._ingest(document))
         try:
-            await self._ingest(document)
+            await asyncio.wait([running])
+            if not running.cancelled():
+                running.result()
         finally:
-            self._running.discard(document.document_id)
-            self._abandoned.discard(document.document_id)
+            running.cancel()
+            await asyncio.wait([running])
+            del self._running[document.document_id]
             self._board.forget(document.document_id)
 
     async def _ingest(self, document: Document) -> None:
         try:
             current = await self._store.get_document(document.tenant, document.matter_id, document.document_id)
+            if current.status is DocumentStatus.PROCESSING:
+                # Begun by an earlier process, whose passages may have been others than those that are made now.
+                await self._delete_vectors(current)
             if not current.status.is_final:
                 await self._ingest_patiently(current)
         except DocumentNotFound:
-            # What was written after the deletion had cleared the index.
-            await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
+            pass  # deleted, which leaves a record of what is to be cleared
         except UnsupportedDocument as failure:
             await self._fail(document, failure.message)
         except Exception:
@@ -100,22 +105,24 @@ class Ingestion:
         """What is busy or away for the moment is tried again."""
         for attempt in range(ATTEMPTS - 1):
             try:
-                await self._pipeline.ingest(document, self._report)
+                await self._pipeline.ingest(document, self._board.publish)
             except (TooBusy, Unavailable, TimeoutError) as failure:
                 _log.warning("ingestion waits", document_id=document.document_id, failure=type(failure).__name__)
                 await asyncio.sleep(self._retry_s * 2**attempt)
             else:
                 return
-        await self._pipeline.ingest(document, self._report)
-
-    def _report(self, progress: DocumentProgress) -> None:
-        document_id = progress.document.document_id
-        if document_id in self._abandoned:
-            raise DocumentNotFound(document_id)
-        self._board.publish(progress)
+        await self._pipeline.ingest(document, self._board.publish)
 
     async def _fail(self, document: Document, reason: str) -> None:
+        """Vectors first: a process that dies in between has the document ingested again by the next one."""
+        try:
+            await self._delete_vectors(document)
+        except Exception:
+            # They are invisible, and go with the document or when it is tried again.
+            _log.warning("vectors of a failed document stay", document_id=document.document_id, exc_info=True)
         with suppress(DocumentNotFound):
             failed = await self._store.set_status(document, DocumentStatus.FAILED, reason)
             self._board.publish(DocumentProgress(failed))
+
+    async def _delete_vectors(self, document: Document) -> None:
         await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)

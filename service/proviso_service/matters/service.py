@@ -10,6 +10,7 @@ from uuid import uuid4
 import structlog
 
 from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
+from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.filenames import clean_filename
 from proviso_service.matters.identifiers import uuid_of, uuids_of
 from proviso_service.matters.ingestion import Ingestion
@@ -26,7 +27,7 @@ from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.formats import format_of
 from proviso_service.matters.parsing.reader import DocumentReader, ThreadReader
 from proviso_service.matters.pipeline import Pipeline
-from proviso_service.matters.ports import BlobStore, MatterStore, VectorIndex
+from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.uploading import CheckedBytes, checked_header
 from proviso_service.matters.watching import DocumentWatch
@@ -59,26 +60,27 @@ class Matters:
         """`reader` parses uploads; in a thread of this process when it is None."""
         self._store = store
         self._blobs = blobs
-        self._vectors = vectors
         self._settings = settings
         self._board = ProgressBoard()
         reader = reader or ThreadReader(ReadingLimits(settings.max_text_chars), settings.chunk_chars)
         pipeline = Pipeline(store, blobs, vectors, embedder, reader)
         self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
+        self._clearing = Clearing(store, vectors, blobs, self._ingestion, self._board)
         self._open = False
-        # Between adding a document and deleting its matter: a document added in between would leave its bytes behind.
-        self._membership = asyncio.Lock()
         self._finishing: set[asyncio.Task[object]] = set()
 
     async def open(self) -> None:
-        """Starts ingestion, first of all that an earlier process has left unfinished."""
+        """Starts ingestion, first of all that an earlier process has left unfinished, and the clearing of what it has
+        left of deleted documents. Waits for neither."""
+        await self._clearing.open()
         await self._ingestion.open()
         self._open = True
 
     async def close(self) -> None:
-        """Stops ingestion where it is; the next start goes on. Uploads and watches end in Draining."""
+        """Stops ingestion and clearing where they are; the next start goes on. Uploads and watches end in Draining."""
         self._open = False
         self._board.close()
+        await self._clearing.close()
         await self._ingestion.close()
         await asyncio.gather(*self._finishing, return_exceptions=True)
 
@@ -97,13 +99,16 @@ class Matters:
         return await self._store.list_matters(tenant, page, name)
 
     async def delete(self, tenant: str, matter_id: str) -> None:
-        """With its documents; done to its end even if the caller goes away. Raises MatterNotFound."""
+        """With its documents, which exist for nobody from the first step on; the rest goes on even if the caller goes
+        away, and is done later where it fails. Raises MatterNotFound."""
         matter_id = uuid_of("matter_id", matter_id)
         await self._finish(self._delete_matter(tenant, matter_id))
 
     async def upload(self, tenant: str, header: UploadHeader, pieces: AsyncIterator[bytes]) -> UploadResult:
         """Stores the bytes and has them ingested. The matter's document of the same bytes is returned instead of a
-        second one. Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
+        second one; if it has FAILED, it is tried again as what the new file name says it is.
+
+        Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
         header = checked_header(header)
         file_format = format_of(header.filename)
         await self._store.get_matter(tenant, header.matter_id)
@@ -111,7 +116,12 @@ class Matters:
             raise Draining
         document_id = str(uuid4())
         content = CheckedBytes(pieces, self._settings.max_upload_bytes, header.sha256)
-        await self._blobs.put(tenant, document_id, aiter(content))
+        try:
+            await self._store.begin_upload(tenant, header.matter_id, document_id)
+            await self._blobs.put(tenant, document_id, aiter(content))
+        except BaseException:
+            await self._finish(self._discard(tenant, document_id))
+            raise
         document = Document(
             document_id=document_id,
             matter_id=header.matter_id,
@@ -142,7 +152,8 @@ class Matters:
         return await self._store.all_documents(tenant, matter_id.lower())
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Done to its end even if the caller goes away. Raises MatterNotFound and DocumentNotFound."""
+        """It exists for nobody from the first step on; vectors and bytes are cleared even if the caller goes away, and
+        later where that fails. Raises MatterNotFound and DocumentNotFound."""
         document = await self.get_document(tenant, matter_id, document_id)
         await self._finish(self._delete_document(document))
 
@@ -194,42 +205,33 @@ class Matters:
         return await self._store.find_by_filename(tenant, matter_id.lower(), clean_filename("filename", filename))
 
     async def _add(self, document: Document) -> UploadResult:
+        is_new = False
         try:
-            async with self._membership:
-                stored, is_new = await self._store.add_document(document)
-        except BaseException:
-            await self._blobs.delete(document.tenant, document.document_id)
-            raise
-        if is_new:
+            stored, is_new = await self._store.add_document(document)
+        finally:
+            if not is_new:
+                await self._discard(document.tenant, document.document_id)
+        if not stored.status.is_final:
             self._ingestion.add(stored)
-        else:
-            await self._blobs.delete(document.tenant, document.document_id)
         return UploadResult(stored, already_existed=not is_new)
 
-    async def _delete_matter(self, tenant: str, matter_id: str) -> None:
-        async with self._membership:
-            documents = await self._store.all_documents(tenant, matter_id)
-            await self._store.delete_matter(tenant, matter_id)
-        for document in documents:
-            self._announce_deletion(document)
+    async def _discard(self, tenant: str, document_id: str) -> None:
+        """The bytes of an upload that made no document; where that fails, the next start clears them."""
         try:
-            await self._vectors.delete_matter(tenant, matter_id)
-        finally:
-            for document in documents:
-                await self._blobs.delete(tenant, document.document_id)
+            await self._blobs.delete(tenant, document_id)
+            await self._store.forget_leftovers(tenant, [document_id])
+        except Exception:
+            _log.warning("bytes of an upload stay until the next start", document_id=document_id, exc_info=True)
+
+    async def _delete_matter(self, tenant: str, matter_id: str) -> None:
+        await self._store.delete_matter(tenant, matter_id)
+        await self._clearing.matter(tenant, matter_id)
 
     async def _delete_document(self, document: Document) -> None:
         """Rows first: from then on the document is invisible, whatever happens to the rest."""
-        await self._store.delete_document(document.tenant, document.matter_id, document.document_id)
-        self._announce_deletion(document)
-        try:
-            await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
-        finally:
-            await self._blobs.delete(document.tenant, document.document_id)
-
-    def _announce_deletion(self, document: Document) -> None:
-        self._ingestion.abandon(document.document_id)
-        self._board.deleted(document.document_id)
+        tenant, matter_id, document_id = document.tenant, document.matter_id, document.document_id
+        await self._store.delete_document(tenant, matter_id, document_id)
+        await self._clearing.document(Leftover(tenant, matter_id, document_id, matter_deleted=False))
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
         """Runs work to its end, also when the caller is cancelled: half of it would leave bytes that nobody owns."""

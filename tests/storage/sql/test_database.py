@@ -112,7 +112,7 @@ async def test_every_connection_is_configured(database: Database, pragma: str, v
 
 async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> None:
     def fail(connection: Connection) -> None:
-        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'name', '2026-01-01', 0)"))
+        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'name', '2026-01-01', 0, FALSE)"))
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -10,6 +10,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
+from proviso_service.matters.ports import Leftover
 from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.matters import SqlMatterStore
@@ -95,6 +96,15 @@ async def test_looking_for_unfinished_documents_reads_those_only(
     assert statements.scans() == ["SCAN documents USING INDEX ix_documents_unfinished"]
 
 
+async def test_looking_for_what_is_left_reads_that_only(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    await matters.delete_matter("acme", matter.matter_id)
+    await matters.deleted_matters()
+    await matters.leftovers(10, Leftover("acme", matter.matter_id, "d", matter_deleted=True))
+    assert statements.scans() == ["SCAN matters USING INDEX ix_matters_deleted"]
+
+
 async def test_documents_and_their_contents_are_found_by_index(
     matters: SqlMatterStore, matter: Matter, statements: Statements
 ) -> None:
@@ -113,4 +123,7 @@ async def test_documents_and_their_contents_are_found_by_index(
     await matters.known_embeddings("acme", "model", ["hash"])
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     await matters.delete_matter("acme", matter.matter_id)
+    while await matters.delete_documents("acme", matter.matter_id):
+        pass
+    await matters.forget_leftovers("acme", [document.document_id])
     assert statements.scans() == []

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, literal, select, tuple_, update
 
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.paging import Page, PageRequest
+from proviso_service.storage.sql.columns import UtcDateTime
 from proviso_service.storage.sql.contents import forget_contents
 from proviso_service.storage.sql.database import Store, insert, reading, writing
+from proviso_service.storage.sql.leftovers import forget_leftovers, note_leftovers
 from proviso_service.storage.sql.pages import Order, rows_by_time
 from proviso_service.storage.sql.tables import UNFINISHED, documents, matters
 
@@ -23,17 +25,20 @@ class DocumentRows(Store):
     def add_document(self, transaction: Connection, document: Document) -> tuple[Document, bool]:
         _require_matter(transaction, document.tenant, document.matter_id)
         named = _named(document.tenant, document.matter_id, document.filename)
-        replaces = transaction.execute(named).first()
         values = _values(document) | {
             "status": DocumentStatus.PENDING,
-            "replaces_document_id": replaces.document_id if replaces else "",
+            "replaces_document_id": _id_of(transaction.execute(named).first()),
         }
         statement = insert(documents).values(values).on_conflict_do_nothing(["tenant", "matter_id", "sha256"])
         row = transaction.execute(statement.returning(*_COLUMNS)).one_or_none()
         if row is not None:
+            forget_leftovers(transaction, document.tenant, [document.document_id])
             return document_of(row), True
         same = _of_matter(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
-        return document_of(transaction.execute(same).one()), False
+        known = document_of(transaction.execute(same).one())
+        if known.status is DocumentStatus.FAILED:
+            known = _try_again(transaction, known, document.filename, document.media_type)
+        return known, False
 
     @reading
     def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
@@ -63,7 +68,12 @@ class DocumentRows(Store):
 
     @reading
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
-        query = select(*_COLUMNS).where(UNFINISHED).order_by(documents.c.upload_time, documents.c.document_id)
+        query = (
+            select(*_COLUMNS)
+            .join_from(documents, matters)
+            .where(UNFINISHED, ~matters.c.deleted)
+            .order_by(documents.c.upload_time, documents.c.document_id)
+        )
         return [document_of(row) for row in transaction.execute(query)]
 
     @writing
@@ -88,6 +98,7 @@ class DocumentRows(Store):
             raise DocumentNotFound(document_id)
         forget_contents(transaction, tenant, matter_id, document_id)
         transaction.execute(delete(documents).where(*this))
+        note_leftovers(transaction, tenant, matter_id, [document_id])
         if status is DocumentStatus.READY:
             bump_index_version(transaction, tenant, matter_id)
 
@@ -99,6 +110,23 @@ def lock_document(transaction: Connection, document: Document) -> Document:
     if row is None:
         raise DocumentNotFound(document.document_id)
     return document_of(row)
+
+
+def _try_again(transaction: Connection, failed: Document, filename: str, media_type: str) -> Document:
+    """A FAILED document as PENDING. Under another name it replaces what had that name when it was uploaded: never a
+    later one, so that no two documents replace each other."""
+    changes = {"filename": filename, "filename_folded": filename.casefold(), "media_type": media_type}
+    if filename.casefold() != failed.filename.casefold():
+        place = tuple_(documents.c.upload_time, documents.c.document_id)
+        earlier = _named(failed.tenant, failed.matter_id, filename).where(
+            place < tuple_(literal(failed.upload_time, UtcDateTime), failed.document_id)
+        )
+        changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
+    return change_document(transaction, failed, status=DocumentStatus.PENDING, failure_reason="", **changes)
+
+
+def _id_of(row: Row[Any] | None) -> str:
+    return row.document_id if row else ""
 
 
 def change_document(transaction: Connection, document: Document, **values: Any) -> Document:
@@ -129,7 +157,14 @@ def _values(document: Document) -> dict[str, Any]:
 
 
 def _of_matter(tenant: str, matter_id: str) -> Select[Any]:
-    return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
+    """The documents of a matter; none when the matter is deleted."""
+    not_deleted = exists().where(_is(tenant, matter_id))
+    return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted)
+
+
+def _is(tenant: str, matter_id: str) -> ColumnElement[bool]:
+    """Whether a row of matters is this one and not deleted."""
+    return and_(matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
 
 
 def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
@@ -142,6 +177,6 @@ def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
 
 
 def _require_matter(transaction: Connection, tenant: str, matter_id: str) -> None:
-    query = select(matters.c.matter_id).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+    query = select(matters.c.matter_id).where(_is(tenant, matter_id))
     if transaction.execute(query).one_or_none() is None:
         raise MatterNotFound(matter_id)

@@ -1,12 +1,14 @@
 """SqlMatterStore: rows of matters, and with the classes it is made of, of everything in them."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select
+from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select, update
 
 from proviso_service.errors import MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter
+from proviso_service.matters.ports import Leftover
 from proviso_service.paging import Page, PageRequest
 from proviso_service.storage.sql.chunks import ChunkRows
 from proviso_service.storage.sql.contents import forget_contents
@@ -14,11 +16,16 @@ from proviso_service.storage.sql.database import insert, reading, writing
 from proviso_service.storage.sql.documents import DocumentRows
 from proviso_service.storage.sql.embeddings import EmbeddingRows
 from proviso_service.storage.sql.ingested import IngestedRows
+from proviso_service.storage.sql.leftovers import LeftoverRows, note_leftovers
 from proviso_service.storage.sql.pages import Order, rows_by_time
-from proviso_service.storage.sql.tables import documents, matters
+from proviso_service.storage.sql.tables import DELETED, documents, matters
+
+SLICE_DOCUMENTS = 50
+SLICE_CHUNKS = 1_000
+"""Of a deleted matter, what one transaction removes: other writers wait some tenths of a second for it."""
 
 
-class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
+class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, LeftoverRows):
     """The MatterStore port on a Database."""
 
     @writing
@@ -53,17 +60,34 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows):
 
     @writing
     def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> None:
-        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
-        inside = select(documents.c.document_id).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id)
-        for document_id in transaction.execute(inside).scalars().all():
-            forget_contents(transaction, tenant, matter_id, document_id)
-        if transaction.execute(delete(matters).where(*this)).rowcount == 0:
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
+        if transaction.execute(update(matters).where(*this).values(deleted=True)).rowcount == 0:
             raise MatterNotFound(matter_id)
+
+    @reading
+    def deleted_matters(self, transaction: Connection) -> Sequence[tuple[str, str]]:
+        query = select(matters.c.tenant, matters.c.matter_id).where(DELETED)
+        return [(tenant, matter_id) for tenant, matter_id in transaction.execute(query)]
+
+    @writing
+    def delete_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Leftover]:
+        document_ids = _next_slice(transaction, tenant, matter_id)
+        for document_id in document_ids:
+            forget_contents(transaction, tenant, matter_id, document_id)
+        these = (documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
+        if document_ids:
+            transaction.execute(delete(documents).where(*these))
+            note_leftovers(transaction, tenant, matter_id, document_ids)
+        else:
+            this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, matters.c.deleted)
+            transaction.execute(delete(matters).where(*this))
+        return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
 
     @reading
     def index_version(self, transaction: Connection, tenant: str, matter_id: str) -> int:
         """Raises MatterNotFound."""
-        query = select(matters.c.index_version).where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
+        query = select(matters.c.index_version).where(*this)
         version: int | None = transaction.execute(query).scalar_one_or_none()
         if version is None:
             raise MatterNotFound(matter_id)
@@ -82,7 +106,25 @@ def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
         matters.c.create_time,
         mine.scalar_subquery().label("document_count"),
         ready.scalar_subquery().label("ready_count"),
-    ).where(matters.c.tenant == tenant)
+    ).where(matters.c.tenant == tenant, ~matters.c.deleted)
+
+
+def _next_slice(transaction: Connection, tenant: str, matter_id: str) -> list[str]:
+    """Ids of the next documents to remove: at least one, when there is any."""
+    inside = (
+        select(documents.c.document_id, documents.c.chunk_count)
+        .join_from(documents, matters)
+        .where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, matters.c.deleted)
+        .limit(SLICE_DOCUMENTS)
+    )
+    taken: list[str] = []
+    chunks = 0
+    for document_id, chunk_count in transaction.execute(inside):
+        chunks += chunk_count
+        if taken and chunks > SLICE_CHUNKS:
+            break
+        taken.append(document_id)
+    return taken
 
 
 # Built once: every turn runs it.

@@ -1,6 +1,7 @@
 """Every table. Each row carries its tenant, and foreign keys include it: a row can't hang under another tenant's."""
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ForeignKeyConstraint,
     Index,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -33,6 +35,7 @@ metadata = MetaData(
 
 # Conditions of partial indexes. Queries repeat them word for word: with bound values the planner would not see that
 # an index serves.
+DELETED = text("deleted")
 UNFINISHED = text("status IN ('pending', 'processing')")
 RUNNING = text("state = 'running'")
 OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
@@ -51,10 +54,13 @@ matters = Table(
     Column("name", String, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     Column("index_version", Integer, nullable=False),
+    Column("deleted", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", "matter_id"),
     Index(None, "tenant", "create_time", "matter_id"),
     Index(None, "tenant", "name"),
+    Index("ix_matters_deleted", "tenant", "matter_id", sqlite_where=DELETED, postgresql_where=DELETED),
 )
+"""A matter that is `deleted` exists for nobody; its documents go in several transactions, and then its row."""
 
 documents = Table(
     "documents",
@@ -95,9 +101,10 @@ leftovers = Table(
     _tenant(),
     Column("document_id", String, nullable=False),
     Column("matter_id", String, nullable=False),
+    Column("uploading", Boolean, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
 )
-"""Documents whose bytes or vectors may be there while their row is not: being uploaded, or being deleted. What a killed
+"""Documents whose bytes or vectors may be there while their row is not: being uploaded, or deleted. What a killed
 process leaves behind is found here by the next one."""
 
 

@@ -1,0 +1,144 @@
+"""What deleted documents leave behind, cleared away."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+
+import structlog
+
+from proviso_service.errors import Unavailable
+from proviso_service.matters.ingestion import Ingestion
+from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
+from proviso_service.matters.progress import ProgressBoard
+
+BATCH_LEFTOVERS = 100
+LONGEST_RETRY_S = 60.0
+STEP_TIME_LIMIT_S = 300.0
+"""Of one deletion in the index, with what waits there before it."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Clearing:
+    """Removes the rows of deleted matters, and the vectors and bytes of documents that have no row.
+
+    All that is to do stands in the store, so nothing is lost with the process. What fails is logged and done again by
+    a task between `open` and `close`, which also does what an earlier process has left."""
+
+    def __init__(
+        self,
+        store: MatterStore,
+        vectors: VectorIndex,
+        blobs: BlobStore,
+        ingestion: Ingestion,
+        board: ProgressBoard,
+        retry_s: float = 1.0,
+    ) -> None:
+        """`retry_s` is the wait after a first failure; it doubles up to LONGEST_RETRY_S."""
+        self._store = store
+        self._vectors = vectors
+        self._blobs = blobs
+        self._ingestion = ingestion
+        self._board = board
+        self._retry_s = retry_s
+        self._wanted = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def open(self) -> None:
+        """Before the first upload begins. Does not wait for the clearing."""
+        # One process at a time owns the state (FolderLock), so every upload on record was begun by a dead one.
+        await self._store.give_up_uploads()
+        self._wanted.set()
+        self._task = asyncio.create_task(self._work())
+
+    async def close(self) -> None:
+        """Ends the task, and the clearing of matters between two steps; the next start goes on."""
+        self._closed = True
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def document(self, leftover: Leftover) -> None:
+        """Clears what a document leaves whose rows are gone. A failure is left to the task."""
+        await self._or_later(self._clear([leftover]))
+
+    async def matter(self, tenant: str, matter_id: str) -> None:
+        """Clears a deleted matter, rows and all. A failure is left to the task."""
+        await self._or_later(self._clear_matter(tenant, matter_id))
+
+    async def _or_later(self, work: Awaitable[None]) -> None:
+        if not await self._succeeds(work):
+            self._wanted.set()
+
+    async def _work(self) -> None:
+        wait_s = self._retry_s
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            if await self._succeeds(self._round()):
+                wait_s = self._retry_s
+            else:
+                await asyncio.sleep(wait_s)
+                wait_s = min(2 * wait_s, LONGEST_RETRY_S)
+                self._wanted.set()
+
+    async def _round(self) -> None:
+        """One attempt at everything; what fails does not keep the rest from being cleared. Raises Unavailable when
+        something is left."""
+        matters = await self._store.deleted_matters()
+        failures = 0
+        for tenant, matter_id in matters:
+            failures += not await self._succeeds(self._clear_matter(tenant, matter_id))
+        documents = 0
+        last: Leftover | None = None
+        while batch := await self._store.leftovers(BATCH_LEFTOVERS, last):
+            last = batch[-1]
+            for group in _by_matter(batch):
+                failures += not await self._succeeds(self._clear(group))
+            documents += len(batch)
+        if matters or documents:
+            _log.info("leftovers cleared", matters=len(matters), documents=documents, failures=failures)
+        if failures:
+            raise Unavailable("not all could be cleared")
+
+    async def _clear_matter(self, tenant: str, matter_id: str) -> None:
+        while not self._closed and (removed := await self._store.delete_documents(tenant, matter_id)):
+            await self._clear(removed)
+
+    async def _clear(self, leftovers: Sequence[Leftover]) -> None:
+        """Of one matter, and at least one. Each leftover stays on record until nothing more can be written for its
+        document, and all that was written is gone."""
+        for leftover in leftovers:
+            await self._ingestion.abandon(leftover.document_id)
+            self._board.deleted(leftover.document_id)
+        try:
+            await self._clear_vectors(leftovers)
+        finally:
+            for leftover in leftovers:
+                await self._blobs.delete(leftover.tenant, leftover.document_id)
+        await self._store.forget_leftovers(leftovers[0].tenant, [leftover.document_id for leftover in leftovers])
+
+    async def _clear_vectors(self, leftovers: Sequence[Leftover]) -> None:
+        first = leftovers[0]
+        if first.matter_deleted:
+            async with asyncio.timeout(STEP_TIME_LIMIT_S):
+                await self._vectors.delete_matter(first.tenant, first.matter_id)
+            return
+        for leftover in leftovers:
+            async with asyncio.timeout(STEP_TIME_LIMIT_S):
+                await self._vectors.delete_document(leftover.tenant, leftover.matter_id, leftover.document_id)
+
+    async def _succeeds(self, work: Awaitable[None]) -> bool:
+        try:
+            await work
+        except Exception as failure:
+            _log.warning("leftovers wait", failure=repr(failure))
+            return False
+        return True
+
+
+def _by_matter(leftovers: Sequence[Leftover]) -> Iterable[Sequence[Leftover]]:
+    groups: dict[tuple[str, str], list[Leftover]] = {}
+    for leftover in leftovers:
+        groups.setdefault((leftover.tenant, leftover.matter_id), []).append(leftover)
+    return groups.values()
