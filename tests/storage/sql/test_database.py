@@ -237,7 +237,7 @@ async def test_a_cancelled_write_is_done_or_never_begun_and_blocks_nobody(
     def write_slowly(connection: Connection) -> None:
         begun.set()
         go_on.wait(5)
-        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Begun', '2026-01-01', 0)"))
+        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Begun', '2026-01-01', 0, FALSE)"))
 
     running = asyncio.create_task(database.write(write_slowly))
     await asyncio.to_thread(begun.wait, 5)
