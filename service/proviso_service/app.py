@@ -16,6 +16,7 @@ from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.context.model import SessionItem
+from proviso_service.matters.parsing.reader import ProcessReader
 from proviso_service.matters.refilling import refill_if_empty
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
@@ -75,6 +76,7 @@ class Parts:
     embedder: Embedder
     vectors: ChromaVectorIndex
     blobs: FolderBlobStore
+    reader: ProcessReader
 
 
 class App:
@@ -170,7 +172,9 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     await blobs.open()
     embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
     stack.push_async_callback(embedder.close)
-    return Parts(database, embedder, await opening, blobs)
+    reader = ProcessReader(settings.documents)
+    stack.push_async_callback(reader.close)
+    return Parts(database, embedder, await opening, blobs, reader)
 
 
 async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
@@ -184,7 +188,7 @@ def _domain(
     settings: Settings, parts: Parts, store: SqlMatterStore, models: ChatModels, traces: "TracerProvider | None"
 ) -> Domain:
     sessions = SqlSessionStore(parts.database)
-    matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents)
+    matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
     retriever = Retriever(store, parts.vectors, parts.embedder, settings.documents)
     tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())

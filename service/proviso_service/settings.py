@@ -67,6 +67,9 @@ class ContextSettings(Section):
 class DocumentSettings(Section):
     max_upload_bytes: int = Field(50 * 1024 * 1024, ge=1, description="Largest document accepted.")
     max_text_chars: int = Field(20_000_000, ge=1, description="Longest text of a document.")
+    max_pages: int = Field(3_000, ge=1, description="Most pages of a document.")
+    read_time_limit_s: Seconds = Field(60.0, description="Time limit of reading a document.")
+    read_memory_mb: int = Field(1_024, ge=256, le=65_536, description="Memory that reading a document may take, in MiB.")
     chunk_chars: int = Field(900, ge=100, le=4_000, description="Longest chunk.")
     ingest_workers: int = Field(2, ge=1, le=32, description="Documents ingested at once.")
     max_searches_running: int = Field(32, ge=1, description="Searches at once.")

@@ -7,11 +7,10 @@ import pytest
 from proviso_service.errors import DocumentNotFound, NotReady, TooBusy
 from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
-from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.reader import ThreadReader
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
 from tests.support.matters_world import TENANT, MattersWorld
+from tests.support.thread_reader import ThreadReader
 
 LEASE = "# Lease\n\n## Rent\n\nThe rent is USD 5 a month.\n\n## Term\n\nThe term is one year.\n"
 
@@ -24,12 +23,18 @@ async def _failure_of(world: MattersWorld, content: bytes | str, filename: str =
     return progress.document.failure_reason
 
 
+UNREADABLE = (
+    "The file is not readable text (byte 1). Open it in the program that it comes from and save it with the encoding"
+    " UTF-8."
+)
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"\xff\xff", "The file is not readable text (byte 1). Save it with the encoding UTF-8."),
+        (b"\xff\xff", UNREADABLE),
         (b" \n\n", "The file holds no text."),
-        (b"%PDF-1.7", "The file is named as text but holds a PDF document. Save it as plain text or Markdown."),
+        (b"%PDF-1.7", "The file is named .md but holds a PDF document. Rename it to .pdf and upload it again."),
     ],
 )
 async def test_a_file_that_cannot_be_read_fails_with_the_reason(
@@ -119,7 +124,7 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
 
 
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, ThreadReader(ReadingLimits(), 900))
+    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, ThreadReader(world.settings))
     return Ingestion(world.store, world.vectors, pipeline, board, workers=1, retry_s=0.001)
 
 
@@ -159,12 +164,6 @@ async def test_what_stays_busy_fails_the_document_in_the_end(idle_world: Matters
     idle_world.embedder.failures += [TooBusy("busy", 1.0) for _ in range(ATTEMPTS)]
     final = await _final(idle_world, ProgressBoard(), document)
     assert (final.status, final.failure_reason) == (DocumentStatus.FAILED, FAULT)
-
-
-async def test_reading_has_a_time_limit() -> None:
-    reader = ThreadReader(ReadingLimits(), 900, time_limit_s=0)
-    with pytest.raises(Exception, match="took too long"):
-        await reader.read("text/plain", b"text")
 
 
 async def test_a_search_never_sees_half_a_document(world: MattersWorld) -> None:

@@ -24,6 +24,7 @@ from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+from tests.support.thread_reader import ThreadReader
 
 TENANT = "tenant-a"
 OTHER_TENANT = "tenant-b"
@@ -90,7 +91,8 @@ class MattersWorld:
     matters: Matters = field(init=False)
 
     def new_matters(self) -> Matters:
-        return Matters(self.store, self.vectors, self.blobs, self.embedder, self.settings)
+        reader = ThreadReader(self.settings)
+        return Matters(self.store, self.vectors, self.blobs, self.embedder, self.settings, reader)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Matters]:

@@ -1,10 +1,12 @@
 """Which files are read."""
 
+import subprocess
+import sys
+
 import pytest
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.formats import format_of, parse
+from proviso_service.matters.parsing.formats import format_by_media_type, format_of
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,34 @@ def test_other_files_are_refused_with_what_is_read(filename: str) -> None:
         format_of(filename)
 
 
+@pytest.mark.parametrize(
+    ("filename", "advice"),
+    [
+        ("lease.doc", "Save it as .docx or PDF and upload that."),
+        ("LEASE.RTF", "Save it as .docx or PDF and upload that."),
+        ("lease.odt", "Save it as .docx or PDF and upload that."),
+        ("rent.xlsx", "Save it as PDF and upload that."),
+        ("scan.TIFF", "Have its text recognised (OCR) and upload the result as PDF."),
+        ("matter.zip", "Unpack it and upload the files that it holds."),
+    ],
+)
+def test_files_that_can_be_turned_into_readable_ones_are_refused_with_how(filename: str, advice: str) -> None:
+    with pytest.raises(UnsupportedDocument) as refused:
+        format_of(filename)
+    assert refused.value.message.endswith(f"are not read. {advice}")
+
+
+def test_the_service_itself_imports_no_parser() -> None:
+    code = (
+        "import sys, proviso_service.app\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "parsers = {'pypdfium2', 'pypdfium2_raw', 'docx', 'selectolax', 'markdown_it'}\n"
+        "print(sorted(loaded & parsers))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert printed.stdout.strip() == "[]"
+
+
 def test_an_unknown_media_type_is_refused() -> None:
     with pytest.raises(UnsupportedDocument):
-        parse("application/x-unknown", b"text", ReadingLimits())
+        format_by_media_type("application/x-unknown")

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.model import ParsedDocument
 from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.markdown import parse_markdown
-from proviso_service.matters.parsing.plain import parse_plain
 
 Parser = Callable[[bytes, ReadingLimits], ParsedDocument]
 """Canonical text and structure of a file. Raises UnsupportedDocument, with a sentence for a person, when the bytes
@@ -16,60 +14,85 @@ are not of the format or a limit is passed. Offsets refer to the text returned."
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`extensions` in lower case, without the dot."""
+    """`extensions` in lower case, without the dot; `load` imports the parser, which only the process that parses
+    does."""
 
     name: str
     media_type: str
     extensions: tuple[str, ...]
-    parse: Parser
+    load: Callable[[], Parser]
 
 
-# The parsers of the heavy formats are imported where they run: never in the process of the service.
-def _pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+def _pdf() -> Parser:
     from proviso_service.matters.parsing.pdf import parse_pdf
 
-    return parse_pdf(content, limits)
+    return parse_pdf
 
 
-def _docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+def _docx() -> Parser:
     from proviso_service.matters.parsing.docx import parse_docx
 
-    return parse_docx(content, limits)
+    return parse_docx
 
 
-def _html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
+def _html() -> Parser:
     from proviso_service.matters.parsing.html import parse_html
 
-    return parse_html(content, limits)
+    return parse_html
 
 
-FORMATS = (
-    Format("PDF", "application/pdf", ("pdf",), _pdf),
-    Format("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ("docx",), _docx),
-    Format("HTML", "text/html", ("html", "htm"), _html),
-    Format("Markdown", "text/markdown", ("md", "markdown"), parse_markdown),
-    Format("plain text", "text/plain", ("txt", "text"), parse_plain),
-)
+def _markdown() -> Parser:
+    from proviso_service.matters.parsing.markdown import parse_markdown
+
+    return parse_markdown
+
+
+def _plain() -> Parser:
+    from proviso_service.matters.parsing.plain import parse_plain
+
+    return parse_plain
+
+
+PDF = Format("PDF", "application/pdf", ("pdf",), _pdf)
+WORD = Format("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ("docx",), _docx)
+HTML = Format("HTML", "text/html", ("html", "htm"), _html)
+MARKDOWN = Format("Markdown", "text/markdown", ("md", "markdown"), _markdown)
+PLAIN_TEXT = Format("plain text", "text/plain", ("txt", "text"), _plain)
+FORMATS = (PDF, WORD, HTML, MARKDOWN, PLAIN_TEXT)
+
 _BY_EXTENSION: Mapping[str, Format] = {extension: fmt for fmt in FORMATS for extension in fmt.extensions}
 _BY_MEDIA_TYPE: Mapping[str, Format] = {fmt.media_type: fmt for fmt in FORMATS}
+
+_AS_TEXT = "Save it as .docx or PDF and upload that."
+_AS_PDF = "Save it as PDF and upload that."
+_RECOGNISED = "Have its text recognised (OCR) and upload the result as PDF."
+_UNPACKED = "Unpack it and upload the files that it holds."
+_ADVICE: Mapping[str, str] = (
+    dict.fromkeys(("doc", "dot", "docm", "dotx", "rtf", "odt", "wpd", "wps", "pages"), _AS_TEXT)
+    | dict.fromkeys(("xls", "xlsx", "xlsm", "ods", "csv", "ppt", "pptx", "odp", "xps", "msg", "eml"), _AS_PDF)
+    | dict.fromkeys(("png", "jpg", "jpeg", "tif", "tiff", "gif", "bmp", "webp", "heic"), _RECOGNISED)
+    | dict.fromkeys(("zip", "rar", "7z", "gz", "tgz", "tar"), _UNPACKED)
+)
+"""What to do with files that people have and another program can turn into a format that is read."""
 
 
 def format_of(filename: str) -> Format:
     """The format by the file name's extension. Raises UnsupportedDocument."""
     stem, dot, extension = filename.rpartition(".")
-    found = _BY_EXTENSION.get(extension.lower()) if dot and stem else None
-    if found is None:
-        kind = f"Files of type .{extension.lower()}" if dot and stem else "Files without an extension"
-        raise UnsupportedDocument(f"{kind} are not read yet. {_readable()}")
-    return found
+    extension = extension.lower() if dot and stem else ""
+    if found := _BY_EXTENSION.get(extension):
+        return found
+    if advice := _ADVICE.get(extension):
+        raise UnsupportedDocument(f"Files of type .{extension} are not read. {advice}")
+    kind = f"Files of type .{extension}" if extension else "Files without an extension"
+    raise UnsupportedDocument(f"{kind} are not read. {_readable()}")
 
 
-def parse(media_type: str, content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Text and structure of a file. Raises UnsupportedDocument."""
-    found = _BY_MEDIA_TYPE.get(media_type)
-    if found is None:
-        raise UnsupportedDocument(f"Files of type {media_type} are not read yet. {_readable()}")
-    return found.parse(content, limits)
+def format_by_media_type(media_type: str) -> Format:
+    """Raises UnsupportedDocument."""
+    if found := _BY_MEDIA_TYPE.get(media_type):
+        return found
+    raise UnsupportedDocument(f"Files of type {media_type} are not read. {_readable()}")
 
 
 def _readable() -> str:

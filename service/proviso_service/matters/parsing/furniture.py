@@ -33,8 +33,9 @@ _ROMAN_LINE = re.compile(r"(?P<before>[-\u2013\u2014 ]*)(?P<roman>[ivxlc]{1,7})(
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _CLAUSE = re.compile(r"\(#\)|[a-z]?#(?:\.#)+[.)]?|#[.)]")
 _COUNTED = re.compile(
-    r"\b(?:article|section|clause|schedule|exhibit|annex|annexure|appendix|attachment|addendum|amendment|part|item|table"
-    r"|figure|chapter|paragraph|phase|step|year|stage|milestone|option|tier|level|note|lot|no\.?) ?#"
+    r"^(?:\(?#[.)]|#(?:\.#)+)"
+    r"|\b(?:article|section|clause|schedule|exhibit|annex|annexure|appendix|attachment|addendum|amendment|part|item"
+    r"|paragraph|chapter|table|figure|phase|step|year|stage|milestone|option|tier|level|note|lot|no\.?) ?#"
 )
 _PAGE_NUMBER = re.compile(r"[^a-z#]{0,4}(?:page ?)?(?:[a-z]{1,2}-)?#(?: ?(?:of|/) ?#)?[^a-z#]{0,4}")
 

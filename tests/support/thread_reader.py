@@ -1,0 +1,19 @@
+"""A DocumentReader for tests of what comes after reading."""
+
+import asyncio
+
+from proviso_service.matters.model import ReadDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
+from proviso_service.matters.parsing.reading import read_document
+from proviso_service.settings import DocumentSettings
+
+
+class ThreadReader:
+    """Reads in a thread, without the limits of a process."""
+
+    def __init__(self, settings: DocumentSettings) -> None:
+        self._limits = ReadingLimits(settings.max_text_chars, settings.max_pages)
+        self._chunk_chars = settings.chunk_chars
+
+    async def read(self, media_type: str, content: bytes) -> ReadDocument:
+        return await asyncio.to_thread(read_document, media_type, content, self._limits, self._chunk_chars)
