@@ -4,6 +4,7 @@ import pytest
 
 from proviso_service.errors import DocumentNotFound, DocumentNotReady, InvalidRequest, MatterNotFound
 from proviso_service.matters.model import DocumentStatus
+from proviso_service.matters.reading import TextPart
 from proviso_service.paging import PageRequest
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 
@@ -80,7 +81,7 @@ async def test_text_is_read_in_parts_by_code_points(world: MattersWorld) -> None
 
     async def part(start: int, max_length: int) -> tuple[str, bool]:
         text = await world.matters.document_text(
-            TENANT, matter.matter_id, filename="LEASE.md", start=start, max_length=max_length
+            TENANT, matter.matter_id, filename="LEASE.md", part=TextPart(start, max_length=max_length)
         )
         assert text.character_count == len(LEASE)
         return text.text, text.truncated

@@ -12,7 +12,6 @@ from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.tools import (
-    DEFAULT_TEXT_LENGTH,
     GetDocumentTextRequestModel,
     ListMatterDocumentsRequestModel,
     SearchRequestModel,
@@ -42,8 +41,7 @@ class ToolServicer(ToolServiceServicer):
             asked.matter_id,
             document_id=asked.document_id,
             filename="" if asked.document_id else asked.filename,
-            start=asked.start,
-            max_length=asked.max_length or DEFAULT_TEXT_LENGTH,
+            part=asked.part(),
         )
         return document_text(part)
 

@@ -121,6 +121,11 @@ def chunk_id(document_id: str, ordinal: int) -> str:
     return f"{document_id}:{ordinal}"
 
 
+def document_of(chunk_id: str) -> str:
+    """Id of the document that a chunk's id was made for."""
+    return chunk_id.rpartition(":")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
     """What reading a file gives: its canonical text and the passages that it is cut into."""
@@ -150,13 +155,16 @@ class DocumentProgress:
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """Part of a document's text, from `start`; `truncated` says that the text goes on after it."""
+    """Part of a document's text, from `start`, on `page` (0 without pages) and under the headings of `section_path`.
+    `truncated` says that what was asked for - the text, a page or a section - goes on after it."""
 
     document: Document
     text: str
     start: int
     character_count: int
     truncated: bool
+    page: int = 0
+    section_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

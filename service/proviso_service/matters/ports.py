@@ -21,7 +21,8 @@ from proviso_service.paging import Page, PageRequest
 
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
-    """A chunk found by its words; `rank` from 0, best first; `all_terms`: it holds every significant query word."""
+    """A chunk found by one of the query's telling words; `rank` from 0, best first; `all_terms`: it holds every
+    significant word of the query."""
 
     chunk_id: str
     rank: int

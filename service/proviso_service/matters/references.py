@@ -36,6 +36,10 @@ _NEXT = re.compile(rf"\s*(?P<join>,|&|\band|\bor|\bto|\bthrough|-|\u2013)\s*(?:a
 _ALONE = re.compile(
     rf"\s*(?P<number>\d{{1,3}}[A-Z]?(?:(?:\.\d{{1,3}}){{1,5}}(?:{_ITEM}){{0,4}}|(?:{_ITEM}){{1,4}}))[\s.?]*"
 )
+_BARE = re.compile(_NUMBER)
+# In a title the number stands first and ends in a mark, or has several levels.
+_TITLE_NUMBER = re.compile(rf"(?P<number>{_DIGITS}|{_ROMAN}|[A-Z]|[a-z]|{_ITEMS})(?:(?<=\))|[.):]|(?<=\d)(?=\s))")
+_NUMBER_ENDS = " .:"
 _LEVELS = re.compile(r"[^\s.()-]+")
 _RANGES = ("to", "through", "-", "\u2013")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
@@ -54,6 +58,10 @@ class ClauseReference:
 
     kind: str
     levels: tuple[str, ...]
+
+    @property
+    def is_part(self) -> bool:
+        return self.kind in _PARTS
 
     @property
     def forms(self) -> tuple[tuple[str, ...], ...]:
@@ -97,6 +105,21 @@ def references_in(query: str) -> References:
     return References(tuple(dict.fromkeys(clauses))[:MAX_REFERENCES], tuple(spans))
 
 
+def clause_named(text: str) -> ClauseReference | None:
+    """The clause that a text names and nothing else: "clause 12.3", "Article IV", "12.3", "4", "A"."""
+    if match := _FIRST.fullmatch(text.strip(_NUMBER_ENDS)) or _BARE.fullmatch(text.strip(_NUMBER_ENDS)):
+        return _reference(_kind(match.groupdict().get("label") or ""), match["number"])
+    return None
+
+
+def clause_of_title(title: str) -> tuple[ClauseReference | None, str]:
+    """The clause or part that a title numbers, and the title without it: "9. Governing Law", "ARTICLE IV - FEES"."""
+    match = _FIRST.match(title) or _TITLE_NUMBER.match(title)
+    if match is None:
+        return None, title
+    return _reference(_kind(match.groupdict().get("label") or ""), match["number"]), title[match.end() :]
+
+
 def clause_ranks(references: Sequence[ClauseReference], chunks: Sequence[tuple[str, Chunk]]) -> list[int | None]:
     """Ranks from 0 of (document id, chunk), None for those that are no part of a clause referred to. Clauses
     themselves come before what stands below them, and before clauses of that number inside a schedule; of each document
@@ -116,10 +139,10 @@ def clause_ranks(references: Sequence[ClauseReference], chunks: Sequence[tuple[s
 
 def _tier(reference: ClauseReference, chunk: Chunk) -> int | None:
     """The less the better; None when the chunk is no part of the clause."""
-    if reference.kind in _PARTS and not _is_in_part(reference, chunk):
+    if reference.is_part and not _is_in_part(reference, chunk):
         return None
     numbers = [levels_of(number) for number in chunk.clause_numbers]
-    is_elsewhere = reference.kind not in _PARTS and any(_PART_TITLE.match(title) for title in chunk.section_path)
+    is_elsewhere = not reference.is_part and any(_PART_TITLE.match(title) for title in chunk.section_path)
     for other_numerals, form in enumerate(reference.forms):
         if form in numbers:
             return is_elsewhere + other_numerals

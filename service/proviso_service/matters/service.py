@@ -23,11 +23,13 @@ from proviso_service.matters.model import (
     UploadHeader,
     UploadResult,
 )
+from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.formats import format_of
-from proviso_service.matters.parsing.reader import DocumentReader
+from proviso_service.matters.parsing.reader import DocumentReader, ThreadReader
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.reading import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.uploading import CheckedBytes, checked_header
 from proviso_service.matters.watching import DocumentWatch
 from proviso_service.models.ports import Embedder
@@ -54,12 +56,14 @@ class Matters:
         blobs: BlobStore,
         embedder: Embedder,
         settings: DocumentSettings,
-        reader: DocumentReader,
+        reader: DocumentReader | None = None,
     ) -> None:
+        """`reader` parses uploads; in a thread of this process when it is None."""
         self._store = store
         self._blobs = blobs
         self._settings = settings
         self._board = ProgressBoard()
+        reader = reader or ThreadReader(ReadingLimits(settings.max_text_chars), settings.chunk_chars)
         pipeline = Pipeline(store, blobs, vectors, embedder, reader)
         self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
         self._clearing = Clearing(store, vectors, blobs, self._ingestion, self._board)
@@ -177,23 +181,17 @@ class Matters:
         *,
         document_id: str = "",
         filename: str = "",
-        start: int = 0,
-        max_length: int = 50_000,
+        part: TextPart = WHOLE_TEXT,
     ) -> DocumentText:
-        """At most `max_length` code points from `start`, of the document with the id or the newest of the file name (in
-        any case). Raises InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
+        """Part of the text of the document with the id or the newest of the file name (in any case). Raises
+        InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
         if bool(document_id) == bool(filename):
             raise InvalidRequest.of("document_id", "exactly one of document_id and filename must be given")
-        if start < 0:
-            raise InvalidRequest.of("start", "must be at least 0")
-        if max_length < 1:
-            raise InvalidRequest.of("max_length", "must be at least 1")
+        check_part(part)
         document = await self._find(tenant, matter_id, document_id, filename)
         if document.status is not DocumentStatus.READY:
             raise DocumentNotReady(_why_not_ready(document))
-        end = min(start + max_length, document.character_count)
-        text = await self._store.text(tenant, document.document_id, start, end) if start < end else ""
-        return DocumentText(document, text, start, document.character_count, end < document.character_count)
+        return await read_part(self._store, document, part)
 
     async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
         if document_id:

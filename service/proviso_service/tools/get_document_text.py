@@ -7,6 +7,7 @@ from pydantic import Field
 
 from proviso_service.errors import InvalidRequest
 from proviso_service.matters.model import DocumentText
+from proviso_service.matters.reading import TextPart
 from proviso_service.matters.service import Matters
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import MIN_TEXT_CHARS, fit_text
@@ -16,6 +17,8 @@ class GetDocumentTextArgs(ToolArgs):
     document_id: str = Field("", max_length=64, description="UUID of the document; this or filename.")
     filename: str = Field("", max_length=255, description="File name of the document; this or document_id.")
     start: int = Field(0, ge=0, description="Where to start, in characters.")
+    page: int = Field(0, ge=0, description="Page to read, from 1, instead of start.")
+    heading: str = Field("", max_length=512, description='Section to read, by title or number ("12.3"), not start.')
     max_length: int = Field(50_000, ge=1, le=700_000, description="Most characters to return.")
 
 
@@ -37,6 +40,8 @@ class TextResult:
             "character_count": self.part.character_count,
             "truncated": self.part.truncated,
             "start": self.part.start,
+            "page": self.part.page,
+            "section_path": list(self.part.section_path),
             "text": self.part.text,
         }
 
@@ -44,7 +49,8 @@ class TextResult:
         document = self.part.document
         # What is not shown is no source: JSON holds at most as many characters of the text as it is long.
         shown = self.part.text[: max(max_chars, MIN_TEXT_CHARS)]
-        ref = number(Passage(document.document_id, document.filename, self.part.start, shown))
+        heading = self.part.section_path[-1] if self.part.section_path else ""
+        ref = number(Passage(document.document_id, document.filename, self.part.start, shown, self.part.page, heading))
         return fit_text({"ref": ref, **self.data()}, "text", max_chars)
 
 
@@ -53,7 +59,8 @@ class GetDocumentText:
 
     name = "get_document_text"
     description = (
-        "Read the text of one document, whole or from a position on. Use it when the user wants to see a document. "
+        "Read the text of one document: whole, one page, one section, or from a position on. Use it when the user wants "
+        "to see a document. "
         "Cite what you quote from it by its ref."
     )
     args = GetDocumentTextArgs
@@ -73,7 +80,6 @@ class GetDocumentText:
                 matter_of(scope),
                 document_id=document_id,
                 filename="" if document_id else args.filename,
-                start=args.start,
-                max_length=args.max_length,
+                part=TextPart(args.start, args.page, args.heading, args.max_length),
             )
         )

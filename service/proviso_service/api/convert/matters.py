@@ -70,6 +70,8 @@ def document_text(value: DocumentText) -> tools_pb2.GetDocumentTextResponse:
         character_count=value.character_count,
         truncated=value.truncated,
         start=value.start,
+        page=value.page,
+        section_path=value.section_path,
     )
 
 

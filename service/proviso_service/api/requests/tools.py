@@ -18,6 +18,7 @@ from proviso_service.api.requests.base import (
 )
 from proviso_service.errors import FieldViolation
 from proviso_service.matters.model import SearchQuery
+from proviso_service.matters.reading import TextPart, conflicting_fields
 
 DEFAULT_RESULTS = 5
 DEFAULT_THRESHOLD = 0.3
@@ -110,11 +111,17 @@ class GetDocumentTextRequestModel(RequestModel):
     filename: Annotated[str, Field(max_length=255)]
     max_length: Annotated[int, Field(ge=0, le=700_000)]
     start: Annotated[int, Field(ge=0, le=2_147_483_647)]
+    page: Annotated[int, Field(ge=0, le=2_147_483_647)]
+    heading: Annotated[str, Field(max_length=512)]
+
+    def part(self) -> TextPart:
+        return TextPart(self.start, self.page, self.heading, self.max_length or DEFAULT_TEXT_LENGTH)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
         if not values["document_id"] and not values["filename"]:
             yield FieldViolation("document_id", "document_id or filename is required")
+        yield from conflicting_fields(values["start"], values["page"], values["heading"])
 
 
 class RetrieveDocumentationRequestModel(RequestModel):

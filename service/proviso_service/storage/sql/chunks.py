@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func,
 
 from proviso_service.matters.model import Chunk, DocumentHits, DocumentStatus, StoredChunk
 from proviso_service.matters.ports import LexicalHit
-from proviso_service.matters.words import significant_words
+from proviso_service.matters.words import significant_words, telling_words
 from proviso_service.storage.sql.database import Store, reading
 from proviso_service.storage.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
 from proviso_service.storage.sql.tables import chunks, documents
@@ -60,7 +60,7 @@ class ChunkRows(Store):
         words = significant_words(query)
         if not words and not phrases:
             return []
-        hits = found(any_word(tenant, matter_id, words, phrases))
+        hits = found(any_word(tenant, matter_id, telling_words(words), phrases))
         complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words, phrases))
         statement = (
             select(chunks.c.chunk_id, complete.label("all_terms"))
