@@ -1,0 +1,130 @@
+"""What is wrong with a template call, and what was probably meant."""
+
+from collections.abc import Sequence
+
+from proviso_service.iql.call_parts import Call, Part, joined, span_of, unescaped
+from proviso_service.iql.joined_calls import JoinedCalls, is_operator_word
+from proviso_service.iql.printing import statement_in_braces, template_in_braces
+from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
+from proviso_service.iql.syntax import Span
+from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
+
+_OTHER_QUOTES = "“”„‟«»‹›‘’‚‛'`´＂"  # noqa: RUF001  those that people and word processors write
+_QUOTES_ESCAPES_SPACE = f'{_OTHER_QUOTES}"\\ \t\r\n'
+_WITHOUT_ARTICLE = frozenset({"a", "an", "the", "relevant"})
+
+
+def log_missing_name(span: Span, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.MISSING_TEMPLATE_NAME,
+        span,
+        "nothing after IS",
+        "the name of a template",
+        "Write for example {IS confidentiality clause}",
+    )
+
+
+def log_unclosed_quote(part: Part, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.UNCLOSED_QUOTE,
+        Span(part.start, part.end),
+        "the end of the statement",
+        f"'\"' to close the argument that begins at character {part.start + 1}",
+        "Put '\"' where the argument ends.",
+        "Write '\\\"' for a quote that belongs to an argument's words.",
+    )
+
+
+def log_argument_count(definition: TemplateDefinition, call: Call, span: Span, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.ARGUMENT_COUNT,
+        span_of(call.arguments) if call.arguments else span,
+        _counted(len(call.arguments)),
+        f"{_counted(len(definition.arguments))} for the template {definition.name}",
+        f"Write {definition.signature}",
+    )
+
+
+def _counted(arguments: int) -> str:
+    return {0: "no argument", 1: "one argument"}.get(arguments, f"{arguments} arguments")
+
+
+def log_empty_argument(definition: TemplateDefinition, argument: Part, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.EMPTY_ARGUMENT,
+        Span(argument.start, argument.end),
+        "nothing between the quotes",
+        f"the words of the argument, as in {definition.signature}",
+        "Write the argument in the quotes.",
+    )
+
+
+def log_operator_inside(joined_calls: JoinedCalls, log: ProblemLog) -> None:
+    operator = joined_calls.operator
+    log.add(
+        ProblemKind.OPERATOR_INSIDE_STATEMENT,
+        Span(operator.start, operator.end),
+        quoted(operator.text),
+        "operators between statements, each in its own braces",
+        f"Write {joined_calls.mended}",
+    )
+
+
+def log_text_after_argument(query: str, call: Call, log: ProblemLog) -> None:
+    span = span_of(call.rest)
+    log.add(
+        ProblemKind.TEXT_AFTER_ARGUMENT,
+        span,
+        quoted(query[span.start : span.end]),
+        "the end of the statement",
+        *_separate_braces(call.rest),
+        "Leave it out, or take it into the quotes.",
+    )
+
+
+def log_unquoted(query: str, parts: Sequence[Part], definition: TemplateDefinition, log: ProblemLog) -> None:
+    """`parts` follow the template's name and are not all in straight double quotes."""
+    span = span_of(parts)
+    text = query[span.start : span.end]
+    has_other_quotes = text[0] in _OTHER_QUOTES or text.startswith('\\"')
+    words = unescaped(text.strip(_QUOTES_ESCAPES_SPACE) if has_other_quotes else text).strip()
+    mendable = words and len(definition.arguments) == 1
+    log.add(
+        ProblemKind.WRONG_QUOTES if has_other_quotes else ProblemKind.UNQUOTED_ARGUMENT,
+        span,
+        quoted(text),
+        f"{definition.arguments[0]} in straight double quotes",
+        f"Write {template_in_braces(definition.name, (words,)) if mendable else definition.signature}",
+    )
+
+
+def log_unknown(call: Call, catalog: TemplateCatalog, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.UNKNOWN_TEMPLATE,
+        span_of(call.name or call.arguments),
+        quoted(call.name_text or joined(call.arguments)),
+        "the name of a template",
+        *(f"Use the template {signature}" for signature in _nearest(call.name_text, catalog)),
+        f"Say it in words: {_in_words([*call.name, *call.arguments, *call.rest])}",
+        *_separate_braces(call.name),
+    )
+
+
+def _nearest(name: str, catalog: TemplateCatalog) -> list[str]:
+    """Calls of templates with a name like this one; where there are none, the template for headings."""
+    if near := [definition.signature for definition in catalog.nearest(name)]:
+        return near
+    heading = unescaped(name).casefold().removesuffix("clause").strip()
+    return [template_in_braces("clause called", (heading,))] if heading and catalog.get("clause called") else []
+
+
+def _separate_braces(parts: Sequence[Part]) -> list[str]:
+    return ["Operators stand between statements: {A} AND {B}"] if any(map(is_operator_word, parts)) else []
+
+
+def _in_words(parts: Sequence[Part]) -> str:
+    """The free statement that comes nearest to the call."""
+    name = unescaped(joined(parts)).rstrip(". ")
+    first = name.partition(" ")[0].casefold()
+    article = "" if first in _WITHOUT_ARTICLE else "an " if first.startswith(tuple("aeiou")) else "a "
+    return statement_in_braces(f"This is {article}{name}.")

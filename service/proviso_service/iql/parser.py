@@ -1,0 +1,148 @@
+"""From a query's text to its tree.
+
+The text is cut into tokens, the order of the tokens is checked, what stands in braces is read; each of the three
+reports what is wrong, and only a query without a fault is built into a tree. Reading takes time linear in the length of
+the text; recursion goes no deeper than `Limits.max_depth`, since parentheses and NOTs are counted before."""
+
+from collections.abc import Mapping, Sequence
+
+from proviso_service.iql.limits import DEFAULT_LIMITS, Limits
+from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog
+from proviso_service.iql.statements import read_statement
+from proviso_service.iql.structure import check_structure
+from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
+from proviso_service.iql.templates import TemplateCatalog
+from proviso_service.iql.tokens import Token, TokenKind, has_braces, tokens_between, tokens_in_braces
+
+_OR, _AND, _NOT, _COMPARISON, _AVERAGE = range(5)
+_TIGHTNESS = {
+    TokenKind.OR: _OR,
+    TokenKind.AND: _AND,
+    TokenKind.GREATER: _COMPARISON,
+    TokenKind.LESS: _COMPARISON,
+    TokenKind.PLUS: _AVERAGE,
+}
+_COMPARATORS = {TokenKind.GREATER: Comparator.GREATER, TokenKind.LESS: Comparator.LESS}
+
+
+def parse(query: str, catalog: TemplateCatalog, limits: Limits = DEFAULT_LIMITS) -> Expression:
+    """The query's syntax tree. Spans are positions in `query`, in code points.
+
+    Raises IqlSyntaxError with everything that is wrong with it, as far as that can be told apart."""
+    log = ProblemLog()
+    if len(query) > limits.max_length:
+        _log_too_long(query, limits, log)
+        raise IqlSyntaxError(query, log.in_order())
+    tokens = _tokens(query, log)
+    if tokens and tokens[-1].kind is TokenKind.END:
+        check_structure(query, tokens, limits, log)
+    leaves = _leaves(query, tokens, catalog, limits, log)
+    if log:
+        raise IqlSyntaxError(query, log.in_order())
+    return _TreeBuilder(tokens, leaves).expression(_OR)
+
+
+def _tokens(query: str, log: ProblemLog) -> list[Token]:
+    """Without END at the end when the braces have a fault, which is logged, or when there is no query."""
+    if has_braces(query):
+        return tokens_in_braces(query, log)
+    end = Token(TokenKind.END, len(query), len(query))
+    tokens = [*tokens_between(query, 0, len(query)), end]
+    if any(token.kind is TokenKind.TEXT for token in tokens):
+        start = len(query) - len(query.lstrip())
+        return [Token(TokenKind.STATEMENT, start, start + len(query.strip())), end]
+    if len(tokens) == 1:
+        _log_empty(query, log)
+        return []
+    return tokens
+
+
+def _leaves(
+    query: str, tokens: Sequence[Token], catalog: TemplateCatalog, limits: Limits, log: ProblemLog
+) -> dict[int, Expression]:
+    """Statements and templates by the position of their token."""
+    written = [token for token in tokens if token.kind is TokenKind.STATEMENT]
+    if len(written) > limits.max_statements:
+        _log_too_many(written, limits, log)
+    read = {token.start: read_statement(query, token.span, catalog, log) for token in written[: limits.max_statements]}
+    return {start: leaf for start, leaf in read.items() if leaf}
+
+
+class _TreeBuilder:
+    """Precedence climbing over tokens that are known to be in order."""
+
+    def __init__(self, tokens: Sequence[Token], leaves: Mapping[int, Expression]) -> None:
+        self._tokens = tokens
+        self._leaves = leaves
+        self._next = 0
+
+    def expression(self, floor: int) -> Expression:
+        """As much as operators at least as tight as `floor` hold together."""
+        start = self._tokens[self._next].start
+        tree = self._operand()
+        while (tightness := _TIGHTNESS.get(self._tokens[self._next].kind, -1)) >= floor:
+            tree = self._operation(tree, tightness, start)
+        return tree
+
+    def _operand(self) -> Expression:
+        token = self._take()
+        if token.kind is TokenKind.STATEMENT:
+            return self._leaves[token.start]
+        if token.kind is TokenKind.NOT:
+            return Not(self.expression(_COMPARISON), span=self._span_from(token.start))
+        inside = self.expression(_OR)
+        self._take()
+        return inside
+
+    def _operation(self, first: Expression, tightness: int, start: int) -> Expression:
+        """`first` and all that operators of one tightness join to it."""
+        operands, operators = [first], list[TokenKind]()
+        while _TIGHTNESS.get(self._tokens[self._next].kind) == tightness:
+            operators.append(self._take().kind)
+            operands.append(self.expression(tightness + 1))
+        span = self._span_from(start)
+        if tightness == _OR:
+            return Or.of(operands, span)
+        if tightness == _AND:
+            return And.of(operands, span)
+        if tightness == _AVERAGE:
+            return Average(tuple(operands), span=span)
+        return Comparison(tuple(operands), tuple(_COMPARATORS[kind] for kind in operators), span=span)
+
+    def _take(self) -> Token:
+        token = self._tokens[self._next]
+        self._next += 1
+        return token
+
+    def _span_from(self, start: int) -> Span:
+        return Span(start, self._tokens[self._next - 1].end)
+
+
+def _log_empty(query: str, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.EMPTY_QUERY,
+        Span(0, len(query)),
+        "nothing",
+        "a statement",
+        "Write for example {IS confidentiality clause}",
+    )
+
+
+def _log_too_long(query: str, limits: Limits, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.TOO_LONG,
+        Span(limits.max_length, len(query)),
+        f"{len(query):,} characters",
+        f"at most {limits.max_length:,}",
+        "Shorten the statements, or ask several queries.",
+    )
+
+
+def _log_too_many(written: Sequence[Token], limits: Limits, log: ProblemLog) -> None:
+    log.add(
+        ProblemKind.TOO_MANY_STATEMENTS,
+        Span(written[limits.max_statements].start, written[-1].end),
+        f"{len(written):,} statements",
+        f"at most {limits.max_statements:,}",
+        "Ask several queries.",
+    )

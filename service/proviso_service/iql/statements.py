@@ -1,0 +1,52 @@
+"""Reading what stands in one pair of braces: a statement in words, or the call of a template.
+
+White space around a statement or an argument does not count; within one it is kept, but for template names, where it
+only separates words. A statement is a call when it begins with `IS` in capitals and white space: `Is there a cap?` is
+plain words, and so is `\\IS ...`. Words that are nothing but template calls joined by operators, such as
+`{NOT IS clause}`, could be taken literally, but nobody means them so; they are reported."""
+
+import re
+
+from proviso_service.iql import call_faults
+from proviso_service.iql.call_parts import parts_of
+from proviso_service.iql.joined_calls import separated
+from proviso_service.iql.problems import ProblemKind, ProblemLog
+from proviso_service.iql.syntax import Span, Statement, Template
+from proviso_service.iql.template_calls import read_call
+from proviso_service.iql.templates import TemplateCatalog
+
+_CALL = re.compile(r"IS(?:\s+|$)")
+_CALL_INSIDE = re.compile(r"\sIS\s")
+_LITERAL_IS = re.compile(r"\\(?=IS(?:\s|$))")
+_ESCAPE = re.compile(r"\\([\\{}])")
+
+
+def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> Statement | Template | None:
+    """What `span` encloses, in braces or, for a query that is one bare statement, without them. None when it has a
+    fault, which is logged."""
+    start, end = _words_within(query, span)
+    words = query[start:end]
+    if not words:
+        log.add(
+            ProblemKind.EMPTY_STATEMENT,
+            span,
+            "nothing between the braces",
+            "a statement in words or a template",
+            "Write for example {IS confidentiality clause} or {This clause limits liability.}",
+        )
+        return None
+    if call := _CALL.match(words):
+        return read_call(query, span, start + call.end(), end, catalog, log)
+    if _CALL_INSIDE.search(words) and (joined_calls := separated(parts_of(query, start, end), catalog)):
+        call_faults.log_operator_inside(joined_calls, log)
+        return None
+    text = words[1:] if _LITERAL_IS.match(words) else words
+    return Statement(_ESCAPE.sub(r"\1", text), span=span)
+
+
+def _words_within(query: str, span: Span) -> tuple[int, int]:
+    """Where the words begin and end, without braces and the white space around them."""
+    braces = 1 if query[span.start] == "{" else 0
+    inside = query[span.start + braces : span.end - braces]
+    start = span.start + braces + len(inside) - len(inside.lstrip())
+    return start, start + len(inside.strip())

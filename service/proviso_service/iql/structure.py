@@ -1,0 +1,234 @@
+"""Whether tokens stand in an order that makes a query.
+
+The order is simple: operands and operators take turns, parentheses match, and NOT stands at the head of what it
+inverts, which is at most a comparison: after `+`, `>` and `<`, which bind tighter than NOT, it needs parentheses. One
+pass knows all of it, reports each fault where it is, and leaves the parser to build trees out of sound tokens only."""
+
+from collections.abc import Sequence
+
+from proviso_service.iql.limits import Limits
+from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
+from proviso_service.iql.tokens import Token, TokenKind
+
+_CONNECTIVES = frozenset({TokenKind.AND, TokenKind.OR})
+_TIGHT = frozenset({TokenKind.PLUS, TokenKind.GREATER, TokenKind.LESS})
+_BINARY = _CONNECTIVES | _TIGHT
+_OPERATORS = "AND, OR, +, > or <"
+_MEANT = {
+    "&": "AND",
+    "&&": "AND",
+    ",": "AND or OR",
+    ";": "AND or OR",
+    "|": "OR",
+    "||": "OR",
+    "/": "OR",
+    "!": "NOT",
+    "-": "AND NOT",
+    "but": "AND",
+    "but not": "AND NOT",
+    "without": "AND NOT",
+    "xor": "AND, OR and NOT",
+    ">=": ">",
+    "=>": ">",
+    "<=": "<",
+    "=<": "<",
+    "<>": "> or <",
+}
+
+
+def check_structure(query: str, tokens: Sequence[Token], limits: Limits, log: ProblemLog) -> None:
+    """Logs the faults in the order of the tokens, of which the last is END, until the log is full."""
+    walk = _Walk(query, limits, log)
+    for token in tokens:
+        walk.step(token)
+        if walk.too_deep or log.is_full:
+            return
+
+
+class _Walk:
+    def __init__(self, query: str, limits: Limits, log: ProblemLog) -> None:
+        self._query = query
+        self._limits = limits
+        self._log = log
+        self._previous: Token | None = None
+        self._wants_operand = True
+        self._gap_is_logged = False
+        self._open: list[tuple[Token, int]] = []
+        """Each open parenthesis with the number of NOTs in force around it."""
+        self._nots = 0
+        """NOTs in force at this point, inside the innermost parenthesis."""
+        self._depth = 0
+
+    @property
+    def too_deep(self) -> bool:
+        return self._depth > self._limits.max_depth
+
+    def step(self, token: Token) -> None:
+        if self._wants_operand:
+            self._step_to_operand(token)
+        else:
+            self._step_past_operand(token)
+        self._previous = token
+
+    def _step_to_operand(self, token: Token) -> None:
+        match token.kind:
+            case TokenKind.OPEN | TokenKind.NOT:
+                self._descend(token)
+            case TokenKind.STATEMENT:
+                self._wants_operand = False
+            case TokenKind.TEXT:
+                self._step_over_text(token)
+            case TokenKind.CLOSE | TokenKind.END:
+                self._log_missing_operand(token)
+                self._wants_operand = False
+                self._step_past_operand(token)
+            case _:
+                self._log_missing_operand(token)
+                self._pass_operator(token)
+
+    def _step_past_operand(self, token: Token) -> None:
+        match token.kind:
+            case TokenKind.CLOSE if self._open:
+                _, outer_nots = self._open.pop()
+                self._depth -= self._nots + 1
+                self._nots = outer_nots
+            case TokenKind.CLOSE:
+                self._log_unmatched_parenthesis(token)
+            case TokenKind.END if self._open:
+                self._log_unclosed_parenthesis(token)
+            case TokenKind.END:
+                pass
+            case TokenKind.TEXT:
+                self._log_text_for_operator(token)
+                self._gap_is_logged = True
+                return
+            case TokenKind.OPEN | TokenKind.NOT | TokenKind.STATEMENT:
+                self._step_over_gap(token)
+            case _:
+                self._pass_operator(token)
+        self._gap_is_logged = False
+
+    def _step_over_text(self, token: Token) -> None:
+        """Words are read on as if they stood in braces; signs as if they were not there."""
+        if any(map(str.isalnum, self._text(token))):
+            self._log_text_for_statement(token)
+            self._wants_operand = False
+            self._gap_is_logged = True
+        else:
+            self._log_text_for_operator(token)
+
+    def _step_over_gap(self, token: Token) -> None:
+        """An operand after an operand: read on as if AND stood between them."""
+        if not self._gap_is_logged:
+            self._log_missing_operator(token)
+        self._wants_operand = True
+        self._step_to_operand(token)
+
+    def _pass_operator(self, token: Token) -> None:
+        if token.kind in _CONNECTIVES:
+            self._depth -= self._nots
+            self._nots = 0
+        self._wants_operand = True
+
+    def _descend(self, token: Token) -> None:
+        self._depth += 1
+        if self.too_deep:
+            self._log_too_deep(token)
+        elif token.kind is TokenKind.OPEN:
+            self._open.append((token, self._nots))
+            self._nots = 0
+        else:
+            self._nots += 1
+            if self._previous and self._previous.kind in _TIGHT:
+                self._log_misplaced_not(token)
+
+    def _text(self, token: Token) -> str:
+        return self._query[token.start : token.end]
+
+    def _found(self, token: Token) -> str:
+        return "the end of the query" if token.kind is TokenKind.END else quoted(self._text(token))
+
+    def _log_too_deep(self, token: Token) -> None:
+        self._log.add(
+            ProblemKind.TOO_DEEP,
+            token.span,
+            f"parentheses and NOTs {self._depth} deep",
+            f"at most {self._limits.max_depth}",
+            "Leave out parentheses that change nothing, or split the query.",
+        )
+
+    def _log_misplaced_not(self, token: Token) -> None:
+        sign = self._text(self._previous) if self._previous else ""
+        self._log.add(
+            ProblemKind.MISPLACED_NOT,
+            token.span,
+            f"{quoted(self._text(token))} after {quoted(sign)}",
+            f"a statement or a parenthesis, since {sign} binds tighter than NOT",
+            f"Put NOT and what it inverts in parentheses: {{A}} {sign} (NOT {{B}})",
+        )
+
+    def _log_text_for_statement(self, token: Token) -> None:
+        text = self._text(token)
+        self._log.add(
+            ProblemKind.TEXT_OUTSIDE_BRACES,
+            token.span,
+            quoted(text),
+            "a statement in braces",
+            f"Put it in braces: {{{text}}}",
+        )
+
+    def _log_text_for_operator(self, token: Token) -> None:
+        expected = "a statement" if self._wants_operand else f"an operator ({_OPERATORS}) or the end of the query"
+        meant = _MEANT.get(" ".join(self._text(token).casefold().split()))
+        self._log.add(
+            ProblemKind.TEXT_OUTSIDE_BRACES,
+            token.span,
+            quoted(self._text(token)),
+            expected,
+            f"Write {meant}."
+            if meant
+            else "Leave it out, or put it in the braces of the statement that it belongs to.",
+        )
+
+    def _log_missing_operand(self, token: Token) -> None:
+        """`token` stands where an operand should."""
+        before = self._previous
+        if before is None:
+            expected, remedy = "a statement at the start of the query", "Put a statement before it."
+        elif before.kind is TokenKind.OPEN:
+            expected, remedy = 'a statement after "("', "Put a statement in the parentheses, or leave them out."
+        else:
+            sign = self._text(before)
+            expected = f"a statement after {quoted(sign)}"
+            remedy = f"Put a statement after {sign}, or leave {sign} out."
+        self._log.add(ProblemKind.MISSING_OPERAND, token.span, self._found(token), expected, remedy)
+
+    def _log_missing_operator(self, token: Token) -> None:
+        between = "AND or OR" if token.kind is TokenKind.NOT else _OPERATORS
+        self._log.add(
+            ProblemKind.MISSING_OPERATOR,
+            token.span,
+            self._found(token),
+            "an operator before it",
+            f"Put {between} between the two.",
+        )
+
+    def _log_unmatched_parenthesis(self, token: Token) -> None:
+        self._log.add(
+            ProblemKind.UNMATCHED_PARENTHESIS,
+            token.span,
+            self._found(token),
+            '"(" before it',
+            'Leave it out, or put "(" where the group begins.',
+        )
+
+    def _log_unclosed_parenthesis(self, token: Token) -> None:
+        innermost, _ = self._open[-1]
+        missing = '")"' if len(self._open) == 1 else f'{len(self._open)} times ")"'
+        self._log.add(
+            ProblemKind.UNCLOSED_PARENTHESIS,
+            innermost.span,
+            self._found(token),
+            f"{missing} before it",
+            'Put ")" where the group ends, or leave "(" out.',
+        )

@@ -1,0 +1,153 @@
+"""The syntax tree of a query. Nodes are values: equal when they say the same, wherever they stand in a text.
+
+Trees have one shape for one meaning where the operators allow it: AND and OR are associative, so an AND never holds an
+AND and an OR never holds an OR (`And.of` and `Or.of` merge them). A mean of means is another number than the mean of
+all, so an `Average` may hold an `Average`. A chain `A > B > C` is one `Comparison`; it stays as it was written, which
+keeps the text that it prints to as short as the text that it came from.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a query's text, in Unicode code points; `end` is exclusive."""
+
+    start: int
+    end: int
+
+
+NOWHERE = Span(0, 0)
+"""The span of a node that was built, not parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement in words. `text` is free of escapes and of white space around it, and not empty."""
+
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_text("a statement", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A call of a template. `text` is the statement in words that it stands for; `TemplateCatalog.call` makes one."""
+
+    name: str
+    arguments: tuple[str, ...]
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for text in (self.text, *self.arguments):
+            _require_text("a template's argument", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: "Expression"
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Two operands or more, none of them an AND."""
+
+    operands: tuple["Expression", ...]
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_flat(self.operands, And)
+
+    @classmethod
+    def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "And":
+        """Takes the operands of an AND among `operands` in its place."""
+        return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, And) else (o,))), span=span)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Two operands or more, none of them an OR."""
+
+    operands: tuple["Expression", ...]
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_flat(self.operands, Or)
+
+    @classmethod
+    def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "Or":
+        """Takes the operands of an OR among `operands` in its place."""
+        return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, Or) else (o,))), span=span)
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """`A + B + ...`: two operands or more."""
+
+    operands: tuple["Expression", ...]
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_several(self.operands)
+
+
+class Comparator(StrEnum):
+    GREATER = ">"
+    LESS = "<"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`A > B`, or a chain: `A > B < C` says `(A > B) AND (B < C)`. `comparators[i]` stands before `operands[i + 1]`."""
+
+    operands: tuple["Expression", ...]
+    comparators: tuple[Comparator, ...]
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _require_several(self.operands)
+        if len(self.comparators) != len(self.operands) - 1:
+            raise ValueError("a comparison has one comparator between two operands")
+
+
+Expression: TypeAlias = Statement | Template | Not | And | Or | Average | Comparison
+
+
+def leaves(tree: Expression) -> Iterator[Statement | Template]:
+    """The tree's statements and templates, from left to right."""
+    match tree:
+        case Statement() | Template():
+            yield tree
+        case Not():
+            yield from leaves(tree.operand)
+        case _:
+            for operand in tree.operands:
+                yield from leaves(operand)
+
+
+def statements(tree: Expression) -> tuple[str, ...]:
+    """What a classifier has to score: the statements in words, templates expanded, in order of first use, each once."""
+    return tuple(dict.fromkeys(leaf.text for leaf in leaves(tree)))
+
+
+def _require_text(what: str, text: str) -> None:
+    if not text or text != text.strip():
+        raise ValueError(f"{what} is not empty and has no white space around it")
+
+
+def _require_several(operands: Sequence[Expression]) -> None:
+    if len(operands) < 2:
+        raise ValueError("an operator joins two operands or more")
+
+
+def _require_flat(operands: Sequence[Expression], kind: type[And] | type[Or]) -> None:
+    _require_several(operands)
+    if any(isinstance(operand, kind) for operand in operands):
+        raise ValueError(f"an {kind.__name__} does not hold another; merge them with {kind.__name__}.of")

@@ -1,0 +1,189 @@
+"""Templates as data: the 27 of the language, and those that an operator adds in a file of the same form.
+
+A file is TOML with one `[[template]]` table each:
+
+    [[template]]
+    name = "clause favouring"                    # words of letters, digits and -'/.&
+    arguments = ["PARTY"]                        # may be left out; they follow the name in a query, in this order
+    statement = "This clause favours <PARTY>."   # what a classifier scores; <PARTY> is where the argument goes
+    meaning = "More to the party's advantage."   # for people
+
+A full stop at the end of an argument is dropped where the statement has one itself.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from proviso_service.iql.printing import template_in_braces
+from proviso_service.iql.problems import TemplateFileError
+from proviso_service.iql.similarity import similarity, traits
+from proviso_service.iql.syntax import NOWHERE, Span, Template
+
+_MAX_FILE_BYTES = 1_000_000
+_MAX_TEMPLATES = 500
+_MAX_NAME_CHARS = 100
+_MAX_STATEMENT_CHARS = 1_000
+_MIN_SIMILARITY = 0.45
+"""Below it, names share endings more than subjects."""
+_KEYS = frozenset({"name", "arguments", "statement", "meaning"})
+_NAME = re.compile(r"[^\W_](?:[^\W_]|[-'/.&](?! |$)| (?! |$))*")
+_ARGUMENT = re.compile(r"[A-Z][A-Z0-9_]*")
+_PLACEHOLDER = re.compile(rf"<({_ARGUMENT.pattern})>(\.?)")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateDefinition:
+    """`name` in lower case with single spaces; `arguments` are their names, such as PARTY."""
+
+    name: str
+    arguments: tuple[str, ...]
+    statement: str
+    meaning: str
+
+    @property
+    def signature(self) -> str:
+        """A call as documentation shows it: `{IS clause obligating "PARTY"}`."""
+        return template_in_braces(self.name, self.arguments)
+
+    def in_words(self, arguments: Sequence[str]) -> str:
+        """The statement with the arguments in their places."""
+        values = dict(zip(self.arguments, arguments, strict=True))
+        return _PLACEHOLDER.sub(lambda found: _fitted(values[found[1]], found[2]), self.statement)
+
+
+def _fitted(argument: str, full_stop: str) -> str:
+    return argument.removesuffix(full_stop) + full_stop if full_stop else argument
+
+
+class TemplateCatalog:
+    """The templates that a query may call. Immutable."""
+
+    def __init__(self, definitions: Sequence[TemplateDefinition]) -> None:
+        self._by_name = {definition.name: definition for definition in definitions}
+        self._traits = {name: traits(name) for name in self._by_name}
+        self._longest_name_words = max((len(name.split()) for name in self._by_name), default=0)
+
+    @classmethod
+    def load(cls, extra: Path | None = None) -> "TemplateCatalog":
+        """The language's templates and those of the file `extra`, which may not redefine a name.
+
+        Raises TemplateFileError with everything that is wrong with the file."""
+        packaged = resources.files(__package__).joinpath("templates.toml").read_text(encoding="utf-8")
+        built_in = [_definition(entry) for entry in tomllib.loads(packaged)["template"]]
+        return cls([*built_in, *(_read(extra, built_in) if extra else ())])
+
+    def __iter__(self) -> Iterator[TemplateDefinition]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def get(self, name: str) -> TemplateDefinition | None:
+        """None when there is no such template. Case and spacing do not matter."""
+        return self._by_name.get(normalised(name))
+
+    def call(self, name: str, *arguments: str, span: Span = NOWHERE) -> Template:
+        """A node of the syntax tree. Raises ValueError for an unknown name or a wrong number of arguments."""
+        definition = self.get(name)
+        if definition is None or len(arguments) != len(definition.arguments):
+            raise ValueError(f"no template {name!r} with {len(arguments)} arguments")
+        return Template(definition.name, arguments, definition.in_words(arguments), span=span)
+
+    def longest_prefix(self, words: Sequence[str]) -> tuple[TemplateDefinition, int] | None:
+        """The template with arguments whose name the words begin with, the longest of several, and its length in
+        words; None when there is none."""
+        for count in range(min(len(words), self._longest_name_words), 0, -1):
+            definition = self.get(" ".join(words[:count]))
+            if definition and definition.arguments:
+                return definition, count
+        return None
+
+    def nearest(self, name: str, most: int = 3) -> tuple[TemplateDefinition, ...]:
+        """Templates with a name like this one, the likest first; those that share nothing of note are left out."""
+        wanted = traits(normalised(name)[:_MAX_NAME_CHARS])
+        scored = [(similarity(wanted, found), name) for name, found in self._traits.items()]
+        near = sorted((-score, name) for score, name in scored if score >= _MIN_SIMILARITY)
+        return tuple(self._by_name[name] for _, name in near[:most])
+
+
+def normalised(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _read(path: Path, built_in: Sequence[TemplateDefinition]) -> list[TemplateDefinition]:
+    entries = _entries(path)
+    faults: list[str] = []
+    taken = {definition.name: "one of the language's own" for definition in built_in}
+    for number, entry in enumerate(entries, start=1):
+        name = normalised(entry["name"]) if isinstance(entry.get("name"), str) else ""
+        where = f"template {number} ({name})" if name else f"template {number}"
+        found = [*_faults_of(entry), *([f"the name is taken, by {taken[name]}"] if name in taken else [])]
+        faults.extend(f"{where}: {fault}" for fault in found)
+        taken.setdefault(name, where)
+    if faults:
+        raise TemplateFileError(path, faults)
+    return [_definition(entry) for entry in entries]
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_FILE_BYTES + 1)
+        if len(content) > _MAX_FILE_BYTES:
+            raise TemplateFileError(path, [f"the file is larger than {_MAX_FILE_BYTES:,} bytes"])
+        table = tomllib.loads(content.decode())
+    except OSError as error:
+        raise TemplateFileError(path, [f"the file cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise TemplateFileError(path, [f"the file is not UTF-8: byte {error.start}"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise TemplateFileError(path, [f"the file is not TOML: {error}"]) from error
+    entries = table.get("template", [])
+    if set(table) - {"template"} or not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+        raise TemplateFileError(path, ["the file holds [[template]] tables and nothing else"])
+    if len(entries) > _MAX_TEMPLATES:
+        raise TemplateFileError(path, [f"the file has more than {_MAX_TEMPLATES} templates"])
+    return entries
+
+
+def _faults_of(entry: dict[str, Any]) -> Iterator[str]:
+    yield from (f"unknown key {key!r}" for key in entry if key not in _KEYS)
+    for key, most in (
+        ("name", _MAX_NAME_CHARS),
+        ("statement", _MAX_STATEMENT_CHARS),
+        ("meaning", _MAX_STATEMENT_CHARS),
+    ):
+        value = entry.get(key)
+        if not isinstance(value, str) or not value.strip():
+            yield f"{key} is missing or not text"
+        elif len(value) > most:
+            yield f"{key} is longer than {most:,} characters"
+    if isinstance(entry.get("name"), str) and not _NAME.fullmatch(normalised(entry["name"])):
+        yield "the name is not words of letters, digits and -'/.&"
+    arguments = entry.get("arguments", [])
+    if not isinstance(arguments, list) or not all(isinstance(a, str) and _ARGUMENT.fullmatch(a) for a in arguments):
+        yield "arguments is a list of names in capitals, such as PARTY"
+    elif isinstance(entry.get("statement"), str):
+        yield from _faults_of_placeholders(arguments, entry["statement"])
+
+
+def _faults_of_placeholders(arguments: list[str], statement: str) -> Iterator[str]:
+    placed = {found[1] for found in _PLACEHOLDER.finditer(statement)}
+    if len(set(arguments)) < len(arguments):
+        yield "two arguments have the same name"
+    yield from (f"the statement has no place for <{name}>" for name in dict.fromkeys(arguments) if name not in placed)
+    yield from (f"the statement mentions <{name}>, which is no argument" for name in sorted(placed - set(arguments)))
+
+
+def _definition(entry: dict[str, Any]) -> TemplateDefinition:
+    return TemplateDefinition(
+        normalised(entry["name"]),
+        tuple(entry.get("arguments", ())),
+        entry["statement"].strip(),
+        entry["meaning"].strip(),
+    )
