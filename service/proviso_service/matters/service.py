@@ -23,9 +23,8 @@ from proviso_service.matters.model import (
     UploadHeader,
     UploadResult,
 )
-from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.formats import format_of
-from proviso_service.matters.parsing.reader import DocumentReader, ThreadReader
+from proviso_service.matters.parsing.reader import DocumentReader
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
@@ -56,14 +55,12 @@ class Matters:
         blobs: BlobStore,
         embedder: Embedder,
         settings: DocumentSettings,
-        reader: DocumentReader | None = None,
+        reader: DocumentReader,
     ) -> None:
-        """`reader` parses uploads; in a thread of this process when it is None."""
         self._store = store
         self._blobs = blobs
         self._settings = settings
         self._board = ProgressBoard()
-        reader = reader or ThreadReader(ReadingLimits(settings.max_text_chars), settings.chunk_chars)
         pipeline = Pipeline(store, blobs, vectors, embedder, reader)
         self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
         self._clearing = Clearing(store, vectors, blobs, self._ingestion, self._board)
