@@ -16,14 +16,14 @@ from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.context.model import SessionItem
+from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.parsing.reader import ProcessReader
-from proviso_service.matters.refilling import refill_if_empty
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
 from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.models.local.prepared import DIMENSIONS, ModelNotPrepared
+from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import Embedder
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
@@ -33,8 +33,8 @@ from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.schema import UnknownSchema
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex
-from proviso_service.storage.vectors.layout import VectorIndexCorrupt
+from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.tools.get_document_text import GetDocumentText
@@ -64,7 +64,7 @@ class StartupError(Exception):
     """The service cannot start; the message is the one line that says why and how to mend it."""
 
 
-_MENDABLE = (CannotListen, ChatModelUnavailable, DataFolderError, ModelNotPrepared, UnknownSchema, VectorIndexCorrupt)
+_MENDABLE = (CannotListen, ChatModelUnavailable, DataFolderError, ModelNotPrepared, UnknownSchema)
 """What an operator can mend; each says how."""
 
 
@@ -73,8 +73,9 @@ class Parts:
     """What is opened before anything listens."""
 
     database: Database
+    store: SqlMatterStore
     embedder: Embedder
-    vectors: ChromaVectorIndex
+    vectors: KeptIndex
     blobs: FolderBlobStore
     reader: ProcessReader
 
@@ -105,10 +106,7 @@ class App:
                 port = listen(server, settings.server)
                 parts = await _open(settings, stack)
                 models = hosted or _embedded_models(parts.embedder)
-                store = SqlMatterStore(parts.database)
-                if copied := await refill_if_empty(store, parts.vectors, parts.embedder.model_id):
-                    _log.warning("vector_index_refilled", vectors=copied)
-                domain = _domain(settings, parts, store, models, traces)
+                domain = _domain(settings, parts, models, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await models.warm_up()
@@ -163,33 +161,29 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     blobs = FolderBlobStore(settings.data_dir / "blobs")
-    # Importing Chroma takes most of the time to start, so the rest happens beside it.
-    opening = asyncio.create_task(
-        ChromaVectorIndex.open(settings.data_dir / "vectors", settings.storage.vector_collections, DIMENSIONS)
-    )
-    stack.push_async_callback(_close_opened, opening)
     await database.migrate()
     await blobs.open()
     embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
     stack.push_async_callback(embedder.close)
     reader = ProcessReader(settings.documents)
     stack.push_async_callback(reader.close)
-    return Parts(database, embedder, await opening, blobs, reader)
+    store = SqlMatterStore(database)
+    vectors = kept_index(settings, store, embedder)
+    vectors.open()
+    stack.push_async_callback(vectors.close)
+    return Parts(database, store, embedder, vectors, blobs, reader)
 
 
-async def _close_opened(opening: asyncio.Task[ChromaVectorIndex]) -> None:
-    """Closes the index, also when something else failed before it was open."""
-    await asyncio.wait([opening])
-    if opening.exception() is None:
-        await opening.result().close()
+def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
+    """Not open yet."""
+    layout = VectorLayout(settings.storage.vector_collections, embedder.dimensions, embedder.model_id)
+    return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
 
 
-def _domain(
-    settings: Settings, parts: Parts, store: SqlMatterStore, models: ChatModels, traces: "TracerProvider | None"
-) -> Domain:
+def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
     sessions = SqlSessionStore(parts.database)
-    matters = Matters(store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
-    retriever = Retriever(store, parts.vectors, parts.embedder, settings.documents)
+    matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
+    retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
     tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
     agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
@@ -205,6 +199,7 @@ def _domain(
         sessions=sessions,
         matters=matters,
         retriever=retriever,
+        index=parts.vectors,
         limits=Limits.of(settings, models.names),
         session_items=session_items,
     )

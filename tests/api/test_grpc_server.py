@@ -33,6 +33,7 @@ ALL_NAMES = {
     "proviso.v1.CatalogService",
     "proviso.v1.MatterService",
     "proviso.v1.ToolService",
+    "proviso.v1.MaintenanceService",
 }
 
 
@@ -55,7 +56,7 @@ async def reflected(channel: grpc.aio.Channel, package: str, **asked: Any) -> re
     raise AssertionError("no answer")
 
 
-def test_the_contract_has_five_services() -> None:
+def test_the_contract_has_six_services() -> None:
     assert set(SERVICE_NAMES) == ALL_NAMES
 
 

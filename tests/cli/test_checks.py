@@ -4,13 +4,16 @@ import socket
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from proviso_service.cli.checks import Finding, Level, examine
-from proviso_service.models.local.prepared import DIMENSIONS
+from proviso_service.matters.ports import VectorRecord
+from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.storage.lock import FolderLock
 from proviso_service.storage.sql.database import Database
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.shelf import ChromaShelf
 
 DATA = Path("data")
 SUBJECTS = ["Settings", "Data folder", "State database", "Embedding model", "Vector index", "Chat model", "Port"]
@@ -98,25 +101,26 @@ async def test_state_of_a_newer_version_fails(models_dir: Path) -> None:
     assert (finding.level, "9999" in finding.message) == (Level.FAIL, True)
 
 
-async def test_vector_index_of_another_layout_fails(models_dir: Path) -> None:
-    await used_folder()
-    index = await ChromaVectorIndex.open(DATA / "vectors", 3, DIMENSIONS)
+async def index_with(collections: int, *records: VectorRecord) -> None:
+    shelf = ChromaShelf(DATA / "vectors", VectorLayout(collections, DIMENSIONS, MODEL_ID))
+    index = await shelf.build()
+    await index.upsert("local", records)
+    await shelf.keep(index)
     await index.close()
+
+
+async def test_vector_index_of_another_layout_is_a_warning(models_dir: Path) -> None:
+    await used_folder()
+    await index_with(3)
     finding = (await found(models_dir))["Vector index"]
-    assert finding.level is Level.FAIL
-    assert str(DATA / "vectors") in finding.remedy
+    assert (finding.level, "other settings" in finding.message) == (Level.WARN, True)
+    assert "next start" in finding.remedy
 
 
 async def test_vectors_without_passages_are_a_warning(models_dir: Path) -> None:
-    import numpy as np
-
-    from proviso_service.matters.ports import VectorRecord
-
     await used_folder()
-    index = await ChromaVectorIndex.open(DATA / "vectors", 16, DIMENSIONS)
     vector = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)
-    await index.upsert("local", [VectorRecord("chunk", "matter", "document", vector)])
-    await index.close()
+    await index_with(16, VectorRecord("chunk", "matter", "document", vector))
     finding = (await found(models_dir))["Vector index"]
     assert (finding.level, "1 vectors for 0 passages" in finding.message) == (Level.WARN, True)
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import (
     Document,
     DocumentProgress,
@@ -23,7 +24,8 @@ from proviso_service.settings import DocumentSettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex
+from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.shelf import ChromaShelf
 from tests.support.thread_reader import ThreadReader
 
 TENANT = "tenant-a"
@@ -83,8 +85,9 @@ class GatedEmbedder:
 @dataclass
 class MattersWorld:
     folder: Path
+    database: Database
     store: SqlMatterStore
-    vectors: ChromaVectorIndex
+    vectors: KeptIndex
     blobs: FolderBlobStore
     embedder: GatedEmbedder
     settings: DocumentSettings = field(default_factory=DocumentSettings)
@@ -141,9 +144,12 @@ async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[Matte
     await database.migrate()
     blobs = FolderBlobStore(folder / "blobs")
     await blobs.open()
-    vectors = await ChromaVectorIndex.open(folder / "vectors", collections=1, dimensions=embedder.dimensions)
+    store = SqlMatterStore(database)
+    shelf = ChromaShelf(folder / "vectors", VectorLayout(1, embedder.dimensions, embedder.model_id))
+    vectors = KeptIndex(store, shelf, embedder.model_id, embedder.dimensions)
+    vectors.open()
     try:
-        yield MattersWorld(folder, SqlMatterStore(database), vectors, blobs, GatedEmbedder(embedder))
+        yield MattersWorld(folder, database, store, vectors, blobs, GatedEmbedder(embedder))
     finally:
         await vectors.close()
         await database.close()

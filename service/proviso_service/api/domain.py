@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import SessionStore
+from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
@@ -34,6 +35,7 @@ class Domain:
     sessions: SessionStore
     matters: Matters
     retriever: Retriever
+    index: KeptIndex
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
     identify: Identify = local_caller

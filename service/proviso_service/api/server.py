@@ -8,6 +8,7 @@ from opentelemetry.trace import TracerProvider
 
 from proviso.v1.catalog_pb2_grpc import add_CatalogServiceServicer_to_server
 from proviso.v1.chat_pb2_grpc import add_ChatServiceServicer_to_server
+from proviso.v1.maintenance_pb2_grpc import add_MaintenanceServiceServicer_to_server
 from proviso.v1.matters_pb2_grpc import add_MatterServiceServicer_to_server
 from proviso.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_server
 from proviso.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
@@ -22,6 +23,7 @@ from proviso_service.api.interceptors.gate import Gate
 from proviso_service.api.interceptors.request_ids import request_ids
 from proviso_service.api.interceptors.running_calls import RunningCalls
 from proviso_service.api.interceptors.spans import Spans
+from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.reflection import add_reflection
@@ -57,6 +59,7 @@ def add_services(server: grpc.aio.Server, domain: Domain, readiness: Readiness) 
     add_CatalogServiceServicer_to_server(CatalogServicer(), server)
     add_MatterServiceServicer_to_server(MatterServicer(domain), server)
     add_ToolServiceServicer_to_server(ToolServicer(domain), server)
+    add_MaintenanceServiceServicer_to_server(MaintenanceServicer(domain), server)
     health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
     add_reflection(server)
 

@@ -17,17 +17,19 @@ from proviso_service.cli.client import is_serving
 from proviso_service.cli.configuration import load_settings, unknown_variables
 from proviso_service.cli.problems import UsageProblem
 from proviso_service.errors import ProvisoError
+from proviso_service.matters.indexes import IndexFailed
+from proviso_service.matters.reconciling import probe
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
-from proviso_service.models.local.prepared import DIMENSIONS, ModelNotPrepared, verify_prepared
+from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID, ModelNotPrepared, verify_prepared
 from proviso_service.settings import Settings
 from proviso_service.storage.lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.storage.sql import migrations
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.tables import chunks
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex
-from proviso_service.storage.vectors.layout import VectorIndexFailed
+from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.shelf import ChromaShelf
 
-FILL_AGAIN = "Move {folder} away; the next start fills it again from the state."
+MENDED = "The next start mends it from the state; searches are answered meanwhile."
 
 
 class Level(StrEnum):
@@ -147,31 +149,23 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
         return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
     if not usable or not folder.is_dir():
         if chunk_count:
-            remedy = "The next start fills it again from the state."
-            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", remedy)
+            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", MENDED)
         return Finding(Level.OK, name, "is new; the first start makes it")
     try:
         vector_count = await _count_vectors(folder, settings.storage.vector_collections)
-    except (VectorIndexFailed, TimeoutError, OSError) as error:
-        remedy = FILL_AGAIN.format(folder=folder)
-        return Finding(Level.FAIL, name, f"cannot be opened: {_first_line(error)}", remedy)
-    return _compare(folder, vector_count, chunk_count)
-
-
-def _compare(folder: Path, vector_count: int, chunk_count: int) -> Finding:
-    name, counts = "Vector index", f"{vector_count} vectors for {chunk_count} passages"
-    if vector_count < chunk_count:
-        return Finding(Level.WARN, name, counts, FILL_AGAIN.format(folder=folder))
-    if vector_count > chunk_count:
-        remedy = "Left by an interrupted ingestion or deletion; search passes over them."
-        return Finding(Level.WARN, name, counts, remedy)
+    except (IndexFailed, OSError) as error:
+        return Finding(Level.WARN, name, f"cannot be used: {_first_line(error)}", MENDED)
+    counts = f"{vector_count} vectors for {chunk_count} passages"
+    if vector_count != chunk_count:
+        return Finding(Level.WARN, name, counts, MENDED)
     return Finding(Level.OK, name, counts)
 
 
 async def _count_vectors(folder: Path, collections: int) -> int:
-    index = await ChromaVectorIndex.open(folder, collections, DIMENSIONS)
+    """Those that a search can find."""
+    index = await ChromaShelf(folder, VectorLayout(collections, DIMENSIONS, MODEL_ID)).open_current()
     try:
-        return await index.count()
+        return sum([len(await index.survey(part, probe(DIMENSIONS))) for part in index.parts])
     finally:
         await index.close()
 

@@ -202,10 +202,6 @@ class MatterStore(Protocol):
         """Grows whenever the set of READY documents changes; part of every cache key."""
         ...
 
-    def all_vectors(self, model_id: str, batch_size: int) -> AsyncIterator[tuple[str, Sequence[VectorRecord]]]:
-        """(tenant, records) of READY documents in batches, to rebuild the index."""
-        ...
-
 
 class VectorIndex(Protocol):
     """Nearest neighbours inside a matter; never the source of truth.

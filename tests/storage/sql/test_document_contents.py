@@ -38,7 +38,11 @@ async def rows_left(database: Database) -> dict[str, int]:
 
 
 async def stored_vectors(matters: SqlMatterStore, model: str = MODEL) -> dict[str, list[float]]:
-    batches = [records async for _, records in matters.all_vectors(model, 2)]
+    batches = [
+        records
+        for tenant, matter_id in await matters.indexed_matters(model)
+        async for records in matters.matter_vectors(tenant, matter_id, model, 2)
+    ]
     return {record.chunk_id: record.vector.tolist() for records in batches for record in records}
 
 
@@ -182,14 +186,17 @@ async def test_every_vector_of_every_tenant_is_handed_out_once(matters: SqlMatte
         for document in documents
         for ordinal, vector in enumerate(vectors_of(chunks).tolist())
     }
+    counts = await matters.indexed_matters(MODEL)
+    assert counts == {("acme", matter.matter_id): 8, ("other", theirs.matter_id): 4}
     seen = {}
-    async for tenant, records in matters.all_vectors(MODEL, 3):
-        assert 1 <= len(records) <= 3
-        for record in records:
-            assert record.chunk_id not in seen
-            assert record.vector.shape == (DIMENSIONS,)
-            assert record.matter_id == (matter if tenant == "acme" else theirs).matter_id
-            seen[record.chunk_id] = record.vector.tolist()
+    for tenant, matter_id in counts:
+        async for records in matters.matter_vectors(tenant, matter_id, MODEL, 3):
+            assert 1 <= len(records) <= 3
+            for record in records:
+                assert record.chunk_id not in seen
+                assert record.vector.shape == (DIMENSIONS,)
+                assert record.matter_id == matter_id
+                seen[record.chunk_id] = record.vector.tolist()
     assert seen == wanted
     assert await stored_vectors(matters, "another-model") == {}
 

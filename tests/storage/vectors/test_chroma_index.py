@@ -1,4 +1,4 @@
-"""The embedded vector index, on real folders."""
+"""The vector index in its process, on real folders."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,26 +7,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proviso_service.errors import NotReady
+from proviso_service.matters.indexes import IndexFailed
 from proviso_service.matters.ports import VectorRecord
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.vectors.chroma import ChromaVectorIndex
-from proviso_service.storage.vectors.chroma_database import ChromaDatabase
-from proviso_service.storage.vectors.layout import VectorIndexCorrupt, VectorIndexFailed, VectorLayout
+from proviso_service.storage.vectors.chroma import ChromaIndex
+from proviso_service.storage.vectors.layout import VectorLayout
 
 DIMENSIONS = 8
 COLLECTIONS = 4
 
 
 @pytest.fixture
-async def index(tmp_path: Path) -> AsyncIterator[ChromaVectorIndex]:
-    index = await open_index(tmp_path / "vectors")
+async def index(tmp_path: Path) -> AsyncIterator[ChromaIndex]:
+    index = await open_index(tmp_path)
     yield index
     await index.close()
 
 
-async def open_index(folder: Path, collections: int = COLLECTIONS) -> ChromaVectorIndex:
-    return await ChromaVectorIndex.open(folder, collections, DIMENSIONS)
+async def open_index(folder: Path, collections: int = COLLECTIONS) -> ChromaIndex:
+    return await ChromaIndex.open(folder, VectorLayout(collections, DIMENSIONS, "test-model"))
 
 
 def unit(*values: float) -> Vectors:
@@ -45,23 +44,11 @@ def records(matter: str, document: str, vectors: Vectors) -> list[VectorRecord]:
     return [VectorRecord(f"{document}-{number}", matter, document, vector) for number, vector in enumerate(vectors)]
 
 
-def overwrite(folder: Path, pattern: str) -> None:
-    (path,) = folder.glob(pattern)
-    path.write_bytes(b"\xff" * path.stat().st_size)
-
-
-def fill(folder: Path, collections: int, matter: str, vectors: Vectors) -> None:
-    """Writes at once what the index would write in many small batches."""
-    database = ChromaDatabase(folder, VectorLayout(collections=collections, dimensions=DIMENSIONS))
-    database.upsert("t", matter, records(matter, "d", vectors))
-    database.close()
-
-
-async def ids(index: ChromaVectorIndex, tenant: str, matter: str, documents: Sequence[str] = ()) -> set[str]:
+async def ids(index: ChromaIndex, tenant: str, matter: str, documents: Sequence[str] = ()) -> set[str]:
     return {hit.chunk_id for hit in await index.search(tenant, matter, unit(1), 100, documents)}
 
 
-async def test_search_gives_the_cosine_best_first(index: ChromaVectorIndex) -> None:
+async def test_search_gives_the_cosine_best_first(index: ChromaIndex) -> None:
     vectors = np.stack([unit(0, 1), unit(1, 1), unit(1)])
     await index.upsert("t", records("m", "d", vectors))
 
@@ -73,9 +60,9 @@ async def test_search_gives_the_cosine_best_first(index: ChromaVectorIndex) -> N
 
 async def test_search_is_as_good_as_comparing_with_every_vector_of_the_matter(tmp_path: Path) -> None:
     wanted = random_units(60, seed=2)
-    fill(tmp_path, 1, "crowded", random_units(3_000, seed=1))
-    fill(tmp_path, 1, "small", wanted)
     index = await open_index(tmp_path, collections=1)
+    await index.upsert("t", records("crowded", "d", random_units(3_000, seed=1)))
+    await index.upsert("t", records("small", "d", wanted))
     query = random_units(1, seed=3)[0]
 
     hits = await index.search("t", "small", query, 10)
@@ -108,7 +95,7 @@ async def test_names_that_read_alike_when_joined_are_kept_apart(tmp_path: Path) 
     await index.close()
 
 
-async def test_upserting_again_replaces(index: ChromaVectorIndex) -> None:
+async def test_upserting_again_replaces(index: ChromaIndex) -> None:
     await index.upsert("t", records("m", "d", unit(1)[None]))
     await index.upsert("t", records("m", "d", unit(0, 1)[None]))
 
@@ -118,7 +105,7 @@ async def test_upserting_again_replaces(index: ChromaVectorIndex) -> None:
     assert await index.count() == 1
 
 
-async def test_more_records_than_one_batch_takes_are_all_kept(index: ChromaVectorIndex) -> None:
+async def test_more_records_than_one_batch_takes_are_all_kept(index: ChromaIndex) -> None:
     many = records("m", "d", random_units(170, seed=4))
     await index.upsert("t", many + records("n", "e", random_units(5, seed=5)))
 
@@ -126,7 +113,7 @@ async def test_more_records_than_one_batch_takes_are_all_kept(index: ChromaVecto
     assert len(await ids(index, "t", "m")) == 100
 
 
-async def test_deletion_takes_a_document_or_a_whole_matter(index: ChromaVectorIndex) -> None:
+async def test_deletion_takes_a_document_or_a_whole_matter(index: ChromaIndex) -> None:
     for matter, document in [("m", "d"), ("m", "e"), ("n", "f")]:
         await index.upsert("t", records(matter, document, random_units(3, seed=6)))
 
@@ -139,7 +126,7 @@ async def test_deletion_takes_a_document_or_a_whole_matter(index: ChromaVectorIn
     assert await ids(index, "t", "n") == {"f-0", "f-1", "f-2"}
 
 
-async def test_a_deletion_comes_after_the_writing_that_was_cancelled_before_it(index: ChromaVectorIndex) -> None:
+async def test_a_deletion_comes_after_the_writing_that_was_cancelled_before_it(index: ChromaIndex) -> None:
     writing = asyncio.create_task(index.upsert("t", records("m", "d", random_units(16, seed=7))))
     await asyncio.sleep(0)  # one step: the batch is handed to the writing thread
     writing.cancel()
@@ -149,21 +136,36 @@ async def test_a_deletion_comes_after_the_writing_that_was_cancelled_before_it(i
     assert (await asyncio.gather(writing, return_exceptions=True))[0].__class__ is asyncio.CancelledError
 
 
-async def test_an_unknown_matter_and_an_empty_index_have_no_neighbours(index: ChromaVectorIndex) -> None:
+async def test_an_unknown_matter_and_an_empty_index_have_no_neighbours(index: ChromaIndex) -> None:
     assert await index.search("t", "m", unit(1), 5) == []
     assert await index.count() == 0
     await index.delete_matter("t", "m")
     await index.delete_document("t", "m", "d")
 
 
-async def test_vectors_of_another_size_are_refused(index: ChromaVectorIndex) -> None:
-    with pytest.raises(ValueError, match="3 values"):
+async def test_vectors_of_another_size_are_refused(index: ChromaIndex) -> None:
+    with pytest.raises(ValueError, match="8 values"):
         await index.upsert("t", [VectorRecord("c", "m", "d", np.ones(3, dtype=np.float32))])
 
 
+async def test_a_survey_shows_every_vector_as_searches_see_it(tmp_path: Path) -> None:
+    index = await open_index(tmp_path, collections=1)
+    vectors = random_units(300, seed=12)
+    await index.upsert("t", records("m", "d", vectors[:200]))
+    await index.upsert("a:b", records("m", "e", vectors[200:]))
+    await index.remove("vectors-000", [("t", "d-0"), ("t", "absent")])
+
+    seen = await index.survey("vectors-000", unit(1))
+
+    expected = {("t", f"d-{row}"): vectors[row][0] for row in range(1, 200)}
+    expected |= {("a:b", f"e-{row}"): vectors[200 + row][0] for row in range(100)}
+    assert {(found.tenant, found.chunk_id): found.similarity for found in seen} == pytest.approx(expected, abs=1e-5)
+    await index.close()
+
+
 async def test_vectors_outlive_closing(tmp_path: Path) -> None:
-    fill(tmp_path, COLLECTIONS, "m", random_units(1_200, seed=8))
     first = await open_index(tmp_path)
+    await first.upsert("t", records("m", "d", random_units(1_200, seed=8)))
     await first.upsert("t", records("n", "e", unit(1)[None]))
     await first.close()
 
@@ -175,35 +177,18 @@ async def test_vectors_outlive_closing(tmp_path: Path) -> None:
     await second.close()
 
 
-async def test_a_closed_index_is_not_ready(tmp_path: Path) -> None:
+async def test_a_closed_index_fails(tmp_path: Path) -> None:
     index = await open_index(tmp_path)
     await index.close()
 
-    with pytest.raises(NotReady):
+    with pytest.raises(IndexFailed, match="closed"):
         await index.search("t", "m", unit(1), 5)
 
 
-async def test_another_layout_is_told_apart(tmp_path: Path) -> None:
-    await (await open_index(tmp_path)).close()
+async def test_what_chroma_refuses_fails_with_its_reason_and_leaves_the_index_open(index: ChromaIndex) -> None:
+    await index.upsert("t", records("m", "d", unit(1)[None]))
 
-    with pytest.raises(VectorIndexCorrupt, match="collections=4"):
-        await open_index(tmp_path, collections=5)
+    with pytest.raises(IndexFailed, match="dimension"):
+        await index.survey(index.part_of("t", "m"), np.ones(3, dtype=np.float32))
 
-
-async def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("Dear Sir or Madam")
-
-    with pytest.raises(VectorIndexCorrupt, match="laid out"):
-        await open_index(tmp_path)
-
-
-@pytest.mark.parametrize("damaged", ["chroma.sqlite3", "*/header.bin", "*/index_metadata.pickle"])
-async def test_damage_is_found_on_opening(tmp_path: Path, damaged: str) -> None:
-    fill(tmp_path, COLLECTIONS, "m", random_units(1_500, seed=9))
-    overwrite(tmp_path, damaged)
-
-    with pytest.raises(VectorIndexCorrupt) as caught:
-        await open_index(tmp_path)
-
-    assert caught.value.folder == tmp_path
-    assert isinstance(caught.value, VectorIndexFailed)
+    assert await index.count() == 1

@@ -1,74 +1,121 @@
-"""Vector index in an embedded Chroma database, which one process may own at a time."""
+"""A vector index in a Chroma database that a process of its own owns."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
+
+from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.models.ports import Vectors
-from proviso_service.storage.vectors.chroma_database import ChromaDatabase
-from proviso_service.storage.vectors.lane import Lane
-from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.layout import VectorLayout, index_id, scope_of, tenant_and_chunk
+from proviso_service.storage.vectors.process import WorkerProcess
 
-_BATCH_RECORDS = 16
-"""Records of one write. Chroma's native code keeps Python's interpreter lock while it writes, so the event loop stands
-still meanwhile: about 10 ms at this size, 0.7 s for a thousand. Reading gives the lock back."""
+BATCH_RECORDS = 64
+"""Records of one write. Chroma keeps its process's interpreter while it writes, and searches wait for that: some 30 ms
+at this size, 0.4 s for a thousand; smaller batches take longer in all."""
 
-_MAX_CALLS = 256
-_READ_LIMIT_S = 10.0
-_WRITE_LIMIT_S = 120.0  # waiting for the batches of other documents included
-_OPEN_LIMIT_S = 60.0
+OPEN_LIMIT_S = 60.0
+READ_LIMIT_S = 5.0
+WRITE_LIMIT_S = 120.0
+SURVEY_LIMIT_S = 120.0
+
+_SCOPE = "scope"
+_DOCUMENT = "document"
 
 
-class ChromaVectorIndex:
-    """VectorIndex port. Methods raise VectorIndexFailed, TooBusy, TimeoutError, and NotReady when closed.
+class ChromaIndex:
+    """OpenIndex port."""
 
-    Writes share one thread and so keep their order, also when the caller of one is cancelled: a deletion never
-    overtakes the writing before it.
-    """
-
-    def __init__(self, database: ChromaDatabase) -> None:
-        self._database = database
-        self._reads = Lane("vector index", threads=2, max_calls=_MAX_CALLS, time_limit_s=_READ_LIMIT_S)
-        self._writes = Lane("vector index", threads=1, max_calls=_MAX_CALLS, time_limit_s=_WRITE_LIMIT_S)
+    def __init__(self, folder: Path, layout: VectorLayout, worker: WorkerProcess) -> None:
+        self.folder = folder
+        self.worker = worker
+        self._layout = layout
 
     @classmethod
-    async def open(cls, folder: Path, collections: int, dimensions: int) -> Self:
-        """Makes the folder when it is missing; raises the process's limit of open files. Raises VectorIndexCorrupt.
-
-        Takes one to three seconds, nearly all of it for importing Chroma, in a thread.
-        """
-        layout = VectorLayout(collections=collections, dimensions=dimensions)
-        async with asyncio.timeout(_OPEN_LIMIT_S):
-            return cls(await asyncio.to_thread(ChromaDatabase, folder, layout))
+    async def open(cls, folder: Path, layout: VectorLayout, time_limit_s: float = OPEN_LIMIT_S) -> Self:
+        """Of an existing folder that was written with this layout. Raises IndexFailed."""
+        return cls(folder, layout, await WorkerProcess.start(folder, time_limit_s))
 
     async def close(self) -> None:
-        """Waits for the calls that have begun."""
-        await self._reads.close()
-        await self._writes.close()
-        await asyncio.to_thread(self._database.close)
+        await self.worker.close()
+
+    @property
+    def parts(self) -> Sequence[str]:
+        return self._layout.names
+
+    def part_of(self, tenant: str, matter_id: str) -> str:
+        return self._layout.collection_of(tenant, matter_id)
 
     async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None:
         """Raises ValueError for vectors of the wrong size."""
+        if any(record.vector.shape != (self._layout.dimensions,) for record in records):
+            raise ValueError(f"vectors of this index have {self._layout.dimensions} values")
         by_matter: dict[str, list[VectorRecord]] = {}
         for record in records:
             by_matter.setdefault(record.matter_id, []).append(record)
         for matter_id, group in by_matter.items():
-            for start in range(0, len(group), _BATCH_RECORDS):
-                batch = group[start : start + _BATCH_RECORDS]
-                await self._writes.run(self._database.upsert, tenant, matter_id, batch)
+            for start in range(0, len(group), BATCH_RECORDS):
+                await self._upsert(tenant, matter_id, group[start : start + BATCH_RECORDS])
 
     async def search(
         self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
     ) -> Sequence[VectorHit]:
-        return await self._reads.run(self._database.search, tenant, matter_id, vector, limit, document_ids)
+        call = self._call("search", tenant, matter_id, limit=limit, where=_where(tenant, matter_id, document_ids))
+        answer = await self.worker.call(call, _packed(vector), time_limit_s=READ_LIMIT_S)
+        distances = np.frombuffer(answer.payload, dtype="<f4").tolist()
+        return [
+            VectorHit(tenant_and_chunk(found)[1], 1.0 - distance)
+            for found, distance in zip(answer.header["ids"], distances, strict=True)
+        ]
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        await self._writes.run(self._database.delete, tenant, matter_id, [document_id])
+        where = _where(tenant, matter_id, [document_id])
+        await self.worker.call(self._call("delete", tenant, matter_id, where=where), time_limit_s=WRITE_LIMIT_S)
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        await self._writes.run(self._database.delete, tenant, matter_id)
+        where = _where(tenant, matter_id, ())
+        await self.worker.call(self._call("delete", tenant, matter_id, where=where), time_limit_s=WRITE_LIMIT_S)
 
     async def count(self) -> int:
-        return await self._reads.run(self._database.count)
+        return int((await self.worker.call({"call": "count"}, time_limit_s=SURVEY_LIMIT_S)).header["count"])
+
+    async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
+        call = {"call": "survey", "collection": part}
+        answer = await self.worker.call(call, _packed(vector), time_limit_s=SURVEY_LIMIT_S)
+        similarities = (1.0 - np.frombuffer(answer.payload, dtype="<f4")).tolist()
+        return [
+            IndexedVector(*tenant_and_chunk(found), similarity)
+            for found, similarity in zip(answer.header["ids"], similarities, strict=True)
+        ]
+
+    async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:
+        call = {"call": "remove", "collection": part, "ids": [index_id(*chunk) for chunk in chunks]}
+        await self.worker.call(call, time_limit_s=WRITE_LIMIT_S)
+
+    async def _upsert(self, tenant: str, matter_id: str, records: Sequence[VectorRecord]) -> None:
+        scope = scope_of(tenant, matter_id)
+        call = self._call(
+            "upsert",
+            tenant,
+            matter_id,
+            ids=[index_id(tenant, record.chunk_id) for record in records],
+            metadatas=[{_SCOPE: scope, _DOCUMENT: record.document_id} for record in records],
+        )
+        vectors = _packed(np.stack([record.vector for record in records]))
+        await self.worker.call(call, vectors, time_limit_s=WRITE_LIMIT_S)
+
+    def _call(self, name: str, tenant: str, matter_id: str, **arguments: Any) -> dict[str, Any]:
+        return {"call": name, "collection": self._layout.collection_of(tenant, matter_id), **arguments}
+
+
+def _packed(vectors: Vectors) -> bytes:
+    return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+
+
+def _where(tenant: str, matter_id: str, document_ids: Sequence[str]) -> dict[str, Any]:
+    scope = {_SCOPE: scope_of(tenant, matter_id)}
+    if not document_ids:
+        return scope
+    return {"$and": [scope, {_DOCUMENT: {"$in": list(document_ids)}}]}

@@ -6,38 +6,29 @@ another.
 """
 
 import hashlib
-from pathlib import Path
+from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-_NOTE_FILE = "layout.json"
+VERSION = 2
 
 
-class VectorIndexFailed(Exception):
-    """The vector index could not do what was asked; search by words is not affected."""
-
-
-class VectorIndexCorrupt(VectorIndexFailed):
-    """The folder cannot be used: it has to be emptied and filled again from the vectors in the database."""
-
-    def __init__(self, folder: Path, problem: str) -> None:
-        super().__init__(f"The vector index in {folder} {problem}")
-        self.folder = folder
-
-
-class VectorLayout(BaseModel):
-    """Number of collections and of values in a vector."""
-
-    model_config = ConfigDict(frozen=True)
+@dataclass(frozen=True, slots=True)
+class VectorLayout:
+    """Number of collections, number of values in a vector, and the model that makes the vectors."""
 
     collections: int
     dimensions: int
-    version: int = 1
+    model_id: str
+    version: int = VERSION
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all collections."""
+        return tuple(_name(number) for number in range(self.collections))
 
     def collection_of(self, tenant: str, matter_id: str) -> str:
         """The name of the collection that holds a matter; the same in every process and release."""
         digest = hashlib.blake2b(scope_of(tenant, matter_id).encode(), digest_size=8).digest()
-        return f"vectors-{int.from_bytes(digest) % self.collections:03}"
+        return _name(int.from_bytes(digest) % self.collections)
 
 
 def scope_of(tenant: str, matter_id: str) -> str:
@@ -45,23 +36,17 @@ def scope_of(tenant: str, matter_id: str) -> str:
     return f"{len(tenant)}:{tenant}:{matter_id}"
 
 
-def id_prefix(tenant: str) -> str:
-    """What an id in the index has before the chunk's id, so that equal chunk ids of two tenants never meet."""
-    return f"{len(tenant)}:{tenant}:"
+def index_id(tenant: str, chunk_id: str) -> str:
+    """The id of a chunk in the index: equal chunk ids of two tenants never meet."""
+    return f"{len(tenant)}:{tenant}:{chunk_id}"
 
 
-def claim_folder(folder: Path, layout: VectorLayout) -> None:
-    """Makes the folder with its note, or checks the note of an existing one. Raises VectorIndexCorrupt."""
-    folder.mkdir(parents=True, exist_ok=True)
-    note = folder / _NOTE_FILE
-    if not any(folder.iterdir()):
-        fresh = note.with_suffix(".new")
-        fresh.write_text(layout.model_dump_json(), encoding="utf-8")
-        fresh.replace(note)
-        return
-    try:
-        found = VectorLayout.model_validate_json(note.read_bytes())
-    except (OSError, ValidationError):
-        raise VectorIndexCorrupt(folder, "does not say how it is laid out") from None
-    if found != layout:
-        raise VectorIndexCorrupt(folder, f"is laid out as {found!r}, not {layout!r}")
+def tenant_and_chunk(index_id: str) -> tuple[str, str]:
+    """The inverse of `index_id`. Raises ValueError for an id that it did not make."""
+    length, _, rest = index_id.partition(":")
+    size = int(length)
+    return rest[:size], rest[size + 1 :]
+
+
+def _name(number: int) -> str:
+    return f"vectors-{number:03}"

@@ -1,0 +1,22 @@
+# ruff: noqa: N802  methods have the names of the contract
+"""MaintenanceService."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from proviso.v1 import maintenance_pb2 as pb
+from proviso.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
+from proviso_service.api.domain import Domain
+from proviso_service.api.identity import Context
+
+
+class MaintenanceServicer(MaintenanceServiceServicer):
+    def __init__(self, domain: Domain) -> None:
+        self._index = domain.index
+
+    async def RebuildIndex(
+        self, _request: pb.RebuildIndexRequest, _context: Context
+    ) -> AsyncIterator[pb.RebuildIndexResponse]:
+        async with aclosing(self._index.rebuild()) as states:
+            async for state in states:
+                yield pb.RebuildIndexResponse(vectors_done=state.done, vectors_total=state.total)

@@ -1,0 +1,150 @@
+"""Making an index hold what the database says: the vectors of READY documents and no others.
+
+It is one operation for three occasions: the comparison after a start, the filling of a new index, and the last check of
+one before it is used.
+
+Documents are uploaded, deleted and ingested meanwhile. Nothing is lost or brought back by that, because all writing to
+an index goes through one lock, and what is written here is decided while the lock is held:
+
+- A vector is written only if the database has its chunk at that moment. A deletion removes rows first and then asks the
+  index, under the lock; so either the rows are gone already and nothing is written, or the deletion comes to the index
+  after the writing.
+- A vector is removed only if its document is gone, FAILED, or READY without that chunk. An ingestion sets PROCESSING
+  before it writes its first vector, under the lock; so a document whose vectors are there already is seen as under way
+  and left alone, and the vectors of one that begins later are written after the removal.
+- What is missing is judged by the database's state before the survey of the index. Vectors are written before their
+  document becomes READY; so a chunk that was there before the survey and is not in it is really missing, or deleted
+  since. What became READY after the reading is in the survey only, and stays by the rule above.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from proviso_service.matters.indexes import IndexFailed, OpenIndex, VectorSource
+from proviso_service.matters.model import document_of
+from proviso_service.models.ports import Vectors
+
+BATCH_READ = 2_000
+BATCH_WRITTEN = 256
+"""Vectors written under the lock at once; other writes wait for a quarter of a second."""
+
+ROUNDS = 3
+TOLERANCE = 1e-3
+"""Of a cosine that the index and the database compute from the same vector."""
+
+T = TypeVar("T")
+Progress = Callable[[int], None]
+"""Is told the number of vectors that are known to be there so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Vectors that were missing or wrong and are written, and those that nothing claims and are removed."""
+
+    written: int = 0
+    removed: int = 0
+
+    def __add__(self, other: "Difference") -> "Difference":
+        return Difference(self.written + other.written, self.removed + other.removed)
+
+
+class Reconciler:
+    """Compares vectors by what a search can see of them: every vector of the index is asked for its cosine with one
+    fixed vector. So a vector that is listed but cannot be found, or whose values are damaged, counts as missing."""
+
+    def __init__(self, source: VectorSource, model_id: str, dimensions: int, writing: asyncio.Lock) -> None:
+        """`writing` is held by whoever writes to the index."""
+        self._source = source
+        self._model_id = model_id
+        self._writing = writing
+        self._probe = probe(dimensions)
+
+    async def reconcile(self, index: OpenIndex, progress: Progress) -> Difference:
+        """Returns once nothing is missing. Raises IndexFailed when the index does not keep what is written to it."""
+        total = Difference()
+        for _ in range(ROUNDS):
+            found = await self._compare(index, progress)
+            total += found
+            if not found.written:
+                return total
+        raise IndexFailed("does not keep what is written to it")
+
+    async def _compare(self, index: OpenIndex, progress: Progress) -> Difference:
+        total, done = Difference(), 0
+        matters = _by_part(index, await self._source.indexed_matters(self._model_id))
+        for part in index.parts:
+            expected = await self._expected(matters[part])
+            missing, strays = await self._survey(index, part, expected)
+            progress(done := done + len(expected) - len(missing))
+            for tenant, chunk_ids in _by_tenant(missing).items():
+                for batch in _slices(chunk_ids, BATCH_WRITTEN):
+                    total += Difference(written=await self._write(index, tenant, batch))
+                    progress(done := done + len(batch))
+            for tenant, chunk_ids in _by_tenant(strays).items():
+                for batch in _slices(chunk_ids, BATCH_WRITTEN):
+                    total += Difference(removed=await self._remove(index, part, tenant, batch))
+        return total
+
+    async def _expected(self, matters: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+        """Cosines with the probe, by tenant and chunk."""
+        expected: dict[tuple[str, str], float] = {}
+        for tenant, matter_id in matters:
+            async for records in self._source.matter_vectors(tenant, matter_id, self._model_id, BATCH_READ):
+                cosines = (np.stack([record.vector for record in records]) @ self._probe).tolist()
+                expected |= {(tenant, record.chunk_id): cosine for record, cosine in zip(records, cosines, strict=True)}
+        return expected
+
+    async def _survey(
+        self, index: OpenIndex, part: str, expected: Mapping[tuple[str, str], float]
+    ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """What is missing or wrong, and what nothing has claimed so far."""
+        held = {(found.tenant, found.chunk_id): found.similarity for found in await index.survey(part, self._probe)}
+        missing = [
+            chunk for chunk, cosine in expected.items() if not abs(held.get(chunk, np.inf) - cosine) <= TOLERANCE
+        ]
+        return missing, [chunk for chunk in held if chunk not in expected]
+
+    async def _write(self, index: OpenIndex, tenant: str, chunk_ids: Sequence[str]) -> int:
+        async with self._writing:
+            records = await self._source.vectors_of_chunks(tenant, self._model_id, chunk_ids)
+            if records:
+                await index.upsert(tenant, records)
+        return len(records)
+
+    async def _remove(self, index: OpenIndex, part: str, tenant: str, chunk_ids: Sequence[str]) -> int:
+        documents = {chunk_id: document_of(chunk_id) for chunk_id in chunk_ids}
+        async with self._writing:
+            unclaimed = await self._source.unclaimed_chunks(tenant, self._model_id, documents)
+            if unclaimed:
+                await index.remove(part, [(tenant, chunk_id) for chunk_id in unclaimed])
+        return len(unclaimed)
+
+
+def probe(dimensions: int) -> Vectors:
+    """A vector in no particular direction; the same each time, so that what is found can be found again."""
+    vector = np.random.default_rng(0).normal(size=dimensions).astype(np.float32)
+    unit: Vectors = vector / np.linalg.norm(vector)
+    return unit
+
+
+def _by_part(index: OpenIndex, matters: Mapping[tuple[str, str], int]) -> Mapping[str, list[tuple[str, str]]]:
+    parts = defaultdict[str, list[tuple[str, str]]](list)
+    for matter in matters:
+        parts[index.part_of(*matter)].append(matter)
+    return parts
+
+
+def _by_tenant(chunks: Sequence[tuple[str, str]]) -> Mapping[str, list[str]]:
+    tenants = defaultdict[str, list[str]](list)
+    for tenant, chunk_id in chunks:
+        tenants[tenant].append(chunk_id)
+    return tenants
+
+
+def _slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
