@@ -11,7 +11,10 @@ from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, Vect
 from proviso_service.matters.progress import ProgressBoard
 
 BATCH_LEFTOVERS = 100
+FIRST_RETRY_S = 1.0
 LONGEST_RETRY_S = 60.0
+"""Waits after failures in a row double from the first to the longest."""
+
 STEP_TIME_LIMIT_S = 300.0
 """Of one deletion in the index, with what waits there before it."""
 
@@ -31,15 +34,12 @@ class Clearing:
         blobs: BlobStore,
         ingestion: Ingestion,
         board: ProgressBoard,
-        retry_s: float = 1.0,
     ) -> None:
-        """`retry_s` is the wait after a first failure; it doubles up to LONGEST_RETRY_S."""
         self._store = store
         self._vectors = vectors
         self._blobs = blobs
         self._ingestion = ingestion
         self._board = board
-        self._retry_s = retry_s
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -71,12 +71,12 @@ class Clearing:
             self._wanted.set()
 
     async def _work(self) -> None:
-        wait_s = self._retry_s
+        wait_s = FIRST_RETRY_S
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             if await self._succeeds(self._round()):
-                wait_s = self._retry_s
+                wait_s = FIRST_RETRY_S
             else:
                 await asyncio.sleep(wait_s)
                 wait_s = min(2 * wait_s, LONGEST_RETRY_S)

@@ -1,0 +1,202 @@
+"""What deletions and broken uploads leave behind is cleared: at once, later, or by the next process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from proviso_service.errors import DocumentNotFound, MatterNotFound, Unavailable
+from proviso_service.matters import clearing
+from proviso_service.matters.model import Document, Matter, UploadHeader
+from tests.support.audit import check_sound, inventory
+from tests.support.matters_world import TENANT, MattersWorld, pieces
+
+LEASE = "# Lease\n\n## Rent\n\nThe rent is due everywhere.\n"
+
+
+class Away:
+    """Takes the place of a deletion in the index or the blob store: fails so many times, then does its work."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str, times: int) -> None:
+        self._delete = getattr(owner, name)
+        self._times = times
+        monkeypatch.setattr(owner, name, self)
+
+    async def __call__(self, *names: str) -> None:
+        if self._times > 0:
+            self._times -= 1
+            raise Unavailable("away")
+        await self._delete(*names)
+
+
+async def until_left(world: MattersWorld, leftovers: int) -> None:
+    """Waits until so many rows are left to be cleared."""
+    async with asyncio.timeout(10):
+        while (await inventory(world)).rows["leftovers"] != leftovers:  # noqa: ASYNC110  # nobody announces it
+            await asyncio.sleep(0.005)
+
+
+async def cleared(world: MattersWorld) -> None:
+    """Waits until the task has cleared everything."""
+    async with asyncio.timeout(10):
+        while await world.store.leftovers(1) or await world.store.deleted_matters():  # noqa: ASYNC110  # as above
+            await asyncio.sleep(0.005)
+
+
+async def ingested(world: MattersWorld, *filenames: str) -> tuple[Matter, list[Document]]:
+    matter = await world.matter()
+    documents = await world.ingest(matter, {name: f"{LEASE}\n{name}\n" for name in filenames})
+    return matter, [documents[name] for name in filenames]
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries that do not wait."""
+    monkeypatch.setattr(clearing, "FIRST_RETRY_S", 0.001)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize(("part", "name"), [("vectors", "delete_document"), ("blobs", "delete")])
+async def test_a_deletion_succeeds_and_is_finished_later_when_a_part_is_away(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch, part: str, name: str
+) -> None:
+    matter, [document] = await ingested(world, "lease.md")
+    Away(monkeypatch, getattr(world, part), name, times=3)
+    await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
+    with pytest.raises(DocumentNotFound):
+        await world.matters.get_document(TENANT, matter.matter_id, document.document_id)
+    await cleared(world)
+    assert (await check_sound(world)).documents == ()
+
+
+@pytest.mark.usefixtures("soon")
+async def test_a_matters_deletion_succeeds_and_is_finished_later_when_the_index_is_away(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proviso_service.storage.sql.matters.SLICE_DOCUMENTS", 1)
+    matter, _ = await ingested(world, "a.md", "b.md", "c.md")
+    _, [kept] = await ingested(world, "kept.md")
+    Away(monkeypatch, world.vectors, "delete_matter", times=2)
+    await world.matters.delete(TENANT, matter.matter_id)
+    with pytest.raises(MatterNotFound):
+        await world.matters.get(TENANT, matter.matter_id)
+    await cleared(world)
+    assert (await check_sound(world)).documents == (kept,)
+
+
+@pytest.mark.usefixtures("soon")
+async def test_what_cannot_be_cleared_does_not_keep_the_rest(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, documents = await ingested(world, "a.md", "b.md", "c.md")
+    _, [another] = await ingested(world, "d.md")
+    delete = world.vectors.delete_document
+    stuck = {documents[0].document_id}
+
+    async def delete_others(tenant: str, matter_id: str, document_id: str) -> None:
+        if document_id in stuck:
+            raise Unavailable("away")
+        await delete(tenant, matter_id, document_id)
+
+    monkeypatch.setattr(world.vectors, "delete_document", delete_others)
+    monkeypatch.setattr(clearing, "BATCH_LEFTOVERS", 1)
+    for document in (*documents, another):
+        await world.matters.delete_document(TENANT, document.matter_id, document.document_id)
+    await until_left(world, 1)
+    stuck.clear()
+    await cleared(world)
+    assert (await check_sound(world)).documents == ()
+
+
+async def test_the_next_start_clears_what_a_process_has_left(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = idle_world
+    async with world.running():
+        matter, [document, kept] = await ingested(world, "lease.md", "kept.md")
+        gone, _ = await ingested(world, "a.md", "b.md")
+    # What a process does before it is killed: rows deleted, bytes of an upload stored.
+    await world.store.delete_document(TENANT, matter.matter_id, document.document_id)
+    await world.store.delete_matter(TENANT, gone.matter_id)
+    await world.store.begin_upload(TENANT, matter.matter_id, "half-done")
+    await world.blobs.put(TENANT, "half-done", pieces(b"bytes"))
+    async with world.running():
+        await cleared(world)
+        assert (await check_sound(world)).documents == (kept,)
+
+
+async def test_the_start_does_not_wait_for_the_clearing(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = idle_world
+    async with world.running():
+        matter, [document] = await ingested(world, "lease.md")
+    await world.store.delete_document(TENANT, matter.matter_id, document.document_id)
+    begun, never = asyncio.Event(), asyncio.Event()
+
+    async def hang(*_: str) -> None:
+        begun.set()
+        await never.wait()
+
+    monkeypatch.setattr(world.vectors, "delete_document", hang)
+    async with world.running():
+        await begun.wait()
+        await world.upload(matter, LEASE + "More.")
+        await world.settled(matter)
+    assert len(await world.store.leftovers(10)) == 1
+    monkeypatch.undo()
+    async with world.running():
+        await cleared(world)
+
+
+async def test_an_upload_under_way_is_left_alone(world: MattersWorld) -> None:
+    matter, [document] = await ingested(world, "lease.md")
+    stored = asyncio.Event()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield LEASE.encode()
+        await stored.wait()
+
+    upload = asyncio.create_task(world.matters.upload(TENANT, UploadHeader(matter.matter_id, "slow.md"), slow()))
+    await until_left(world, 1)
+    await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
+    await cleared(world)
+    stored.set()
+    await upload
+    await world.settled(matter)
+    assert len((await check_sound(world)).ready) == 1
+
+
+async def test_a_matter_deleted_while_it_is_ingested_leaves_nothing(world: MattersWorld) -> None:
+    matter = await world.matter()
+    with world.embedder.shut_meanwhile():
+        for number in range(5):
+            await world.upload(matter, f"{LEASE}{number}", f"{number}.md")
+        await world.embedder.someone_waits()
+        await world.matters.delete(TENANT, matter.matter_id)
+        found = await inventory(world)
+    assert found.rows == dict.fromkeys(found.rows, 0)
+    assert (found.blobs, found.vectors) == (frozenset(), 0)
+
+
+@pytest.mark.parametrize("step", ["upsert", "commit_ready"])
+async def test_a_document_deleted_as_it_is_indexed_leaves_nothing(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    owner = world.vectors if step == "upsert" else world.store
+    work = getattr(owner, step)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(*arguments: object) -> object:
+        result = await work(*arguments) if step == "upsert" else None
+        begun.set()
+        await go_on.wait()
+        return result or await work(*arguments)
+
+    monkeypatch.setattr(owner, step, held)
+    matter = await world.matter()
+    document = (await world.upload(matter, LEASE)).document
+    await begun.wait()
+    await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
+    go_on.set()
+    assert (await check_sound(world)).documents == ()
