@@ -44,6 +44,10 @@ def text_too_long(limits: ReadingLimits) -> UnsupportedDocument:
     )
 
 
+def too_many_pages(limits: ReadingLimits) -> UnsupportedDocument:
+    return UnsupportedDocument(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
+
+
 def readable(text: str) -> str:
     """The text with ligatures as letters, every space as an ordinary one, and without characters that are not seen:
     what words are found by. Line ends become newlines."""
@@ -63,6 +67,7 @@ class CanonicalText:
         self._length = 0
         self._headings: list[Heading] = []
         self._pages: list[tuple[int, int]] = []
+        self._next_page: int | None = None
         self._furniture: list[Span] = []
 
     @property
@@ -77,6 +82,10 @@ class CanonicalText:
     def line(self, text: str) -> Span:
         """A block that follows the one before on the next line, as the items of a list do."""
         return self._block(text, "\n")
+
+    def continuation(self, text: str, separator: str = " ") -> Span:
+        """More of the block before, as where a paragraph goes on over the end of a page."""
+        return self._block(text, separator)
 
     def heading(self, text: str, level: int) -> Span:
         """A heading of the outline, `level` from 1, in a block of its own."""
@@ -109,19 +118,14 @@ class CanonicalText:
         """What is appended from now on is on page `number`; pages come in order. Raises UnsupportedDocument beyond the
         limit of pages."""
         if number > self._limits.max_pages:
-            raise UnsupportedDocument(
-                f"The document has more than {self._limits.max_pages:,} pages. Split it and upload the parts."
-            )
-        self._pages.append((number, self._length))
+            raise too_many_pages(self._limits)
+        self._next_page = number
 
     def finish(self) -> ParsedDocument:
-        """The document. A page reaches to the start of the next one, an empty page is left out."""
+        """The document. A page reaches from its first block to the start of the next page; an empty page is left
+        out."""
         starts = [start for _, start in self._pages] + [self._length]
-        pages = [
-            PageSpan(number, start, end)
-            for (number, start), end in zip(self._pages, starts[1:], strict=True)
-            if start < end
-        ]
+        pages = [PageSpan(number, start, end) for (number, start), end in zip(self._pages, starts[1:], strict=True)]
         return ParsedDocument("".join(self._parts), tuple(self._headings), tuple(pages), tuple(self._furniture))
 
     def _block(self, text: str, separator: str, *, strip: bool = True) -> Span:
@@ -132,6 +136,9 @@ class CanonicalText:
         if self._parts:
             self._append(separator)
         start = self._length
+        if self._next_page is not None:
+            self._pages.append((self._next_page, start))
+            self._next_page = None
         self._append(words)
         return Span(start, self._length)
 

@@ -1,0 +1,138 @@
+"""Running headers, footers and page numbers of a PDF: rows that come back from page to page, at the pages' edges."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proviso_service.matters.parsing.furniture import running_lines
+from proviso_service.matters.parsing.pdf_lines import PageText, Segment
+from proviso_service.matters.parsing.pdf_rows import Row, rows_of, text_of
+from proviso_service.matters.parsing.pdf_tables import is_next_row
+
+# Of the page's height, from its upper or lower edge. Page numbers may stand anywhere: filings have them where the pages
+# of another print ended.
+_MARGIN = 0.15
+_SAME_PLACE = 0.012
+# Nothing can come back often in a document of fewer pages.
+_FEW_PAGES = 3
+
+_NUMBER = re.compile(r"\d{1,9}")
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*)?[-\u2013\u2014\[(\s]*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|/)\s*\d{1,4})?[-\u2013\u2014\])\s]*",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"(?:article|exhibit|schedule|annex|appendix|attachment|part)\b", re.IGNORECASE)
+# To be filled in or signed.
+_FORM_LINE = re.compile(r"_{3}|^(?:by|name|title|date|signature|signed)\b.{0,3}:", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The furniture of one page, in reading order, and what is left of its segments."""
+
+    top: tuple[str, ...]
+    bottom: tuple[str, ...]
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PageRow:
+    """A row of a page with its neighbours."""
+
+    page: PageText
+    row: Row
+    text: str
+    before: Row | None
+    after: Row | None
+
+    @property
+    def place(self) -> float:
+        """As a share of the page's height, from the upper edge."""
+        return self.row[0].baseline / max(self.page.height, 1.0)
+
+    @property
+    def is_page_number(self) -> bool:
+        return _PAGE_NUMBER.fullmatch(self.text) is not None
+
+    @property
+    def may_run(self) -> bool:
+        """Whether it looks like furniture, apart from coming back."""
+        if self.is_page_number:
+            return True
+        in_table = (self.before and is_next_row(self.before, self.row)) or (
+            self.after and is_next_row(self.row, self.after)
+        )
+        in_margin = not _MARGIN < self.place < 1 - _MARGIN
+        return in_margin and not in_table and not _FORM_LINE.search(self.text)
+
+
+def running_rows(pages: Sequence[PageText]) -> list[Running]:
+    """Of each page. Only rows at an edge are furniture, none beyond the first that is not."""
+    rows = [list(_page_rows(page)) for page in pages]
+    found = running_lines([[row.text for row in page] for page in rows])
+    running = {(page, index) for page, index in found if rows[page][index].may_run}
+    if len(pages) <= _FEW_PAGES:
+        running |= _repeated(rows)
+    running -= _part_openings(rows, running)
+    return [_cut(page, rows[index], {i for p, i in running if p == index}) for index, page in enumerate(pages)]
+
+
+def repeated_stamps(pages: Sequence[PageText]) -> frozenset[str]:
+    """Text set across the direction of reading that stands on several pages."""
+    on_pages: defaultdict[str, set[int]] = defaultdict(set)
+    for page in pages:
+        for stamp in page.stamps:
+            on_pages[stamp].add(page.number)
+    return frozenset(stamp for stamp, numbers in on_pages.items() if len(numbers) > 1)
+
+
+def _page_rows(page: PageText) -> Iterator[_PageRow]:
+    rows = rows_of(page.segments)
+    for row, before, after in zip(rows, [None, *rows], [*rows[1:], None], strict=False):
+        yield _PageRow(page, row, " ".join(text_of(row).split()), before, after)
+
+
+def _repeated(pages: Sequence[Sequence[_PageRow]]) -> set[tuple[int, int]]:
+    """Rows that stand at the same place of two pages, with the same words or with numbers that count the pages."""
+    places: defaultdict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    for page, rows in enumerate(pages):
+        for index, row in enumerate(rows):
+            if row.may_run:
+                words = _from_first_page(row.text, page) if row.is_page_number else row.text
+                places[words].append((page, index, row.place))
+    return {
+        (page, index)
+        for found in places.values()
+        for page, index, place in found
+        if any(other != page and abs(there - place) < _SAME_PLACE for other, _, there in found)
+    }
+
+
+def _from_first_page(text: str, page: int) -> str:
+    """A page number as it would be on the first page."""
+    return _NUMBER.sub(lambda number: str(int(number[0]) - page), text)
+
+
+def _part_openings(rows: Sequence[Sequence[_PageRow]], running: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Where a running header that names a part stands first: there it is the part's heading."""
+    first: dict[str, tuple[int, int]] = {}
+    for page, index in sorted(running):
+        if _PART.match(rows[page][index].text):
+            first.setdefault(rows[page][index].text, (page, index))
+    return set(first.values())
+
+
+def _cut(page: PageText, rows: Sequence[_PageRow], running: set[int]) -> Running:
+    top = 0
+    while top < len(rows) and top in running:
+        top += 1
+    bottom = len(rows)
+    while bottom > top and bottom - 1 in running:
+        bottom -= 1
+    taken = {segment.order for row in (*rows[:top], *rows[bottom:]) for segment in row.row}
+    return Running(
+        tuple(row.text for row in rows[:top]),
+        tuple(row.text for row in rows[bottom:]),
+        tuple(segment for segment in page.segments if segment.order not in taken),
+    )

@@ -1,0 +1,276 @@
+"""The text of a PDF page as segments with positions, turned upright."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import byref, c_double, c_int, create_string_buffer
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfPage, PdfTextPage
+
+# In place of the hyphen at the end of a line that the next one continues.
+_HYPHEN_MARK = "\ufffe"
+# A soft hyphen that is drawn is seen.
+_SOFT_HYPHEN = "\u00ad"
+_LINE = re.compile(r"[^\r\n\ufffe]+\ufffe?")
+_SPACES = re.compile(r"[ \t\u00a0]+")
+_OUTER = " \t\u00a0\ufffe"
+
+_BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+_TYPEWRITER_NAME = re.compile(rb"courier|mono|consol|typewriter", re.IGNORECASE)
+_FIXED_PITCH = 1
+_FORCE_BOLD = 1 << 18
+_BOLD_WEIGHT = 600
+
+# More skew than this is neither a line of text nor the stamp in a margin, but a watermark.
+_MAX_SKEW_DEGREES = 5
+# Of the font size: wider than the space between two words, but for justified text that is set very loosely.
+_WIDE_GAP = 0.9
+_WIDE_GAP_TYPEWRITTEN = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Text on one line without a wide gap in it. Positions are points from the upper left corner of the page as it is
+    read: `baseline` grows downwards. `order` is its place in the page's own order of drawing."""
+
+    text: str
+    left: float
+    right: float
+    baseline: float
+    size: float
+    bold: bool
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What a page holds: its segments in the order of drawing, and text set across the direction of reading (the stamp
+    in a margin, a watermark). `quarter_turns` is how far that direction is turned from the page's own axes."""
+
+    number: int
+    width: float
+    height: float
+    segments: tuple[Segment, ...]
+    stamps: tuple[str, ...] = ()
+    quarter_turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Turns positions on a page, whose y grows upwards, into positions as they are read."""
+
+    quarter_turns: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def upright(self, x: float, y: float) -> tuple[float, float]:
+        """The same position, measured from the upper left corner, downwards."""
+        if self.quarter_turns == 1:
+            return y - self.bottom, x - self.left
+        if self.quarter_turns == 2:
+            return self.right - x, y - self.bottom
+        if self.quarter_turns == 3:
+            return self.top - y, self.right - x
+        return x - self.left, self.top - y
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height as they are read."""
+        width, height = self.right - self.left, self.top - self.bottom
+        return (height, width) if self.quarter_turns % 2 else (width, height)
+
+
+def frame_of(page: PdfPage, quarter_turns: int) -> Frame:
+    return Frame(quarter_turns, *page.get_bbox())
+
+
+def read_page(page: PdfPage, number: int) -> PageText:
+    """The page's text; `number` is from 1."""
+    textpage = page.get_textpage()
+    try:
+        glyphs = _Glyphs(textpage)
+        spans = list(_spans(glyphs))
+        frame = frame_of(page, _reading_direction(spans, page.get_rotation() // 90))
+        segments: list[Segment] = []
+        stamps: list[str] = []
+        for span in spans:
+            if span.quarter_turns == frame.quarter_turns:
+                segments += _segments(glyphs, span, frame, len(segments))
+            else:
+                stamps.append(glyphs.words(span.start, span.end))
+        return PageText(number, *frame.size, tuple(segments), tuple(stamps), frame.quarter_turns)
+    finally:
+        textpage.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """One line of the extracted text; `quarter_turns` is None for skewed text."""
+
+    start: int
+    end: int
+    size: float
+    quarter_turns: int | None
+    hyphenated: bool
+
+
+_box_of = pdfium.FPDFText_GetLooseCharBox
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """The direction of reading: which edges of a box are met first and last, and where the page begins."""
+
+    start: Callable[[Any], float]
+    end: Callable[[Any], float]
+    sign: int
+    origin: float
+
+    def position(self, edge: float) -> float:
+        return self.sign * edge - self.origin
+
+
+def _axis(frame: Frame) -> _Axis:
+    left, bottom, right, top = map(attrgetter, ("left", "bottom", "right", "top"))
+    if frame.quarter_turns == 1:
+        return _Axis(bottom, top, 1, frame.bottom)
+    if frame.quarter_turns == 2:
+        return _Axis(right, left, -1, -frame.right)
+    if frame.quarter_turns == 3:
+        return _Axis(top, bottom, -1, -frame.top)
+    return _Axis(left, right, 1, frame.left)
+
+
+class _Glyphs:
+    """The extracted text of a page, one character for each UTF-16 unit, and where its characters stand."""
+
+    def __init__(self, textpage: PdfTextPage) -> None:
+        self._raw = textpage.raw
+        self._box = pdfium.FS_RECTF()
+        self._box_ref = byref(self._box)
+        self._matrix = pdfium.FS_MATRIX()
+        self._x, self._y = c_double(), c_double()
+        self._name, self._flags = create_string_buffer(128), c_int()
+        text = textpage.get_text_range(errors="surrogatepass")
+        self._has_pairs = bool(text) and max(text) > "\uffff"
+        self.text = _units(text) if self._has_pairs else text
+        self._is_mapped = len(self.text) != textpage.count_chars()
+
+    def words(self, start: int, end: int) -> str:
+        text = self.text[start:end]
+        if self._has_pairs:
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-")
+
+    def extent(self, position: int, axis: "_Axis") -> tuple[float, float]:
+        """Where a character begins and where the next one is to begin, in the direction of reading."""
+        _box_of(self._raw, self._index(position), self._box_ref)
+        return axis.position(axis.start(self._box)), axis.position(axis.end(self._box))
+
+    def gap(self, before: int, after: int, axis: "_Axis") -> tuple[float, float]:
+        """Where one character ends and another begins, in the direction of reading."""
+        box, reference = self._box, self._box_ref
+        if self._is_mapped:
+            before, after = self._index(before), self._index(after)
+        _box_of(self._raw, before, reference)
+        end = axis.end(box)
+        _box_of(self._raw, after, reference)
+        return axis.position(end), axis.position(axis.start(box))
+
+    def origin(self, position: int) -> tuple[float, float]:
+        pdfium.FPDFText_GetCharOrigin(self._raw, self._index(position), byref(self._x), byref(self._y))
+        return self._x.value, self._y.value
+
+    def size_and_angle(self, position: int) -> tuple[float, float]:
+        """Font size in points as it is drawn, and the direction of the text in degrees, counterclockwise."""
+        index = self._index(position)
+        pdfium.FPDFText_GetMatrix(self._raw, index, byref(self._matrix))
+        matrix = self._matrix
+        size = pdfium.FPDFText_GetFontSize(self._raw, index) * math.hypot(matrix.c, matrix.d)
+        return abs(size), math.degrees(math.atan2(matrix.b, matrix.a))
+
+    def font(self, position: int) -> tuple[bool, bool]:
+        """Whether it is bold, and whether its letters are all of one width."""
+        index = self._index(position)
+        pdfium.FPDFText_GetFontInfo(self._raw, index, self._name, len(self._name), byref(self._flags))
+        name, flags = self._name.value, self._flags.value
+        bold = flags & _FORCE_BOLD or _BOLD_NAME.search(name)
+        bold = bold or pdfium.FPDFText_GetFontWeight(self._raw, index) >= _BOLD_WEIGHT
+        return bool(bold), bool(flags & _FIXED_PITCH or _TYPEWRITER_NAME.search(name))
+
+    def is_hyphen(self, position: int) -> bool:
+        return bool(pdfium.FPDFText_IsHyphen(self._raw, self._index(position)) == 1)
+
+    def _index(self, position: int) -> int:
+        if self._is_mapped:
+            return max(0, int(pdfium.FPDFText_GetCharIndexFromTextIndex(self._raw, position)))
+        return position
+
+
+def _spans(glyphs: _Glyphs) -> Iterator[_Span]:
+    for line in _LINE.finditer(glyphs.text):
+        words = line[0].rstrip(_OUTER)
+        start = line.end() - len(line[0].lstrip(_OUTER))
+        end = line.start() + len(words)
+        if start >= end:
+            continue
+        hyphenated = line[0].endswith(_HYPHEN_MARK) and glyphs.is_hyphen(line.end() - 1)
+        size, angle = glyphs.size_and_angle(start)
+        turns = round(angle / 90)
+        skewed = abs(angle - 90 * turns) > _MAX_SKEW_DEGREES
+        yield _Span(start, end, size, None if skewed else turns % 4, hyphenated)
+
+
+def _reading_direction(spans: Sequence[_Span], page_turns: int) -> int:
+    """That of most of the text; `page_turns` is that of a page without text."""
+    lengths: Counter[int] = Counter()
+    for span in spans:
+        if span.quarter_turns is not None:
+            lengths[span.quarter_turns] += span.end - span.start
+    return lengths.most_common(1)[0][0] if lengths else page_turns % 4
+
+
+def _segments(glyphs: _Glyphs, span: _Span, frame: Frame, order: int) -> Iterator[Segment]:
+    _, baseline = frame.upright(*glyphs.origin(span.start))
+    starts_bold, fixed_pitch = glyphs.font(span.start)
+    wide = span.size * (_WIDE_GAP_TYPEWRITTEN if fixed_pitch else _WIDE_GAP)
+    for part in _parts(glyphs, span, _axis(frame), wide):
+        text = glyphs.words(part.start, part.end) + ("-" if span.hyphenated and part.end == span.end else "")
+        bold = (starts_bold if part.start == span.start else glyphs.font(part.start)[0]) and glyphs.font(part.end - 1)[
+            0
+        ]
+        yield Segment(text, part.left, part.right, baseline, span.size, bold, order)
+        order += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    start: int
+    end: int
+    left: float
+    right: float
+
+
+def _parts(glyphs: _Glyphs, span: _Span, axis: _Axis, wide: float) -> Iterator[_Part]:
+    """The line divided at its wide gaps."""
+    start = span.start
+    left, _ = glyphs.extent(start, axis)
+    for space in _SPACES.finditer(glyphs.text, span.start, span.end):
+        before, after = space.span()
+        right, next_left = glyphs.gap(before - 1, after, axis)
+        if next_left - right > wide:
+            yield _Part(start, before, left, right)
+            start, left = after, next_left
+    yield _Part(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
+
+
+def _units(text: str) -> str:
+    """One character for each UTF-16 unit, as positions in a text page are counted."""
+    return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))

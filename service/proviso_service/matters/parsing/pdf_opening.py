@@ -1,0 +1,88 @@
+"""Opening a PDF, and why one is not read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.matters.parsing.canonical import ReadingLimits
+
+DAMAGED = "The file is not a whole PDF: it is damaged, or cut off. Upload it again from the original."
+_REASONS = {
+    pdfium.FPDF_ERR_PASSWORD: "The PDF is protected by a password. Remove the password and upload it again.",
+    pdfium.FPDF_ERR_SECURITY: (
+        "The PDF is protected in a way that the service cannot open. Save it without protection and upload it again."
+    ),
+    pdfium.FPDF_ERR_SUCCESS: "The PDF has no pages.",
+}
+_TAIL_BYTES = 4_096
+_END_MARK = b"%%EOF"
+# Looked through for images.
+_MAX_PAGES_LOOKED_AT = 20
+
+
+@contextmanager
+def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
+    """The document, closed at the end. Raises UnsupportedDocument when it cannot be read whole or has too many
+    pages."""
+    try:
+        document = PdfDocument(content)
+    except PdfiumError as error:
+        raise UnsupportedDocument(_REASONS.get(error.err_code, DAMAGED)) from error
+    try:
+        _check(document, content, limits)
+        yield document
+    finally:
+        document.close()
+
+
+def page_or_none(document: PdfDocument, index: int) -> PdfPage | None:
+    """None for a page that is counted but not there."""
+    try:
+        return document[index]
+    except PdfiumError:
+        return None
+
+
+def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None:
+    whole = pdfium.FPDF_DocumentHasValidCrossReferenceTable(document) or _END_MARK in content[-_TAIL_BYTES:]
+    if not whole:
+        raise UnsupportedDocument(DAMAGED)
+    # The count that a file claims is believed only when there is such a page.
+    if len(document) > limits.max_pages and page_or_none(document, limits.max_pages):
+        raise UnsupportedDocument(
+            f"The PDF has {len(document):,} pages; up to {limits.max_pages:,} are read. Split it and upload the parts."
+        )
+
+
+def without_text(document: PdfDocument) -> UnsupportedDocument:
+    """Why nothing is read in a document that has pages."""
+    if document.get_formtype() in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND):
+        return UnsupportedDocument(
+            "The PDF is a dynamic form whose text only its own program shows. Print it to a new PDF and upload that."
+        )
+    if document.count_attachments():
+        return UnsupportedDocument(
+            "The PDF holds no text, only other files attached to it. Save those files and upload them."
+        )
+    if _has_image(document):
+        return UnsupportedDocument(
+            "The PDF holds no text, only images. It is probably a scan: run text recognition (OCR) on it and upload it "
+            "again."
+        )
+    return UnsupportedDocument("The PDF holds no text.")
+
+
+def _has_image(document: PdfDocument) -> bool:
+    for index in range(min(len(document), _MAX_PAGES_LOOKED_AT)):
+        page = page_or_none(document, index)
+        if page is None:
+            continue
+        try:
+            if any(page.get_objects((pdfium.FPDF_PAGEOBJ_IMAGE,), max_depth=3)):
+                return True
+        finally:
+            page.close()
+    return False

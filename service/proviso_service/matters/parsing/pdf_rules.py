@@ -1,0 +1,130 @@
+"""Ruled tables: the grids that the drawn lines of a page make."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import byref, c_float
+from dataclasses import dataclass
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfPage
+
+from proviso_service.matters.parsing.pdf_lines import Frame, Segment
+
+# In points.
+_MAX_THICKNESS = 3.0
+_MIN_LENGTH = 6.0
+_TOUCHING = 3.0
+_MAX_OBJECTS = 20_000
+# A page with more is a drawing.
+_MAX_RULES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A straight line, upright positions; either its width or its height is next to nothing."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def vertical(self) -> bool:
+        return self.bottom - self.top > self.right - self.left
+
+    def touches(self, other: "Rule") -> bool:
+        return (
+            self.left <= other.right + _TOUCHING
+            and other.left <= self.right + _TOUCHING
+            and self.top <= other.bottom + _TOUCHING
+            and other.top <= self.bottom + _TOUCHING
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table's lines: `columns` and `rows` are the positions of its vertical and horizontal rules, ascending."""
+
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+
+    def holds(self, segment: Segment) -> bool:
+        x, y = _middle(segment)
+        return self.columns[0] <= x < self.columns[-1] and self.rows[0] <= y < self.rows[-1]
+
+    def cell_of(self, segment: Segment) -> tuple[int, int]:
+        """(row, column) of a segment that it holds."""
+        x, y = _middle(segment)
+        return bisect_right(self.rows, y) - 1, bisect_right(self.columns, x) - 1
+
+
+def _middle(segment: Segment) -> tuple[float, float]:
+    """Of its small letters."""
+    return (segment.left + segment.right) / 2, segment.baseline - segment.size / 4
+
+
+def find_grids(page: PdfPage, frame: Frame) -> tuple[Grid, ...]:
+    """The ruled tables of a page, from its top: lines that touch, with at least two columns between them."""
+    rules = list(_rules(page, frame))
+    if not 5 <= len(rules) <= _MAX_RULES:
+        return ()
+    grids = (_grid(group) for group in _touching(rules))
+    return tuple(sorted((grid for grid in grids if grid), key=lambda grid: grid.rows[0]))
+
+
+def _rules(page: PdfPage, frame: Frame) -> Iterator[Rule]:
+    left, bottom, right, top = (c_float() for _ in range(4))
+    for index in range(min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)):
+        drawn = pdfium.FPDFPage_GetObject(page, index)
+        if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_PATH:
+            continue
+        if pdfium.FPDFPageObj_GetBounds(drawn, byref(left), byref(bottom), byref(right), byref(top)):
+            yield from _edges(_box(frame.upright(left.value, bottom.value), frame.upright(right.value, top.value)))
+
+
+def _box(corner: tuple[float, float], other: tuple[float, float]) -> Rule:
+    (x, y), (other_x, other_y) = corner, other
+    return Rule(min(x, other_x), min(y, other_y), max(x, other_x), max(y, other_y))
+
+
+def _edges(box: Rule) -> Iterator[Rule]:
+    """The line itself, or the four edges of a box."""
+    width, height = box.right - box.left, box.bottom - box.top
+    if width <= _MAX_THICKNESS or height <= _MAX_THICKNESS:
+        if max(width, height) >= _MIN_LENGTH:
+            yield box
+        return
+    yield Rule(box.left, box.top, box.right, box.top)
+    yield Rule(box.left, box.bottom, box.right, box.bottom)
+    yield Rule(box.left, box.top, box.left, box.bottom)
+    yield Rule(box.right, box.top, box.right, box.bottom)
+
+
+def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
+    """Groups of rules that hang together."""
+    left = list(rules)
+    while left:
+        group, reached = [], [left.pop()]
+        while reached:
+            rule = reached.pop()
+            group.append(rule)
+            near = [other for other in left if other.touches(rule)]
+            if near:
+                left = [other for other in left if not other.touches(rule)]
+                reached.extend(near)
+        yield group
+
+
+def _grid(rules: Sequence[Rule]) -> Grid | None:
+    columns = _positions((rule.left + rule.right) / 2 for rule in rules if rule.vertical)
+    rows = _positions((rule.top + rule.bottom) / 2 for rule in rules if not rule.vertical)
+    return Grid(columns, rows) if len(columns) >= 3 and len(rows) >= 2 else None
+
+
+def _positions(values: Iterable[float]) -> tuple[float, ...]:
+    """Ascending, those that are next to each other taken as one."""
+    found: list[float] = []
+    for value in sorted(values):
+        if not found or value - found[-1] > _TOUCHING:
+            found.append(value)
+    return tuple(found)
