@@ -3,9 +3,11 @@
 import pytest
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
-from proviso_service.matters.model import SearchQuery
+from proviso_service.matters.model import Chunk, Matter, ParsedDocument, SearchQuery, chunk_id
+from proviso_service.matters.ports import VectorRecord
 from proviso_service.matters.retrieval import Retriever
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
+from tests.support.stored import a_document
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 LEASE = """\
@@ -160,3 +162,149 @@ async def test_the_best_of_each_document_comes_first_when_passages_of_one_are_li
     [*unlimited] = (await world.search(matter, query, max_results=20, threshold=0)).hits
     assert len(unlimited) > 4
     assert [hit.score for hit in unlimited] == sorted((hit.score for hit in unlimited), reverse=True)
+
+
+CLAUSES = {
+    "2.3": "2.3 Fees. The fees are USD 5, as clause 12.3 allows.",
+    "12": "12. Liability",
+    "12.3.1": "12.3.1 Exceptions. Nothing limits liability for death.",
+    "12.3": "12.3 Cap. The liability of each party is capped at the fees paid.",
+    "112.3": "112.3 Notices. A notice is given in writing.",
+}
+
+
+async def with_clauses(world: MattersWorld) -> Matter:
+    """A matter with one document, a passage of it for each of CLAUSES."""
+    matter = await world.matter()
+    chunks: list[Chunk] = []
+    for number, text in CLAUSES.items():
+        start = chunks[-1].end + 1 if chunks else 0
+        chunks.append(Chunk(len(chunks), start, start + len(text), text, clause_numbers=(number,)))
+    document, _ = await world.store.add_document(a_document(matter, "lease.txt"))
+    vectors = await world.embedder.embed_documents([chunk.text for chunk in chunks])
+    parsed = ParsedDocument("\n".join(CLAUSES.values()))
+    await world.store.commit_ready(document, parsed, chunks, world.embedder.model_id, vectors)
+    records = [
+        VectorRecord(chunk_id(document.document_id, chunk.ordinal), matter.matter_id, document.document_id, vector)
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    ]
+    await world.vectors.upsert(TENANT, records)
+    return matter
+
+
+async def numbers_found(world: MattersWorld, query: str, **options: object) -> list[str]:
+    outcome = await world.search(await with_clauses(world), query, **options)
+    return [hit.stored.chunk.clause_numbers[0] for hit in outcome.hits]
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("query", ["clause 12.3", "12.3", "What does § 12.3 say?"])
+async def test_a_clause_is_found_by_its_number_then_those_below_it(
+    world: MattersWorld, query: str, weight: float
+) -> None:
+    found = await numbers_found(world, query, threshold=1.0, semantic_weight=weight)
+    assert found[:2] == ["12.3", "12.3.1"]
+    # By its words only, and spared by the threshold only where it holds all of them.
+    assert set(found[2:]) <= {"2.3"}
+
+
+async def test_a_clause_and_a_subject_both_count(world: MattersWorld) -> None:
+    found = await numbers_found(world, "exceptions for death in clause 12.3", threshold=0.0)
+    assert set(found[:2]) == {"12.3.1", "12.3"}
+    found = await numbers_found(world, "notices in writing, clause 12.3", threshold=0.0)
+    assert set(found[:3]) == {"12.3", "12.3.1", "112.3"}
+
+
+async def test_a_clause_that_nobody_has_is_searched_for_as_words(world: MattersWorld) -> None:
+    assert (await numbers_found(world, "notices of clause 99", threshold=0.1))[0] == "112.3"
+
+
+async def test_every_result_holds_the_phrases_in_their_very_words(world: MattersWorld) -> None:
+    matter = await world.matter()
+    texts = {
+        "a.md": "The Tenant\u2019s  obligations under this lease survive.",
+        "b.md": "Obligations of the tenant under that lease survive.",
+        "c.md": "The tenants obligation under this lease survives.",
+    }
+    await world.ingest(matter, texts)
+    query = 'survival of "the tenant\'s obligations" and "THIS LEASE"'
+    outcome = await world.search(matter, query, threshold=1.0)
+    [hit] = outcome.hits
+    assert hit.stored.filename == "a.md"
+    marked = [hit.snippet.text[span.start : span.end] for span in hit.snippet.highlights]
+    assert marked == ["The Tenant\u2019s  obligations", "this lease", "survive"]
+    assert [found.filename for found in (await world.search(matter, '"this lease"')).documents_matching] == [
+        "a.md",
+        "c.md",
+    ]
+
+
+async def test_a_phrase_that_nobody_has_finds_nothing_and_names_the_documents(world: MattersWorld) -> None:
+    matter = await world.matter()
+    await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
+    outcome = await world.search(matter, '"laws of the State of Nevada"', threshold=0.0)
+    assert (outcome.hits, outcome.documents_matching) == ((), ())
+    assert outcome.documents_available == ("lease.md", "licence.md")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "the of and is it",
+        "x" * 2_000,
+        "\U0001f600 \u202e",
+        'rent AND NEAR(due*) ^a -b : "',
+        "re\0nt",
+        '"\0"',
+        "()",
+        "'" * 50,
+    ],
+)
+async def test_any_query_is_answered(world: MattersWorld, query: str) -> None:
+    matter = await world.matter()
+    await world.ingest(matter, {"lease.md": LEASE})
+    for threshold, weight in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.5)):
+        hits = (await world.search(matter, query, threshold=threshold, semantic_weight=weight)).hits
+        assert all(hit.lexical_match or weight for hit in hits)
+
+
+async def test_only_ready_documents_of_the_matter_are_searched(world: MattersWorld) -> None:
+    matter, other = await world.matter(), await world.matter()
+    elsewhere = (await world.ingest(other, {"other.md": LEASE}))["other.md"]
+    await world.ingest(matter, {"lease.md": LEASE})
+    broken = (await world.upload(matter, b"\xff\xff", "broken.md")).document
+    await world.settled(matter)
+    with world.embedder.shut_meanwhile():
+        waiting = (await world.upload(matter, LEASE + "again", "waiting.md")).document
+        for document in (elsewhere, broken, waiting):
+            outcome = await world.search(matter, "rent", threshold=0.0, document_ids=[document.document_id])
+            assert outcome.hits == ()
+            assert outcome.documents_available == ()
+            assert outcome.documents_processing == (("waiting.md",) if document is waiting else ())
+
+
+async def test_a_passage_whose_document_goes_meanwhile_is_left_out(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matter = await world.matter()
+    documents = await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
+    search_words = world.store.search_words
+
+    async def deleted_afterwards(*asked: object) -> object:
+        hits = await search_words(*asked)  # type: ignore[arg-type]
+        await world.matters.delete_document(TENANT, matter.matter_id, documents["lease.md"].document_id)
+        return hits
+
+    monkeypatch.setattr(world.store, "search_words", deleted_afterwards)
+    outcome = await world.search(matter, "governing law", threshold=0.0)
+    assert {hit.stored.filename for hit in outcome.hits} == {"licence.md"}
+
+
+async def test_words_are_found_however_they_are_set(world: MattersWorld) -> None:
+    matter = await world.matter()
+    text = "Either party may ask for termi-\nnation of the o\ufb03ce licen\u00adsing at any time."
+    await world.ingest(matter, {"set.txt": text})
+    for query in ("termination", "office", "licensing", '"termination of the office licensing"'):
+        [hit] = (await world.search(matter, query, threshold=1.0)).hits
+        assert hit.lexical_match
+        assert hit.stored.chunk.text == text

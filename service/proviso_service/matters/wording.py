@@ -18,8 +18,10 @@ _PLAIN = str.maketrans(
     dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"') | dict.fromkeys(_DASHES, "-")
 )
 _LETTER_APOSTROPHE = str.maketrans({"\u02bc": "'"})
+# Letters of the alphabets that are hyphenated; spelt out, so that another version of Unicode does not change them.
+_LETTER = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0386-\u03ff\u0400-\u0481\u048a-\u052f]"
 # A word broken at the end of a line: its hyphen may be its own, or the line's.
-_BROKEN = re.compile(r"(?<=[^\W\d_])(?P<hyphen>[-\u2010\u00ad])\r?\n[ \t]*(?=[^\W\d_])")
+_BROKEN = re.compile(rf"(?<={_LETTER})[-\u2010\u00ad]\r?\n[ \t]*(?={_LETTER})")
 _LAST_ASCII = "\x7f"
 
 

@@ -59,9 +59,8 @@ class GetDocumentText:
 
     name = "get_document_text"
     description = (
-        "Read the text of one document: whole, one page, one section, or from a position on. Use it when the user wants "
-        "to see a document. "
-        "Cite what you quote from it by its ref."
+        "Read the text of one document: whole, one page, one section, or from a position on. Use it when the user "
+        "wants to see a document. Cite what you quote from it by its ref."
     )
     args = GetDocumentTextArgs
     needs_matter = True

@@ -1,13 +1,18 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection, text
 
-from proviso_service.matters.model import DocumentHits, Matter, chunk_id
+from proviso_service.matters.model import Document, DocumentHits, Matter, chunk_id
+from proviso_service.matters.references import levels_of
+from proviso_service.matters.wording import fold
+from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.fulltext import all_words, any_word
 from proviso_service.storage.sql.matters import SqlMatterStore
-from tests.support.stored import ingested
+from tests.support.stored import MODEL, a_document, a_text, ingested, vectors_of
 
 HOSTILE = [
     '"',
@@ -140,3 +145,92 @@ async def test_documents_matching_are_counted_by_passages_that_hold_every_word(
 async def test_no_more_hits_than_the_limit(matters: SqlMatterStore, matter: Matter) -> None:
     await ingested(matters, matter, *["Rent is due."] * 5)
     assert len(await matters.search_words("acme", matter.matter_id, "rent", 3)) == 3
+
+
+SET_OTHERWISE = "Termi-\nnation of the o\ufb03ce licen\u00adsing; the tenant\u02bcs re\u0301sume\u0301."
+
+
+@pytest.mark.parametrize("query", ["termination", "nation", "office", "licensing", "tenant", "résumé"])
+async def test_words_are_found_however_they_are_set(matters: SqlMatterStore, matter: Matter, query: str) -> None:
+    document = await ingested(matters, matter, SET_OTHERWISE, "Nothing of the kind.")
+    assert await found_in(matters, matter, query) == [chunk_id(document.document_id, 0)]
+
+
+async def phrases_in(matters: SqlMatterStore, matter: Matter, *phrases: str, query: str = "") -> list[str]:
+    folded = [fold(phrase) for phrase in phrases]
+    hits = await matters.search_words(matter.tenant, matter.matter_id, query, 50, (), folded)
+    documents = await matters.documents_matching(matter.tenant, matter.matter_id, query, (), folded)
+    assert sum(document.passages for document in documents) == sum(hit.all_terms for hit in hits)
+    return [hit.chunk_id for hit in hits]
+
+
+async def test_a_phrase_is_found_in_its_very_words(matters: SqlMatterStore, matter: Matter) -> None:
+    passages = [
+        "The rent is due.",
+        "The rents are due.",
+        "Due is the rent.",
+        "the  RENT is\ndue",
+        "Sent the rent is due",
+    ]
+    document = await ingested(matters, matter, *passages)
+    found = await phrases_in(matters, matter, "the rent is due", query="the rent is due")
+    assert sorted(found) == [chunk_id(document.document_id, n) for n in (0, 3, 4)]
+    assert await phrases_in(matters, matter, "rent is", "due is") == []
+    assert await phrases_in(matters, matter, "is the") == [chunk_id(document.document_id, 2)]
+
+
+async def test_phrases_without_number_or_end_are_looked_for(matters: SqlMatterStore, matter: Matter) -> None:
+    document = await ingested(matters, matter, "rent due")
+    assert await phrases_in(matters, matter, *["rent"] * 300) == [chunk_id(document.document_id, 0)]
+    assert await phrases_in(matters, matter, *["rent"] * 100, "absent") == []
+    assert await phrases_in(matters, matter, "rent due " * 200) == []
+
+
+async def numbered(matters: SqlMatterStore, matter: Matter, *numbers: tuple[str, ...]) -> Document:
+    document, _ = await matters.add_document(a_document(matter))
+    parsed, plain = a_text(*["A clause."] * len(numbers))
+    chunks = [replace(chunk, clause_numbers=own) for chunk, own in zip(plain, numbers, strict=True)]
+    return await matters.commit_ready(document, parsed, chunks, MODEL, vectors_of(chunks))
+
+
+async def clauses_in(matters: SqlMatterStore, matter: Matter, *numbers: str, limit: int = 50) -> list[int]:
+    levels = [levels_of(number) for number in numbers]
+    found = await matters.search_clauses(matter.tenant, matter.matter_id, levels, limit)
+    return [int(chunk.rpartition(":")[2]) for chunk in found]
+
+
+async def test_clauses_are_found_by_number_and_then_those_below(matters: SqlMatterStore, matter: Matter) -> None:
+    await numbered(matters, matter, ("12.3(b)",), ("2.3",), ("112.3",), ("12.30",), ("12", "12.3"), ("IV",), ())
+    assert await clauses_in(matters, matter, "12.3") == [4, 0]
+    assert await clauses_in(matters, matter, "12.3(b)") == [0]
+    assert await clauses_in(matters, matter, "iv", "2.3") == [1, 5]
+    assert await clauses_in(matters, matter, "9") == []
+    assert await clauses_in(matters, matter) == []
+    assert await clauses_in(matters, matter, "12", limit=1) == [4]
+    other = await matters.create_matter("acme", "Another")
+    assert await clauses_in(matters, other, "12.3") == []
+    assert await found_in(matters, matter, "12.3 12q3q") == []
+
+
+async def test_clause_numbers_are_kept_with_their_chunks(matters: SqlMatterStore, matter: Matter) -> None:
+    document = await numbered(matters, matter, ("12", "12.3(b)"))
+    [stored] = await matters.chunks("acme", [chunk_id(document.document_id, 0)])
+    assert stored.chunk.clause_numbers == ("12", "12.3(b)")
+
+
+async def test_a_deleted_document_leaves_no_word_behind(
+    matters: SqlMatterStore, matter: Matter, database: Database
+) -> None:
+    set_otherwise = await ingested(matters, matter, SET_OTHERWISE)
+    with_numbers = await numbered(matters, matter, ("12.3(b)", "IV"), ("s", "ed"))
+    assert await database.read(words_indexed) > {"offic", "12q3qbq", "edq"}
+    for document in (set_otherwise, with_numbers):
+        await matters.delete_document("acme", matter.matter_id, document.document_id)
+    assert await database.read(words_indexed) == set()
+
+
+def words_indexed(connection: Connection) -> set[str]:
+    connection.execute(text("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, chunk_words, row)"))
+    words = set(connection.execute(text("SELECT term FROM temp.vocabulary")).scalars())
+    connection.execute(text("DROP TABLE temp.vocabulary"))
+    return words

@@ -1,0 +1,91 @@
+"""Texts as they are searched."""
+
+import hashlib
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from proviso_service.matters.model import Span
+from proviso_service.matters.wording import fold, holds_phrase, phrase_spans, searchable
+
+SET_TEXTS = st.text(st.sampled_from('ab \n\t-\u2010\u00ad\u2019"\u201cﬁfi.É\u0301e\u200b'), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("governed  by\nthe LAWS of", "Governed by the laws"),
+        ("the tenant\u2019s \u201cPermitted Use\u201d", 'tenant\'s "permitted use"'),
+        ("a non\u2011compete \u2013 clause", "non-compete - clause"),
+        ("the of\ufb01ce of the licens\u00adee", "office of the licensee"),
+        ("early termi-\n  nation fee", "early termination fee"),
+        ("a non-\ncompete clause", "non-compete clause"),
+        ("a re\u0301sume\u0301", "résumé"),
+        ("12.3(b) applies", "12.3(b)"),
+        ("fees (if any)", "(if any)"),
+    ],
+)
+def test_how_a_text_is_set_does_not_matter(text: str, phrase: str) -> None:
+    assert holds_phrase(text, fold(phrase))
+    [span] = phrase_spans(text, fold(phrase))
+    assert fold(text[span.start : span.end].replace("-\n  ", "").replace("-\n", "-")) == fold(phrase)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("termination for cause", "terminate for cause"),
+        ("governing laws", "governing law"),
+        ("sublicensee", "licensee"),
+        ("clause 112.3", "12.3"),
+        ("a resumé", "resume"),
+        ("law governing", "governing law"),
+        ("non compete", "non-compete"),
+    ],
+)
+def test_other_words_are_another_phrase(text: str, phrase: str) -> None:
+    assert not holds_phrase(text, fold(phrase))
+    assert phrase_spans(text, fold(phrase)) == []
+
+
+def test_every_place_of_a_phrase_is_found() -> None:
+    assert phrase_spans("Rent, more rent; RENT", "rent") == [Span(0, 4), Span(11, 15), Span(17, 21)]
+
+
+@given(text=SET_TEXTS, phrase=SET_TEXTS)
+@example(text="ﬁa", phrase="i")
+@example(text="a\u00ad\nb", phrase="ab")
+@example(text="a\u00ad-\nb", phrase="ab")
+def test_a_phrase_has_a_place_exactly_where_it_is_held(text: str, phrase: str) -> None:
+    folded = fold(phrase)
+    if not folded:
+        return
+    spans = phrase_spans(text, folded)
+    assert bool(spans) == holds_phrase(text, folded)
+    for before, after in pairwise(spans):
+        assert before.end <= after.start
+    for span in spans:
+        assert 0 <= span.start < span.end <= len(text)
+
+
+@given(st.text(max_size=200))
+def test_folding_again_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+def test_a_word_broken_at_a_line_end_is_indexed_in_both_forms() -> None:
+    assert searchable("termi-\nnation of non-\ncompetes") == (
+        "termi-\nnation of non-\ncompetes\ntermination of noncompetes"
+    )
+    assert searchable("2019-\n2020 and - \n dashes") == "2019-\n2020 and - \n dashes"
+
+
+def test_what_the_index_reads_has_not_changed() -> None:
+    """Entries are found again by what was read: if this fails, the schema needs a step that builds the index anew."""
+    every_character = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x30000))))
+    read = searchable(every_character + " termi-\nnation, non\u2010\r\n\tcompete, ten\u02bcs")
+    assert (
+        hashlib.sha256(read.encode()).hexdigest() == "d92a38d204486c32183a6e80d48e2b1116e307116521adf61051a1315254ad93"
+    )
