@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.model import Heading, PageSpan, ParsedDocument, Span
@@ -49,9 +50,9 @@ def too_many_pages(limits: ReadingLimits) -> UnsupportedDocument:
 
 
 def readable(text: str) -> str:
-    """The text with ligatures as letters, every space as an ordinary one, and without characters that are not seen:
-    what words are found by. Line ends become newlines."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
+    """The text with ligatures as letters, accents on their letters, every space as an ordinary one, and without
+    characters that are not seen: what words are found by. Line ends become newlines."""
+    text = normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
     return _SURROGATE.sub("\ufffd", text)
 
 

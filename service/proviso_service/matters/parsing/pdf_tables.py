@@ -63,7 +63,7 @@ def _table_length(rows: Sequence[Row], start: int) -> int:
     while end < len(rows):
         if is_next_row(full[-1], rows[end]):
             full.append(rows[end])
-        elif not _wraps(full[-1], rows[end - 1], rows[end]):
+        elif len(full[0]) < 2 or not _is_wrapped(rows[end - 1], rows[end], full[-1]):
             break
         end += 1
     is_table = len(full) >= _MIN_ROWS or (len(full) == 2 and all(map(_has_clear_gaps, full)))
@@ -79,10 +79,18 @@ def is_next_row(above: Row, row: Row) -> bool:
     return first + others >= 2 and others >= 1
 
 
-def _wraps(full: Row, above: Row, row: Row) -> bool:
-    """Whether the row is the next line of a cell other than the first."""
-    close = row[0].baseline - above[0].baseline <= _MAX_WRAPPED_PITCH * row[0].size
-    return close and len(row) == 1 and any(abs(cell.left - row[0].left) < row[0].size / 4 for cell in full[1:])
+def _is_wrapped(above: Row, row: Row, full: Row) -> bool:
+    """Whether the row holds further lines of cells of the full row: it was drawn before those were all done, or there
+    is nothing in it but a line under a cell other than the first."""
+    if row[0].baseline - above[0].baseline > _MAX_WRAPPED_PITCH * row[0].size:
+        return False
+    if _first_drawn(row) < max(cell.order for cell in full):
+        return True
+    return len(row) == 1 and any(abs(cell.left - row[0].left) < row[0].size / 4 for cell in full[1:])
+
+
+def _first_drawn(row: Row) -> int:
+    return min(cell.order for cell in row)
 
 
 def _aligned(upper: Segment, lower: Segment) -> bool:
@@ -98,14 +106,21 @@ def _has_clear_gaps(row: Row) -> bool:
 
 def _aligned_table(rows: Sequence[Row]) -> Table:
     columns = max(rows, key=len)
-    cells: list[tuple[str, ...]] = []
+    groups: list[list[Row]] = []
     for row in rows:
-        placed = _placed(row, columns)
-        if len(row) == 1 and cells and row[0].left > columns[0].right:
-            cells[-1] = tuple(f"{cell} {more}".strip() for cell, more in zip(cells[-1], placed, strict=True))
+        if groups and _is_wrapped(groups[-1][-1], row, groups[-1][0]):
+            groups[-1].append(row)
         else:
-            cells.append(placed)
-    return Table(tuple(cells))
+            groups.append([row])
+    if len(groups) == 1:
+        # Drawn column by column.
+        groups = [[row] for row in rows]
+    return Table(tuple(_together([_placed(row, columns) for row in group]) for group in groups))
+
+
+def _together(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The lines of one row, cell by cell."""
+    return tuple(" ".join(filter(None, cell)) for cell in zip(*lines, strict=True))
 
 
 def _placed(row: Row, columns: Row) -> tuple[str, ...]:
