@@ -2,11 +2,12 @@
 
 import time
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proviso_service.matters.chunking import chunk_document
-from proviso_service.matters.model import Chunk, ParsedDocument
+from proviso_service.matters.model import Chunk, ParsedDocument, Span
 from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.markdown import parse_markdown
 from proviso_service.matters.parsing.plain import parse_plain
@@ -36,9 +37,51 @@ def test_chunks_are_exact_ordered_complete_and_bounded(text: str, max_chars: int
             assert chunk.text == parsed.text[chunk.start : chunk.end]
             assert 0 < len(chunk.text) <= max_chars
             assert chunk.text == chunk.text.strip()
-            assert not parsed.text[position : chunk.start].strip()
+            assert not _without_furniture(parsed, position, chunk.start).strip()
             position = chunk.end
-        assert not parsed.text[position:].strip()
+        assert not _without_furniture(parsed, position, len(parsed.text)).strip()
+
+
+def _without_furniture(parsed: ParsedDocument, start: int, end: int) -> str:
+    chars = list(parsed.text)
+    for span in parsed.furniture:
+        chars[span.start : span.end] = " " * (span.end - span.start)
+    return "".join(chars[start:end])
+
+
+_MARKED_TEXTS = st.lists(
+    st.tuples(
+        st.booleans(), st.sampled_from(["The rent is due.", "and so on", "- 12 -", "x" * 120, "word " * 30, "."])
+    ),
+    max_size=30,
+)
+
+
+def _marked(lines: list[tuple[bool, str]], separator: str) -> ParsedDocument:
+    """A document of lines, the first of each pair says whether it is furniture."""
+    text, furniture = "", []
+    for is_furniture, line in lines:
+        start = len(text) + len(separator)
+        text += separator + line
+        if is_furniture:
+            furniture.append(Span(start, start + len(line.rstrip())))
+    return ParsedDocument(text, furniture=tuple(furniture))
+
+
+@given(_MARKED_TEXTS, st.sampled_from(["\n", "\n\n", "\n \n\f"]), st.integers(100, 300))
+def test_chunks_begin_and_end_beside_furniture_and_cover_the_rest(
+    lines: list[tuple[bool, str]], separator: str, max_chars: int
+) -> None:
+    parsed = _marked(lines, separator)
+    position = 0
+    for chunk in chunk_document(parsed, max_chars):
+        assert 0 < len(chunk.text) <= max_chars
+        assert not _without_furniture(parsed, position, chunk.start).strip()
+        kept = _without_furniture(parsed, chunk.start, chunk.end)
+        assert kept[0] == chunk.text[0]
+        assert kept[-1] == chunk.text[-1]
+        position = chunk.end
+    assert not _without_furniture(parsed, position, len(parsed.text)).strip()
 
 
 @given(_TEXTS)
@@ -94,6 +137,36 @@ def test_a_sentence_over_a_page_break_stays_together() -> None:
     assert chunk_document(ParsedDocument(text), 200)[0].text.startswith(
         "The seller shall deliver\n\n\n\nthe goods today."
     )
+
+
+def _paged(before: str, after: str, max_chars: int = 200) -> list[str]:
+    """Chunks of a text with a footer in its middle."""
+    footer = "Northwind lease, page 12"
+    text = f"{before}\n\n{footer}\n\n{after}"
+    start = len(before) + 2
+    parsed = ParsedDocument(text, furniture=(Span(start, start + len(footer)),))
+    return [chunk.text for chunk in chunk_document(parsed, max_chars)]
+
+
+def test_furniture_between_sentences_is_in_no_chunk() -> None:
+    assert _paged("The rent is due.", "The term is one year.") == ["The rent is due.", "The term is one year."]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The seller shall deliver", "the goods today."),
+        ("The goods are those of", "Acme Corporation."),
+        ("They deliver the goods,", "Acme Corporation pays."),
+    ],
+)
+def test_a_sentence_goes_on_over_furniture(before: str, after: str) -> None:
+    assert _paged(before, after) == [f"{before}\n\nNorthwind lease, page 12\n\n{after}"]
+
+
+def test_a_sentence_too_long_for_a_chunk_is_cut_at_furniture() -> None:
+    before, after = "The seller shall deliver " + "the goods " * 8, "to the buyer " + "and the tenant " * 6
+    assert _paged(before, after, 150) == [before.strip(), after.strip()]
 
 
 def test_a_sentence_longer_than_a_chunk_is_cut_at_its_joints() -> None:

@@ -1,9 +1,9 @@
 """The outline of a plain text: which of the titles found are headings, and their levels."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from proviso_service.matters.model import Heading
+from proviso_service.matters.model import Heading, Span
 from proviso_service.matters.parsing.clauses import Title, capital_titles, labelled_titles, numbered_titles
 
 PART_LEVEL = 1
@@ -16,13 +16,13 @@ _OPENERS = frozenset({"RECITALS", "RECITAL", "BACKGROUND", "PREAMBLE", "WHEREAS"
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
-def find_headings(text: str) -> tuple[Heading, ...]:
-    """Headings in order, none overlapping: parts (article, exhibit) on level 1, lines in capitals on 2, clauses below
-    by the depth of their number."""
+def find_headings(text: str, furniture: Sequence[Span] = ()) -> tuple[Heading, ...]:
+    """Headings in order, none overlapping each other or `furniture`: parts (article, exhibit) on level 1, lines in
+    capitals on 2, clauses below by the depth of their number."""
     titles = sorted(
         (*labelled_titles(text), *numbered_titles(text), *capital_titles(text)), key=lambda t: (t.start, -t.end)
     )
-    distinct = list(_without_overlaps(titles))
+    distinct = list(_apart_from(furniture, _without_overlaps(titles)))
     repeats = Counter(title.words for title in distinct)
     # A title on every page is a running header.
     return tuple(_levelled(title for title in distinct if repeats[title.words] <= _MAX_REPEATS))
@@ -34,6 +34,15 @@ def _without_overlaps(titles: Iterable[Title]) -> Iterator[Title]:
         if title.start >= end:
             yield title
             end = title.end
+
+
+def _apart_from(furniture: Sequence[Span], titles: Iterable[Title]) -> Iterator[Title]:
+    following = 0
+    for title in titles:
+        while following < len(furniture) and furniture[following].end <= title.start:
+            following += 1
+        if following == len(furniture) or title.end <= furniture[following].start:
+            yield title
 
 
 def _levelled(titles: Iterable[Title]) -> Iterator[Heading]:
