@@ -1,10 +1,21 @@
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.iql import IqlSyntaxError, Limits, Problem, ProblemKind, TemplateCatalog, parse
+from proviso_service.iql import (
+    IqlSyntaxError,
+    Limits,
+    Problem,
+    ProblemKind,
+    TemplateCatalog,
+    canonical_text,
+    evaluate,
+    parse,
+    tree_json,
+)
 from tests.iql.trees import CATALOG
 
 K = ProblemKind
@@ -48,7 +59,7 @@ def problems_of(query: str, catalog: TemplateCatalog = CATALOG, limits: Limits |
         ("{A} >= {B}", K.TEXT_OUTSIDE_BRACES, ">=", "Write >."),
         ("!{A}", K.TEXT_OUTSIDE_BRACES, "!", "Write NOT."),
         ("{A}, {B}", K.TEXT_OUTSIDE_BRACES, ",", "Write AND or OR."),
-        ("{A} likes {B}", K.TEXT_OUTSIDE_BRACES, "likes", "Leave it out"),
+        ("{A} likes {B}", K.TEXT_OUTSIDE_BRACES, "likes", "Leave it out, or take it into the braces"),
         ("Find all {A}", K.TEXT_OUTSIDE_BRACES, "Find all", "Put it in braces: {Find all}"),
         ("{A} AND a cap", K.TEXT_OUTSIDE_BRACES, "a cap", "Put it in braces: {a cap}"),
         ("{A}.", K.TEXT_OUTSIDE_BRACES, ".", "Leave it out"),
@@ -207,10 +218,16 @@ def test_limits_stay_within_what_recursion_bears(limits: dict[str, int]) -> None
         Limits(**limits)
 
 
-def test_largest_limits_can_be_used_up() -> None:
+@pytest.mark.parametrize("layer", ["{A} + {A} > (", "{A} OR NOT (", "{A} OR {A} AND (", "("])
+def test_largest_limits_can_be_used_up(layer: str) -> None:
     limits = Limits(max_length=100_000, max_statements=128, max_depth=64)
+    layers = min(64 // (layer.count("(") + layer.count("NOT")), 126 // max(1, layer.count("{A}")))
 
-    assert parse("NOT (" * 32 + " + ".join(["{A}"] * 128) + ")" * 32, CATALOG, limits)
+    tree = parse(layer * layers + "{A} + {A}" + ")" * layers, CATALOG, limits)
+
+    assert parse(canonical_text(tree), CATALOG, limits) == tree
+    assert tree_json(tree)
+    assert evaluate(tree, {"A": np.array([0.5])}).tolist() == [0.5]
 
 
 @given(st.text(max_size=40) | st.text(alphabet="clause thatIS\"“\\' ANDor", max_size=40))

@@ -136,6 +136,7 @@ def test_name_taken_within_the_file_is_named(tmp_path: Path) -> None:
     ("content", "fault"),
     [
         (b"\xff", "not UTF-8: byte 0"),
+        (b"a = " + b"[" * 100_000, "not TOML"),
         (b"#" * 1_000_001, "larger than 1,000,000 bytes"),
         (FAVOURING.encode() * 501, "more than 500 templates"),
     ],

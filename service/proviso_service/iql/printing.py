@@ -2,7 +2,8 @@
 
 Canonical text has every statement in braces, operator words in upper case, template names in the catalog's spelling,
 one space between words and operators, and no parentheses but those that the tree needs. Inside braces every `{`, `}`
-and backslash is escaped, inside quotes also every `"`. Parsing it gives an equal tree.
+and backslash is escaped, inside quotes also every `"`. Parsing it gives an equal tree. It may
+be longer than the text that it came from, so `max_length` may have to give.
 """
 
 import re

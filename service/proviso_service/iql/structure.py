@@ -12,9 +12,8 @@ from proviso_service.iql.tokens import Token, TokenKind
 
 _CONNECTIVES = frozenset({TokenKind.AND, TokenKind.OR})
 _TIGHT = frozenset({TokenKind.PLUS, TokenKind.GREATER, TokenKind.LESS})
-_BINARY = _CONNECTIVES | _TIGHT
 _OPERATORS = "AND, OR, +, > or <"
-_MEANT = {
+_INSTEAD = {
     "&": "AND",
     "&&": "AND",
     ",": "AND or OR",
@@ -25,9 +24,8 @@ _MEANT = {
     "!": "NOT",
     "-": "AND NOT",
     "but": "AND",
-    "but not": "AND NOT",
     "without": "AND NOT",
-    "xor": "AND, OR and NOT",
+    "xor": "({A} OR {B}) AND NOT ({A} AND {B})",
     ">=": ">",
     "=>": ">",
     "<=": "<",
@@ -179,15 +177,13 @@ class _Walk:
 
     def _log_text_for_operator(self, token: Token) -> None:
         expected = "a statement" if self._wants_operand else f"an operator ({_OPERATORS}) or the end of the query"
-        meant = _MEANT.get(" ".join(self._text(token).casefold().split()))
+        instead = _INSTEAD.get(" ".join(self._text(token).casefold().split()))
         self._log.add(
             ProblemKind.TEXT_OUTSIDE_BRACES,
             token.span,
             quoted(self._text(token)),
             expected,
-            f"Write {meant}."
-            if meant
-            else "Leave it out, or put it in the braces of the statement that it belongs to.",
+            f"Write {instead}." if instead else "Leave it out, or take it into the braces of a statement.",
         )
 
     def _log_missing_operand(self, token: Token) -> None:

@@ -141,7 +141,7 @@ def _entries(path: Path) -> list[dict[str, Any]]:
         raise TemplateFileError(path, [f"the file cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:
         raise TemplateFileError(path, [f"the file is not UTF-8: byte {error.start}"]) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TemplateFileError(path, [f"the file is not TOML: {error}"]) from error
     entries = table.get("template", [])
     if set(table) - {"template"} or not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
