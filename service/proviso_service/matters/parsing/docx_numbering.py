@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from proviso_service.matters.parsing.docx_styles import Styles
-from proviso_service.matters.parsing.docx_xml import Element, attribute, integer, kind, switched_on, value
+from proviso_service.matters.parsing.docx_xml import Element, attribute, child, children, integer, is_on, kind, value
 from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
 
 BULLET = "-"
@@ -31,6 +31,9 @@ class ListLevel:
     @property
     def is_bullet(self) -> bool:
         return self.style == _BULLET_FORMAT
+
+
+_UNDEFINED = ListLevel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Numbering:
 
     def _open(self, list_id: str) -> _List | None:
         use = self._uses.get(list_id)
-        definition_id = value(use, "w:abstractNumId")
+        definition_id = value(child(use, "w:abstractNumId"))
         definition = self._definition(definition_id)
         if use is None or definition is None:
             return None
@@ -94,18 +97,18 @@ class Numbering:
             level = integer(attribute(override, "ilvl"))
             if kind(override) == "w:lvlOverride" and level is not None:
                 levels |= _levels(override)
-                start = integer(value(override, "w:startOverride"))
+                start = integer(value(child(override, "w:startOverride")))
                 starts |= {} if start is None else {level: start}
         return _List(levels, starts, self._counts.setdefault(definition_id, [None] * LEVELS))
 
     def _definition(self, definition_id: str) -> Element | None:
         """Where a definition is only a reference to a numbering style, that style's."""
         definition = self._definitions.get(definition_id)
-        linked = value(definition, "w:numStyleLink")
+        linked = value(child(definition, "w:numStyleLink"))
         if not linked:
             return definition
         use = self._uses.get(self.styles.numbering_list(linked))
-        return self._definitions.get(value(use, "w:abstractNumId"), definition)
+        return self._definitions.get(value(child(use, "w:abstractNumId")), definition)
 
 
 def _levels(parent: Element) -> dict[int, ListLevel]:
@@ -114,15 +117,16 @@ def _levels(parent: Element) -> dict[int, ListLevel]:
 
 
 def _level(element: Element) -> ListLevel:
-    start, restart = integer(value(element, "w:start")), integer(value(element, "w:lvlRestart"))
+    said = children(element)
+    start, restart = integer(value(said.get("w:start"))), integer(value(said.get("w:lvlRestart")))
     return ListLevel(
         start=1 if start is None else start,
-        style=value(element, "w:numFmt") or NumeralStyle.DECIMAL,
-        text=value(element, "w:lvlText")[:_MAX_TEXT_CHARS],
-        gap="" if value(element, "w:suff") == "nothing" else " ",
+        style=value(said.get("w:numFmt")) or NumeralStyle.DECIMAL,
+        text=value(said.get("w:lvlText"))[:_MAX_TEXT_CHARS],
+        gap="" if value(said.get("w:suff")) == "nothing" else " ",
         restarts_after=None if restart is None else restart - 1,
-        decimal_only=bool(switched_on(element, "w:isLgl")),
-        paragraph_style=value(element, "w:pStyle"),
+        decimal_only=bool(is_on(said.get("w:isLgl"))),
+        paragraph_style=value(said.get("w:pStyle")),
     )
 
 
@@ -133,21 +137,21 @@ def _advance(found: _List, level: int) -> None:
     if level in found.starts:
         counts[level] = found.starts.pop(level)
     else:
-        counts[level] = found.levels.get(level, ListLevel()).start if before is None else before + 1
+        counts[level] = found.levels.get(level, _UNDEFINED).start if before is None else before + 1
     for deeper in range(level + 1, LEVELS):
-        restarts_after = found.levels.get(deeper, ListLevel()).restarts_after
+        restarts_after = found.levels.get(deeper, _UNDEFINED).restarts_after
         if restarts_after is None or level <= restarts_after:
             counts[deeper] = None
 
 
 def _label(found: _List, level: int) -> Label | None:
-    shown = found.levels.get(level, ListLevel())
+    shown = found.levels.get(level, _UNDEFINED)
     if shown.is_bullet:
         return Label(BULLET, is_bullet=True)
 
     def number(place: re.Match[str]) -> str:
         at = int(place[1]) - 1
-        counted = found.levels.get(at, ListLevel())
+        counted = found.levels.get(at, _UNDEFINED)
         count = found.counts[at]
         style = NumeralStyle.DECIMAL if shown.decimal_only else counted.style
         return numeral(counted.start if count is None else count, style)

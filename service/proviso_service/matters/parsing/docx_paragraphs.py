@@ -1,6 +1,6 @@
 """The paragraphs of a part of a Word document, as they read once all changes are accepted and fields are shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -11,10 +11,11 @@ from proviso_service.matters.parsing.docx_xml import (
     Element,
     attribute,
     child,
+    children,
     content_of,
     integer,
+    is_on,
     kind,
-    switched_on,
     value,
 )
 from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
@@ -44,6 +45,7 @@ _SIGNS = {
     "F0D4": "\u2122",
 }
 _PRIVATE_USE = range(0xE000, 0xF900)
+_NO_STYLE = Style()
 _NOTE_MARKS = {
     "w:footnoteReference": ("footnote", NumeralStyle.DECIMAL),
     "w:endnoteReference": ("endnote", NumeralStyle.LOWER_ROMAN),
@@ -157,45 +159,40 @@ class ParagraphReader:
             elif open_drafts:
                 draft = open_drafts[-1]
                 if name == "w:r":
-                    style = self._run_style(element)
-                    properties = child(element, "w:rPr")
-                    bold = _setting(properties, "w:b", style.bold or draft.style.bold)
-                    if _setting(properties, "w:vanish", style.hidden or draft.style.hidden):
+                    properties = children(child(element, "w:rPr"))
+                    style = self._run_style(properties)
+                    bold = _setting(properties.get("w:b"), style.bold or draft.style.bold)
+                    if _setting(properties.get("w:vanish"), style.hidden or draft.style.hidden):
                         walk.skip_subtree()
                 else:
                     self._take(draft, element, name, bold)
 
     def _begin(self, element: Element, *, is_boxed: bool) -> _Draft:
-        properties = child(element, "w:pPr")
-        style_id = value(properties, "w:pStyle")
-        style = self._styles.paragraph(style_id)
-        own_level = integer(value(properties, "w:outlineLvl"))
+        properties = children(child(element, "w:pPr"))
+        style = self._styles.paragraph(value(properties.get("w:pStyle")))
+        own_level = integer(value(properties.get("w:outlineLvl")))
         draft = _Draft(style, outline_level=style.outline_level if own_level is None else in_outline(own_level))
-        mark = child(properties, "w:rPr")
-        draft.runs_on = not is_boxed and (child(mark, "w:del") is not None or child(mark, "w:moveFrom") is not None)
-        mark_hidden = switched_on(mark, "w:vanish") and not switched_on(mark, "w:specVanish")
+        mark = children(properties.get("w:rPr"))
+        draft.runs_on = not is_boxed and ("w:del" in mark or "w:moveFrom" in mark)
+        mark_hidden = is_on(mark.get("w:vanish")) and not is_on(mark.get("w:specVanish"))
         if not draft.runs_on and not mark_hidden:
-            draft.label, draft.list_level = self._label(properties, style)
+            draft.label, draft.list_level = self._label(children(properties.get("w:numPr")), style)
         if not is_boxed and self._running_on is not None:
             before, self._running_on = self._running_on, None
             draft.pieces, draft.notes = before.pieces, before.notes
             draft.shown_chars, draft.bold_chars = before.shown_chars, before.bold_chars
         return draft
 
-    def _label(self, properties: Element | None, style: Style) -> tuple[Label | None, int]:
-        numbering = child(properties, "w:numPr")
-        own_list, own_level = value(numbering, "w:numId"), integer(value(numbering, "w:ilvl"))
-        list_id = own_list or style.list_id or ""
-        level = style.list_level if own_level is None else own_level
-        if own_list and level is None:
-            level = 0
-        if not list_id:
-            return None, 0
-        return self._numbering.count(list_id, level, style.numbered_by)
+    def _label(self, own: Mapping[str, Element], style: Style) -> tuple[Label | None, int]:
+        """By the paragraph's `own` numbering, or that of its style; a list without a level means the first."""
+        own_list, level = value(own.get("w:numId")), integer(value(own.get("w:ilvl")))
+        list_id = own_list or style.list_id
+        if level is None:
+            level = 0 if own_list and style.list_level is None else style.list_level
+        return self._numbering.count(list_id, level, style.numbered_by) if list_id else (None, 0)
 
-    def _run_style(self, run: Element) -> Style:
-        style_id = value(child(run, "w:rPr"), "w:rStyle")
-        return self._styles.style(style_id) if style_id else Style()
+    def _run_style(self, properties: Mapping[str, Element]) -> Style:
+        return self._styles.style(value(properties["w:rStyle"])) if "w:rStyle" in properties else _NO_STYLE
 
     def _take(self, draft: _Draft, element: Element, name: str, bold: bool) -> None:
         """What an element of a run adds to the text."""
@@ -231,13 +228,13 @@ class ParagraphReader:
 def rows(table: Element) -> Iterator[list[Element]]:
     """The cells of each row but deleted and hidden rows."""
     for row in content_of(table):
-        properties = child(row, "w:trPr")
-        if kind(row) == "w:tr" and child(properties, "w:del") is None and not switched_on(properties, "w:hidden"):
+        properties = children(child(row, "w:trPr"))
+        if kind(row) == "w:tr" and "w:del" not in properties and not is_on(properties.get("w:hidden")):
             yield [cell for cell in content_of(row) if kind(cell) == "w:tc"]
 
 
-def _setting(properties: Element | None, wanted: str, otherwise: bool) -> bool:
-    found = switched_on(properties, wanted)
+def _setting(own: Element | None, otherwise: bool) -> bool:
+    found = is_on(own)
     return otherwise if found is None else found
 
 

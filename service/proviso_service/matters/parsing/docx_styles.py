@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proviso_service.matters.parsing.docx_xml import Element, attribute, child, integer, kind, switched_on, value
+from proviso_service.matters.parsing.docx_xml import Element, attribute, child, children, integer, is_on, kind, value
 
 _HEADING_NAME = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 _TITLE_NAME = "title"
@@ -52,7 +52,8 @@ class Styles:
 
     def numbering_list(self, style_id: str) -> str:
         """The list that a numbering style stands for; "" without one."""
-        return value(child(child(self._elements.get(style_id), "w:pPr"), "w:numPr"), "w:numId")
+        paragraph = child(self._elements.get(style_id), "w:pPr")
+        return value(child(child(paragraph, "w:numPr"), "w:numId"))
 
     def _add(self, element: Element) -> None:
         style_id = attribute(element, "styleId")
@@ -66,15 +67,15 @@ class Styles:
         list_id, numbered_by = None, ""
         hidden = bold = None
         for ancestor_id, element in self._lineage(style_id):
-            names.append(value(element, "w:name"))
-            paragraph, run = child(element, "w:pPr"), child(element, "w:rPr")
-            numbering = child(paragraph, "w:numPr")
-            outline_level = integer(value(paragraph, "w:outlineLvl")) if outline_level is None else outline_level
-            list_level = integer(value(numbering, "w:ilvl")) if list_level is None else list_level
-            if list_id is None and value(numbering, "w:numId"):
-                list_id, numbered_by = value(numbering, "w:numId"), ancestor_id
-            hidden = switched_on(run, "w:vanish") if hidden is None else hidden
-            bold = switched_on(run, "w:b") if bold is None else bold
+            names.append(value(child(element, "w:name")))
+            paragraph, run = children(child(element, "w:pPr")), children(child(element, "w:rPr"))
+            numbering = children(paragraph.get("w:numPr"))
+            outline_level = integer(value(paragraph.get("w:outlineLvl"))) if outline_level is None else outline_level
+            list_level = integer(value(numbering.get("w:ilvl"))) if list_level is None else list_level
+            if list_id is None and "w:numId" in numbering:
+                list_id, numbered_by = value(numbering["w:numId"]), ancestor_id
+            hidden = is_on(run.get("w:vanish")) if hidden is None else hidden
+            bold = is_on(run.get("w:b")) if bold is None else bold
         return Style(
             outline_level=_level_by_name(names) if outline_level is None else in_outline(outline_level),
             is_title=any(name.lower() == _TITLE_NAME for name in names),
@@ -93,7 +94,7 @@ class Styles:
             if element is None:
                 return
             yield style_id, element
-            style_id = value(element, "w:basedOn")
+            style_id = value(child(element, "w:basedOn"))
 
 
 def in_outline(level: int) -> int | None:

@@ -1,7 +1,8 @@
 """The XML of a package's parts: short names for its elements, and parsing that resolves and fetches nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Protocol
 
 from lxml import etree
@@ -11,6 +12,7 @@ from proviso_service.matters.parsing.docx_package import Part, damaged
 
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+_ATTRIBUTE, _STRICT_ATTRIBUTE = f"{{{_WORD}}}", f"{{{_STRICT_WORD}}}"
 _PREFIXES = {
     f"{{{_WORD}": "w:",
     f"{{{_STRICT_WORD}": "w:",
@@ -61,26 +63,37 @@ class Element(Protocol):
 
 def kind(element: Element) -> str:
     """Such as "w:p", whichever of the two namespaces of Word the document uses; "" outside the ones that matter."""
-    namespace, _, name = element.tag.rpartition("}")
+    return _kind(element.tag)
+
+
+@lru_cache(maxsize=512)
+def _kind(tag: str) -> str:
+    namespace, _, name = tag.rpartition("}")
     prefix = _PREFIXES.get(namespace)
     return prefix + name if prefix else ""
 
 
 def attribute(element: Element, name: str) -> str:
     """Of Word's namespace; "" without it."""
-    return element.get(f"{{{_WORD}}}{name}") or element.get(f"{{{_STRICT_WORD}}}{name}") or ""
+    return element.get(_ATTRIBUTE + name) or element.get(_STRICT_ATTRIBUTE + name) or ""
 
 
 def child(element: Element | None, wanted: str) -> Element | None:
-    if element is None:
-        return None
-    return next((found for found in element if kind(found) == wanted), None)
+    if element is not None:
+        for found in element:
+            if kind(found) == wanted:
+                return found
+    return None
 
 
-def value(element: Element | None, wanted: str) -> str:
-    """The `w:val` of a child; "" without it."""
-    found = child(element, wanted)
-    return "" if found is None else attribute(found, "val")
+def children(element: Element | None) -> Mapping[str, Element]:
+    """By their kind, for elements that hold each kind once, as those of properties do."""
+    return {} if element is None else {kind(found): found for found in element}
+
+
+def value(element: Element | None) -> str:
+    """The `w:val` of a property; "" where it is not set."""
+    return "" if element is None else attribute(element, "val")
 
 
 def integer(text: str) -> int | None:
@@ -90,10 +103,9 @@ def integer(text: str) -> int | None:
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
 
 
-def switched_on(properties: Element | None, wanted: str) -> bool | None:
+def is_on(element: Element | None) -> bool | None:
     """Whether a property such as bold is on; None where it is not set."""
-    found = child(properties, wanted)
-    return None if found is None else attribute(found, "val") not in _OFF
+    return None if element is None else attribute(element, "val") not in _OFF
 
 
 def content_of(container: Iterable[Element]) -> Iterator[Element]:

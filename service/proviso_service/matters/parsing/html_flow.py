@@ -29,13 +29,14 @@ _MAX_TABLES_OPEN = 60
 
 @dataclass(slots=True)
 class _Open:
-    """An element under way. `container` takes blocks, its own for a cell."""
+    """An element under way; `container` takes the blocks inside it."""
 
     look: Look
     container: list[Block]
     is_block: bool = False
     breaks_after: bool = False
     table: Table | None = None
+    is_list: bool = False
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ class Flow:
         if closed.table is not None:
             self._tables.pop()
             self._open[-1].container.extend(closed.table.blocks())
-        if tag in LISTS and self._lists and closed.is_block:
+        if closed.is_list:
             self._lists.pop()
         if tag == "li":
             self._label = ""
@@ -103,6 +104,7 @@ class Flow:
             self._break(Break.RULE)
         elif tag in LISTS:
             self._lists.append(_list(tag, attributes, style))
+            self._open[-1].is_list = True
         elif tag == "li" and self._lists:
             self._label = self._lists[-1].label(integer(attributes.get("value")))
         elif tag == "table":

@@ -50,23 +50,23 @@ def body_of(text: str) -> LexborNode | None:
 
 def walk(top: LexborNode, visitor: Visitor) -> None:
     """Tells of every text and element inside `top`; without recursion, however deep they are nested."""
-    node = top.first_child
+    node, above = top.first_child, [top]
     while node is not None:
         tag = node.tag or ""
-        following = None
+        inside = None
         if tag == _TEXT:
             visitor.text(node.text_content or "")
         elif not tag.startswith("-"):
-            following = node.first_child if visitor.open(tag, node) else None
-            if following is None:
+            inside = node.first_child if visitor.open(tag, node) else None
+            if inside is None:
                 visitor.close(tag)
-        following = following or node.next
-        while following is None:
-            node = node.parent
-            if node is None or node == top:
-                return
-            visitor.close(node.tag or "")
-            following = node.next
+            else:
+                above.append(node)
+        following = node.next if inside is None else inside
+        while following is None and len(above) > 1:
+            closed = above.pop()
+            visitor.close(closed.tag or "")
+            following = closed.next
         node = following
 
 
