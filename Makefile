@@ -3,7 +3,7 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 MODELS := .proviso/models
 
-.PHONY: setup demo serve test lint fmt type proto bench lock
+.PHONY: setup demo serve test lint fmt type proto bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -39,13 +39,16 @@ fmt: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format -w
 
 type: $(STAMP)
-	.venv/bin/mypy service/proviso_service clients/python/proviso tests benchmarks protos/plugins
+	.venv/bin/mypy service/proviso_service clients/python/proviso tests benchmarks evals protos/plugins
 
 proto: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf generate
 
 bench: setup
 	$(PY) -m benchmarks
+
+eval: setup
+	$(PY) -m evals --data $(DATA) --cache .proviso/evals
 
 lock:
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt

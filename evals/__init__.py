@@ -1,0 +1,1 @@
+"""Measures how well search finds what lawyers have marked."""

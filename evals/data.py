@@ -1,0 +1,74 @@
+"""Contracts, questions and the spans that answer them.
+
+A folder holds `contracts/*.txt`, `categories.json` (category: question) and `spans.jsonl` (contract, category, start
+and end in code points, one span a line).
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from proviso_service.matters.model import Span
+
+
+class DataProblem(Exception):
+    """The folder does not hold what is expected; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question of a category put to one contract, with the spans that answer it."""
+
+    contract: str
+    category: str
+    text: str
+    spans: tuple[Span, ...]
+
+    @property
+    def contract_is_held_out(self) -> bool:
+        return is_held_out("contract", self.contract)
+
+    @property
+    def category_is_held_out(self) -> bool:
+        return is_held_out("category", self.category)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """`contracts` are paths by name; every question is about one of them."""
+
+    contracts: dict[str, Path]
+    questions: tuple[Question, ...]
+
+
+def is_held_out(kind: str, name: str) -> bool:
+    """Whether a contract or category is in the half that nothing is chosen by; decided by its name alone."""
+    return _digest(f"{kind} {name}")[0] % 2 == 1
+
+
+def load(folder: Path, contracts: int) -> Data:
+    """So many of the contracts, chosen by their names. Raises DataProblem."""
+    paths = sorted((folder / "contracts").glob("*.txt"), key=lambda path: _digest(path.name))[:contracts]
+    if not paths:
+        raise DataProblem(f"{folder} has no contracts/*.txt")
+    try:
+        categories = json.loads((folder / "categories.json").read_text())
+        lines = [json.loads(line) for line in (folder / "spans.jsonl").read_text().splitlines()]
+    except (OSError, ValueError) as error:
+        raise DataProblem(f"{folder} cannot be read: {error}") from error
+    by_name = {path.name: path for path in paths}
+    spans: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for line in lines:
+        if line["contract"] in by_name:
+            spans[line["contract"], line["category"]].append(Span(line["start"], line["end"]))
+    questions = tuple(
+        Question(contract, category, categories[category], tuple(found))
+        for (contract, category), found in sorted(spans.items())
+    )
+    return Data(by_name, questions)
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()

@@ -1,0 +1,102 @@
+"""The contracts in a matter of their own, read, cut, embedded and stored by the service's modules."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from evals.data import Data
+from proviso_service.matters.embedding import ChunkEmbedder
+from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
+from proviso_service.matters.parsing.canonical import ReadingLimits
+from proviso_service.matters.parsing.reading import read_document
+from proviso_service.matters.ports import VectorRecord
+from proviso_service.matters.retrieval import Retriever
+from proviso_service.models.ports import Embedder
+from proviso_service.settings import DocumentSettings
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.vectors.layout import VectorLayout
+from proviso_service.storage.vectors.shelf import ChromaShelf
+
+TENANT = "evals"
+_MEDIA_TYPE = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What searches run on; `document_ids` by the contracts' names."""
+
+    matter: Matter
+    document_ids: dict[str, str]
+    chunk_count: int
+    database: Database
+    store: SqlMatterStore
+    vectors: KeptIndex
+    embedder: Embedder
+    retriever: Retriever
+
+
+@asynccontextmanager
+async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int) -> AsyncIterator[Library]:
+    """Stores the contracts in an empty folder."""
+    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
+    await database.migrate()
+    store = SqlMatterStore(database)
+    layout = VectorLayout(1, embedder.dimensions, embedder.model_id)
+    vectors = KeptIndex(store, ChromaShelf(folder / "vectors", layout), embedder.model_id, embedder.dimensions)
+    vectors.open()
+    try:
+        await vectors.until_whole()
+        matter = await store.create_matter(TENANT, "Contracts")
+        documents = [
+            await _add(store, vectors, embedder, matter, path, chunk_chars) for path in data.contracts.values()
+        ]
+        yield Library(
+            matter,
+            {document.filename: document.document_id for document in documents},
+            sum(document.chunk_count for document in documents),
+            database,
+            store,
+            vectors,
+            embedder,
+            Retriever(store, vectors, embedder, DocumentSettings()),
+        )
+    finally:
+        await vectors.close()
+        await database.close()
+
+
+async def _add(
+    store: SqlMatterStore, vectors: KeptIndex, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int
+) -> Document:
+    content = await asyncio.to_thread(path.read_bytes)
+    read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(), chunk_chars)
+    document, _ = await store.add_document(_document(matter, path.name, content))
+    embedded = await ChunkEmbedder(TENANT, store, embedder).embed(read.chunks)
+    document = await store.commit_ready(document, read.parsed, read.chunks, embedder.model_id, embedded)
+    records = [
+        VectorRecord(chunk_id(document.document_id, chunk.ordinal), matter.matter_id, document.document_id, vector)
+        for chunk, vector in zip(read.chunks, embedded, strict=True)
+    ]
+    await vectors.upsert(TENANT, records)
+    return document
+
+
+def _document(matter: Matter, filename: str, content: bytes) -> Document:
+    return Document(
+        document_id=str(uuid4()),
+        matter_id=matter.matter_id,
+        tenant=TENANT,
+        filename=filename,
+        media_type=_MEDIA_TYPE,
+        size_bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        status=DocumentStatus.PENDING,
+        upload_time=datetime.now(UTC),
+    )
