@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -158,6 +159,20 @@ async def test_a_search_finds_the_passage_and_says_where_it_is(service: RunningS
     assert best.citation.label == f"Services Agreement.md, {best.citation.heading}"
     assert answer.total_found == len(answer.results)
     assert answer.matter_id == matter_id
+    assert AGREEMENT[best.snippet.start :].startswith(best.snippet.text)
+    marked = [best.snippet.text[span.start : span.end].lower() for span in best.snippet.highlights]
+    assert {"law", "agreement"} <= set(marked)
+
+
+async def test_every_result_holds_the_phrase_in_quotes(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    found = await service.tools.Search(
+        tools_pb2.SearchRequest(matter_id=matter_id, query='"the laws of"', max_results=20)
+    )
+    assert found.results
+    assert all("the laws of" in " ".join(one.chunk_text.lower().split()) for one in found.results)
+    nothing = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query='"of laws the"'))
+    assert (list(nothing.results), nothing.documents_available) == ([], ["Services Agreement.md"])
 
 
 async def test_a_text_is_read_whole_or_in_part(service: RunningService) -> None:
@@ -174,3 +189,33 @@ async def test_a_text_is_read_whole_or_in_part(service: RunningService) -> None:
     assert (part.text, part.start, part.truncated, part.file_type) == (AGREEMENT[2:10], 2, True, "md")
     neither = await refusal(service.tools.GetDocumentText(tools_pb2.GetDocumentTextRequest(matter_id=matter_id)))
     assert neither.violations == {"document_id": "document_id or filename is required"}
+
+
+async def test_a_text_is_read_by_heading(service: RunningService) -> None:
+    matter_id = await service.create_matter(agreement=AGREEMENT)
+    request = tools_pb2.SearchRequest(matter_id=matter_id, query="Which law governs the agreement?", max_results=1)
+    wanted = (await service.tools.Search(request)).results[0].citation
+    named = tools_pb2.GetDocumentTextRequest(matter_id=matter_id, filename="agreement.md", heading=wanted.heading)
+    section = await service.tools.GetDocumentText(named)
+    assert AGREEMENT[section.start :].startswith(section.text)
+    assert wanted.heading in section.text
+    assert (section.section_path, section.page, section.truncated) == (wanted.section_path, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "violations"),
+    [
+        ({"page": 1}, {"page": "agreement.md has no pages; ask for a heading or a position"}),
+        (
+            {"start": 1, "heading": "Fees"},
+            {"start": "only one of start, page and heading can be given"}
+            | {"heading": "only one of start, page and heading can be given"},
+        ),
+    ],
+)
+async def test_a_part_that_cannot_be_read_is_a_violation(
+    service: RunningService, wanted: dict[str, Any], violations: dict[str, str]
+) -> None:
+    matter_id = await service.create_matter(agreement=AGREEMENT)
+    named = tools_pb2.GetDocumentTextRequest(matter_id=matter_id, filename="agreement.md", **wanted)
+    assert (await refusal(service.tools.GetDocumentText(named))).violations == violations

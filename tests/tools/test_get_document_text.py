@@ -25,3 +25,17 @@ def test_only_what_can_be_shown_is_a_source() -> None:
     assert TEXT.startswith(passage.text)
     assert len(shown) <= len(passage.text) <= 1_000
     assert passage.text.startswith(shown)
+
+
+def test_a_part_says_its_page_and_headings_and_is_cited_by_them() -> None:
+    numbered: list[Passage] = []
+
+    def number(passage: Passage) -> int:
+        numbered.append(passage)
+        return len(numbered)
+
+    path = ("Lease", "1. Rent")
+    part = DocumentText(document(), "The rent.", 500, 900, truncated=False, page=3, section_path=path)
+    shown = json.loads(TextResult(part).render(number, 1_000).text)
+    assert (shown["page"], shown["section_path"]) == (3, list(path))
+    assert numbered == [Passage(document().document_id, document().filename, 500, "The rent.", 3, "1. Rent")]
