@@ -12,7 +12,7 @@ from proviso_service.matters.parsing.pdf_bookmarks import read_bookmarks
 from proviso_service.matters.parsing.pdf_furniture import repeated_stamps, running_rows
 from proviso_service.matters.parsing.pdf_layout import Block, arrange
 from proviso_service.matters.parsing.pdf_lines import PageText, frame_of, read_page
-from proviso_service.matters.parsing.pdf_opening import opened, page_or_none, without_text
+from proviso_service.matters.parsing.pdf_opening import open_page, opened, without_text
 from proviso_service.matters.parsing.pdf_outline import outline
 from proviso_service.matters.parsing.pdf_paragraphs import paragraphs
 from proviso_service.matters.parsing.pdf_rules import Grid, find_grids
@@ -37,7 +37,7 @@ def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[
     document.init_forms()
     chars = 0
     for index in range(min(len(document), limits.max_pages)):
-        page = page_or_none(document, index)
+        page = open_page(document, index)
         if page is None:
             continue
         try:
@@ -45,7 +45,7 @@ def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[
             grids = find_grids(page, frame_of(page, text.quarter_turns)) if _has_cells(text) else ()
         finally:
             page.close()
-        chars += sum(len(segment.text) for segment in text.segments)
+        chars += sum(len(segment.text) for segment in text.segments) + sum(map(len, text.stamps))
         if chars > limits.max_text_chars:
             raise text_too_long(limits)
         yield text, grids

@@ -14,6 +14,9 @@ from proviso_service.matters.parsing.pdf_tables import is_next_row
 # of another print ended.
 _MARGIN = 0.15
 _SAME_PLACE = 0.012
+# Of the font size, between two lines, and of the page's width, of a line of text.
+_CLOSE = 1.5
+_FULL = 0.6
 # Nothing can come back often in a document of fewer pages.
 _FEW_PAGES = 3
 
@@ -124,15 +127,23 @@ def _part_openings(rows: Sequence[Sequence[_PageRow]], running: set[tuple[int, i
 
 
 def _cut(page: PageText, rows: Sequence[_PageRow], running: set[int]) -> Running:
-    top = 0
-    while top < len(rows) and top in running:
-        top += 1
-    bottom = len(rows)
-    while bottom > top and bottom - 1 in running:
-        bottom -= 1
+    top = next((index for index in range(len(rows)) if index not in running), len(rows))
+    while 0 < top < len(rows) and not _is_set_apart(rows[top - 1], rows[top - 1].row, rows[top].row):
+        top -= 1
+    bottom = next((index + 1 for index in range(len(rows) - 1, top - 1, -1) if index not in running), top)
+    while top < bottom < len(rows) and not _is_set_apart(rows[bottom], rows[bottom - 1].row, rows[bottom].row):
+        bottom += 1
     taken = {segment.order for row in (*rows[:top], *rows[bottom:]) for segment in row.row}
     return Running(
         tuple(row.text for row in rows[:top]),
         tuple(row.text for row in rows[bottom:]),
         tuple(segment for segment in page.segments if segment.order not in taken),
     )
+
+
+def _is_set_apart(running: _PageRow, upper: Row, lower: Row) -> bool:
+    """Whether a running row next to the text is not a line of it: pages of a form can begin with the same words."""
+    close = lower[0].baseline - upper[0].baseline < _CLOSE * lower[0].size
+    full = running.row[-1].right - running.row[0].left > _FULL * running.page.width
+    goes_on = running.row is lower and running.text[:1].islower()
+    return running.is_page_number or not (close and (full or goes_on) and upper[0].size == lower[0].size)

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable
 
-_DIVIDED = re.compile(r"(?:^|(?<=[\s(\"'\u201c\u2018/]))([^\W\d_]+(?:['\u2019-][^\W\d_]+)*)-$")
+_DIVIDED = re.compile(r"[(\[\"'\u201c\u2018/]*([^\W\d_]+(?:['\u2019-][^\W\d_]+)*)-")
 _NEXT = re.compile(r"[^\W\d_]+")
+_MAX_WORD_CHARS = 60
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Words of their own, that no line end leaves over from a longer one.
 _PREFIXES = re.compile(
@@ -36,7 +37,7 @@ def join_lines(above: str, below: str, words: Vocabulary) -> tuple[str, str]:
         return above, ""
     if not above.endswith("-") or len(above) < 2 or not above[-2].isalnum():
         return above, " "
-    divided, following = _DIVIDED.search(above), _NEXT.match(below)
+    divided, following = _DIVIDED.fullmatch(above.rsplit(" ", maxsplit=1)[-1][-_MAX_WORD_CHARS:]), _NEXT.match(below)
     if divided is None or following is None:
         return above, "" if below[:1].isalnum() else " "
     first, second = divided[1], following[0]

@@ -158,7 +158,7 @@ class _Glyphs:
         self._matrix = pdfium.FS_MATRIX()
         self._x, self._y = c_double(), c_double()
         self._name, self._flags = create_string_buffer(128), c_int()
-        text = textpage.get_text_range(errors="surrogatepass")
+        text = _text_of(textpage)
         self._has_pairs = bool(text) and max(text) > "\uffff"
         self.text = _units(text) if self._has_pairs else text
         self._is_mapped = len(self.text) != textpage.count_chars()
@@ -167,7 +167,7 @@ class _Glyphs:
         text = self.text[start:end]
         if self._has_pairs:
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-")
+        return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-").replace("\u00a0", " ")
 
     def extent(self, position: int, axis: "_Axis") -> tuple[float, float]:
         """Where a character begins and where the next one is to begin, in the direction of reading."""
@@ -269,6 +269,15 @@ def _parts(glyphs: _Glyphs, span: _Span, axis: _Axis, wide: float) -> Iterator[_
             yield _Part(start, before, left, right)
             start, left = after, next_left
     yield _Part(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
+
+
+def _text_of(textpage: PdfTextPage) -> str:
+    """All of its text but for characters at either end that stand for nothing."""
+    active = pdfium.FPDFText_GetTextIndexFromCharIndex
+    count = textpage.count_chars()
+    first = next((index for index in range(count) if active(textpage, index) >= 0), count)
+    last = next((index for index in range(count - 1, first - 1, -1) if active(textpage, index) >= 0), first - 1)
+    return str(textpage.get_text_range(first, last - first + 1, errors="surrogatepass")) if first <= last else ""
 
 
 def _units(text: str) -> str:

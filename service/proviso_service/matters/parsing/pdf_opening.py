@@ -21,6 +21,7 @@ _TAIL_BYTES = 4_096
 _END_MARK = b"%%EOF"
 # Looked through for images.
 _MAX_PAGES_LOOKED_AT = 20
+_MAX_ANNOTATIONS = 1_000
 
 
 @contextmanager
@@ -38,12 +39,27 @@ def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
         document.close()
 
 
-def page_or_none(document: PdfDocument, index: int) -> PdfPage | None:
-    """None for a page that is counted but not there."""
+def open_page(document: PdfDocument, index: int) -> PdfPage | None:
+    """A page with what was filled in as part of its text; None for one that is counted but not there."""
     try:
-        return document[index]
+        page = document[index]
+        if _is_filled_in(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS:
+            page.close()
+            page = document[index]
     except PdfiumError:
         return None
+    return page
+
+
+def _is_filled_in(page: PdfPage) -> bool:
+    """Whether there are form fields or typed remarks on it."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        subtype = pdfium.FPDFAnnot_GetSubtype(annotation)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if subtype in (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT):
+            return True
+    return False
 
 
 def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None:
@@ -51,7 +67,7 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
     if not whole:
         raise UnsupportedDocument(DAMAGED)
     # The count that a file claims is believed only when there is such a page.
-    if len(document) > limits.max_pages and page_or_none(document, limits.max_pages):
+    if len(document) > limits.max_pages and open_page(document, limits.max_pages):
         raise UnsupportedDocument(
             f"The PDF has {len(document):,} pages; up to {limits.max_pages:,} are read. Split it and upload the parts."
         )
@@ -77,7 +93,7 @@ def without_text(document: PdfDocument) -> UnsupportedDocument:
 
 def _has_image(document: PdfDocument) -> bool:
     for index in range(min(len(document), _MAX_PAGES_LOOKED_AT)):
-        page = page_or_none(document, index)
+        page = open_page(document, index)
         if page is None:
             continue
         try:

@@ -22,6 +22,8 @@ _SIZE_CHANGE = 1.12
 _INDENT = 1.0
 _MIN_MEASURED_LINES = 8
 
+# What a line ends on is in so many characters.
+_TAIL_CHARS = 80
 _CLOSING = "\"')]\u201d\u2019"
 _TERMINAL = (".", ";", ":", "!", "?")
 _FILLED_IN = re.compile(r"(?:_{3}|\.{4}|(?:\. ){4})[^a-z]*$")
@@ -156,11 +158,11 @@ def _break(paragraph: Sequence[Line], line: Line, setting: Setting, right: float
     if _is_wide(paragraph, line, setting):
         close = line.baseline - above.baseline <= _MAX_SPACING * above.size
         return Break.NONE if goes_on and full and close else Break.PARAGRAPH
-    if goes_on or (_OPEN_END.search(above.text) and not _changes_size(above, line)):
+    if goes_on or (_OPEN_END.search(_tail(above)) and not _changes_size(above, line)):
         return Break.NONE
     if _changes_size(above, line):
         return Break.PARAGRAPH
-    if _FILLED_IN.search(above.text):
+    if _FILLED_IN.search(_tail(above)):
         return Break.LINE
     return _at_end_of_line(above, line, full=full)
 
@@ -180,9 +182,9 @@ def _break_apart(above: Line, line: Line, right: float) -> Break:
         return Break.PARAGRAPH
     if _goes_on(above, line):
         return Break.NONE
-    if _changes_size(above, line) or above.bold != line.bold or _FILLED_IN.search(above.text):
+    if _changes_size(above, line) or above.bold != line.bold or _FILLED_IN.search(_tail(above)):
         return Break.PARAGRAPH
-    if _OPEN_END.search(above.text) or (_is_full(above, line, right) and not _ends_sentence(above)):
+    if _OPEN_END.search(_tail(above)) or (_is_full(above, line, right) and not _ends_sentence(above)):
         return Break.NONE
     return Break.PARAGRAPH
 
@@ -192,9 +194,9 @@ def _begins_item(above: Line, line: Line) -> bool:
     label = label_of(line.text)
     if not label:
         return False
-    if label[0].isalnum() and not _ITEM_ENDS.search(above.text):
-        return not (_OPEN_END.search(above.text) or _REFERENCE.search(above.text) or _goes_on(above, line))
-    return not _REFERENCE.search(above.text)
+    if label[0].isalnum() and not _ITEM_ENDS.search(_tail(above)):
+        return not (_OPEN_END.search(_tail(above)) or _REFERENCE.search(_tail(above)) or _goes_on(above, line))
+    return not _REFERENCE.search(_tail(above))
 
 
 def _goes_on(above: Line, line: Line) -> bool:
@@ -211,6 +213,10 @@ def _is_full(above: Line, line: Line, right: float) -> bool:
     first = line.text.partition(" ")[0]
     width = (line.right - line.left) * len(first) / max(1, len(line.text))
     return above.right + width + above.size / 4 > right - above.size / 2
+
+
+def _tail(line: Line) -> str:
+    return line.text[-_TAIL_CHARS:]
 
 
 def _is_wide(paragraph: Sequence[Line], line: Line, setting: Setting) -> bool:

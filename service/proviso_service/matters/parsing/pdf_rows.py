@@ -10,13 +10,15 @@ Row = tuple[Segment, ...]
 # Of the font size.
 _SAME_LINE = 0.35
 _MAX_OVERLAP = 0.5
+# More pieces than any line has that is to be read.
+_MAX_PIECES = 200
 
 
 def rows_of(segments: Iterable[Segment]) -> list[Row]:
     """The rows that segments make, from the top."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda s: (s.baseline, s.left)):
-        if rows and _is_beside(segment, rows[-1]):
+        if rows and len(rows[-1]) < _MAX_PIECES and _is_beside(segment, rows[-1]):
             rows[-1].append(segment)
         else:
             rows.append([segment])

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_float
 from dataclasses import dataclass
+from itertools import islice
 
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage
@@ -16,7 +17,10 @@ _MIN_LENGTH = 6.0
 _TOUCHING = 3.0
 _MAX_OBJECTS = 20_000
 # A page with more is a drawing.
-_MAX_RULES = 1_000
+_MAX_RULES = 20_000
+_MAX_LINES = 400
+# Two columns have three rules beside them, and one above and below.
+_MIN_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,11 @@ def _middle(segment: Segment) -> tuple[float, float]:
 
 def find_grids(page: PdfPage, frame: Frame) -> tuple[Grid, ...]:
     """The ruled tables of a page, from its top: lines that touch, with at least two columns between them."""
-    rules = list(_rules(page, frame))
-    if not 5 <= len(rules) <= _MAX_RULES:
+    rules = list(islice(_rules(page, frame), _MAX_RULES))
+    lines = [*_lined_up([r for r in rules if r.vertical]), *_lined_up([r for r in rules if not r.vertical])]
+    if not _MIN_LINES <= len(lines) <= _MAX_LINES:
         return ()
-    grids = (_grid(group) for group in _touching(rules))
+    grids = (_grid(group) for group in _touching(lines))
     return tuple(sorted((grid for grid in grids if grid), key=lambda grid: grid.rows[0]))
 
 
@@ -98,6 +103,30 @@ def _edges(box: Rule) -> Iterator[Rule]:
     yield Rule(box.left, box.bottom, box.right, box.bottom)
     yield Rule(box.left, box.top, box.left, box.bottom)
     yield Rule(box.right, box.top, box.right, box.bottom)
+
+
+def _lined_up(rules: Iterable[Rule]) -> list[Rule]:
+    """Rules of one direction, those that continue each other as one: many programs draw every cell's own."""
+    lines: list[Rule] = []
+    for rule in sorted(rules, key=_along):
+        last = lines[-1] if lines else None
+        if last and _along(last)[0] == _along(rule)[0] and last.touches(rule):
+            lines[-1] = Rule(
+                min(last.left, rule.left),
+                min(last.top, rule.top),
+                max(last.right, rule.right),
+                max(last.bottom, rule.bottom),
+            )
+        else:
+            lines.append(rule)
+    return lines
+
+
+def _along(rule: Rule) -> tuple[int, float]:
+    """Where the rule stands, in steps of a few points, and where it begins."""
+    if rule.vertical:
+        return round((rule.left + rule.right) / 2 / _TOUCHING), rule.top
+    return round((rule.top + rule.bottom) / 2 / _TOUCHING), rule.left
 
 
 def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:

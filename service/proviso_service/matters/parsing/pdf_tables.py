@@ -15,6 +15,7 @@ _MAX_WRAPPED_PITCH = 1.5
 _CLEAR_GAP = 2.0
 # Without clear gaps: two lines of justified text can have gaps at the same place by chance.
 _MIN_ROWS = 3
+_MAX_CELL_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,15 @@ def cut_tables(rows: Sequence[Row]) -> Iterator[Sequence[Row] | Table]:
 def _table_length(rows: Sequence[Row], start: int) -> int:
     """Number of rows of the table that begins with this one, with the further lines of their cells; 1 where none
     begins."""
-    full = [rows[start]]
+    if len(rows[start]) < 2:
+        return 1
+    full, last = [rows[start]], start
     end = start + 1
     while end < len(rows):
         if is_next_row(full[-1], rows[end]):
             full.append(rows[end])
-        elif len(full[0]) < 2 or not _is_wrapped(rows[end - 1], rows[end], full[-1]):
+            last = end
+        elif end - last > _MAX_CELL_LINES or not _is_wrapped(rows[end - 1], rows[end], full[-1]):
             break
         end += 1
     is_table = len(full) >= _MIN_ROWS or (len(full) == 2 and all(map(_has_clear_gaps, full)))
