@@ -27,6 +27,7 @@ _LEAVING_S = 5.0
 """A process this close to its end is not asked any more."""
 _MARGIN_S = 30.0
 """Beyond the time limit of reading: for passing on a file and its answer."""
+_ATTEMPTS = 2
 _UTF8_BYTES = 4
 
 OUT_OF_TIME = "Reading the file took too long. Split it and upload the parts."
@@ -65,12 +66,10 @@ class ProcessReader:
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
         """Raises UnsupportedDocument; NotReady when no process can be started, Draining after `close`."""
         async with self._slots:
-            try:
-                answer, ending = await self._ask(self._request(media_type, content), content)
-            except WorkerLost:
-                _log.warning("reader_lost", media_type=media_type)
-                answer, ending = await self._ask_again(media_type, content)
-            return await asyncio.to_thread(self._concluded, media_type, answer, ending)
+            conclusion = await self._conclusion(media_type, content)
+        if isinstance(conclusion, str):
+            raise UnsupportedDocument(conclusion)
+        return conclusion
 
     async def close(self) -> None:
         """Ends every process. Reads under way must have been cancelled before."""
@@ -81,23 +80,30 @@ class ProcessReader:
         while self._endings:
             await asyncio.gather(*self._endings)
 
-    async def _ask_again(self, media_type: str, content: bytes) -> tuple[bytearray, Ending]:
-        """Another process for a file that one was lost with; not a third."""
-        try:
-            return await self._ask(self._request(media_type, content), content)
-        except WorkerLost as error:
-            _log.warning("reader_lost_again", media_type=media_type)
-            raise UnsupportedDocument(DAMAGED) from error
+    async def _conclusion(self, media_type: str, content: bytes) -> ReadDocument | str:
+        """The document, or the reason why there is none. A file that a process was lost with gets another one, not a
+        third."""
+        request = self._request(media_type, content)
+        for _ in range(_ATTEMPTS):
+            try:
+                answer, ending = await self._ask(request, content)
+            except WorkerLost:
+                _log.warning("reader_lost", media_type=media_type)
+            except TimeoutError:
+                _log.warning("reader_stuck", media_type=media_type)
+                return OUT_OF_TIME
+            else:
+                return await asyncio.to_thread(self._concluded, media_type, answer, ending)
+        return DAMAGED
 
     async def _ask(self, request: Request, content: bytes) -> tuple[bytearray, Ending]:
+        """Raises WorkerLost, and TimeoutError when the process itself hangs."""
         worker = await self._worker()
         try:
             async with asyncio.timeout(request.time_limit_s + _MARGIN_S):
                 answered = await worker.exchange(request, content)
-        except BaseException as error:
+        except BaseException:
             self._end(worker)
-            if isinstance(error, TimeoutError):
-                raise UnsupportedDocument(OUT_OF_TIME) from error
             raise
         if self._is_closed:
             self._end(worker)
@@ -139,20 +145,20 @@ class ProcessReader:
             answer_bytes=settings.max_text_chars * _UTF8_BYTES + STRUCTURE_BYTES,
         )
 
-    def _concluded(self, media_type: str, answer: bytearray, ending: Ending) -> ReadDocument:
-        if ending.outcome is Outcome.EXITED:
-            return self._decoded(media_type, answer)
-        _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
-        raise UnsupportedDocument(_REASONS[ending.outcome])
-
-    def _decoded(self, media_type: str, answer: bytearray) -> ReadDocument:
+    def _concluded(self, media_type: str, answer: bytearray, ending: Ending) -> ReadDocument | str:
+        """Nothing is raised here: an exception would keep the answer, which may be large, as long as it lives."""
+        if ending.outcome is not Outcome.EXITED:
+            _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
+            return _REASONS[ending.outcome]
         try:
             return decode_answer(answer, Bounds(self._settings.max_text_chars, self._settings.chunk_chars))
-        except ChildOutOfMemory as error:
-            raise UnsupportedDocument(OUT_OF_MEMORY) from error
-        except (ChildFault, BrokenAnswer) as error:
-            _log.warning("reading_failed", media_type=media_type, failure=type(error).__name__, where=str(error))
-            raise UnsupportedDocument(DAMAGED) from error
+        except UnsupportedDocument as refused:
+            return refused.message
+        except ChildOutOfMemory:
+            return OUT_OF_MEMORY
+        except (ChildFault, BrokenAnswer) as failure:
+            _log.warning("reading_failed", media_type=media_type, failure=type(failure).__name__, where=str(failure))
+            return DAMAGED
 
 
 _REASONS = {

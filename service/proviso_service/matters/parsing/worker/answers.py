@@ -117,28 +117,24 @@ def _json_frame(kind: bytes, batch: Sequence[object]) -> bytes:
 def decode_answer(content: bytes | bytearray, bounds: Bounds) -> ReadDocument:
     """The document. Raises UnsupportedDocument with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
     for whatever is no answer."""
+    answer = _Answer(bounds)
     try:
-        answer = _Answer(bounds)
         for kind, payload in _frames(content):
-            if answer.verdict:
-                raise BrokenAnswer("more after the end")
+            _demand(not answer.verdict, "more after the end")
             answer.take(kind, payload)
         return answer.read()
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, UnicodeError) as error:
         raise BrokenAnswer(type(error).__name__) from error
 
 
-def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, memoryview]]:
-    view = memoryview(content)
+def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, bytes]]:
     position = 0
-    while position < len(view):
-        if len(view) - position < HEADER.size:
-            raise BrokenAnswer("half a frame")
-        kind, size = HEADER.unpack_from(view, position)
+    while position < len(content):
+        _demand(len(content) - position >= HEADER.size, "half a frame")
+        kind, size = HEADER.unpack_from(content, position)
         position += HEADER.size
-        if size > min(_MAX_PAYLOAD_BYTES, len(view) - position):
-            raise BrokenAnswer("a frame too large")
-        yield kind, view[position : position + size]
+        _demand(size <= min(_MAX_PAYLOAD_BYTES, len(content) - position), "a frame too large")
+        yield kind, bytes(content[position : position + size])
         position += size
 
 
@@ -155,14 +151,14 @@ class _Answer:
         default_factory=lambda: {kind: [] for kind in (_HEADINGS, _PAGES, _FURNITURE, _TITLES, _CHUNKS)}
     )
 
-    def take(self, kind: bytes, payload: memoryview) -> None:
+    def take(self, kind: bytes, payload: bytes) -> None:
         if kind == _TEXT:
             self._pieces.append(self._decoder.decode(payload))
         elif kind in _VERDICTS:
             self.verdict = kind
             self.message = _line(str(payload, "utf-8"))
         else:
-            self._batches[kind].extend(json.loads(bytes(payload)))
+            self._batches[kind].extend(json.loads(payload))
 
     def read(self) -> ReadDocument:
         if self.verdict == UNSUPPORTED and self.message:

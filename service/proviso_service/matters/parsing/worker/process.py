@@ -110,7 +110,7 @@ class WorkerProcess:
 
 def _environment() -> dict[str, str]:
     """The modules that this process has, and what the interpreter and its libraries need to be found."""
-    paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
+    paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path)
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "LANG", "LC_ALL") if name in os.environ}
     return kept | {"PYTHONPATH": paths}
 
