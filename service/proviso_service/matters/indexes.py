@@ -47,8 +47,8 @@ class VectorSource(Protocol):
         them: their document is gone, FAILED, or READY without them."""
         ...
 
-    async def unfinished(self, documents: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Those of the documents, by tenant and id, that are neither gone nor READY nor FAILED."""
+    async def unfinished(self, tenant: str, document_ids: Sequence[str]) -> Sequence[str]:
+        """Those of the documents that are neither gone nor READY nor FAILED."""
         ...
 
 

@@ -269,7 +269,12 @@ class KeptIndex:
 
     async def _ended(self, documents: Documents) -> Documents:
         """Those of the documents that are READY, FAILED or gone."""
-        return documents - set(await self._source.unfinished(sorted(documents)))
+        tenants = {tenant for tenant, _ in documents}
+        unfinished: Documents = set()
+        for tenant in tenants:
+            ids = [document_id for owner, document_id in documents if owner == tenant]
+            unfinished |= {(tenant, document_id) for document_id in await self._source.unfinished(tenant, ids)}
+        return documents - unfinished
 
 
 def _require(in_use: bool) -> None:

@@ -38,7 +38,7 @@ class Rebuild:
 
     def end(self, failure: ProvisoError | None = None) -> None:
         self._ended, self._failure = True, failure
-        self._changed.set()
+        self._set(self._progress if failure else RebuildProgress(self._progress.total, self._progress.total))
 
     async def watch(self) -> AsyncGenerator[RebuildProgress, None]:
         """Each state until the end. Raises what the rebuilding has failed with."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -17,7 +18,7 @@ from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnRequest
-from tests.support.stored import a_document, an_outcome, ingested
+from tests.support.stored import DIMENSIONS, MODEL, a_document, an_outcome, ingested
 
 ANNA = Caller("acme", "anna")
 REQUEST = TurnRequest("?", session_id="s", request_id="r")
@@ -33,14 +34,20 @@ class Statements:
     def note(self, _connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
         self._seen.append((statement, parameters))
 
-    def scans(self) -> list[str]:
-        """Tables that were read from end to end."""
-        steps = [
+    def forget(self) -> None:
+        self._seen.clear()
+
+    def steps(self) -> list[str]:
+        return [
             step
             for statement, parameters in self._seen
             if statement.startswith(("SELECT", "UPDATE", "DELETE"))
             for *_, step in self._plans.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
         ]
+
+    def scans(self) -> list[str]:
+        """Tables that were read from end to end."""
+        steps = self.steps()
         assert steps
         # FTS5 has a plan of its own, and a materialised result may well be read whole.
         return [
@@ -105,6 +112,18 @@ async def test_looking_for_what_is_left_reads_that_only(
     assert statements.scans() == ["SCAN matters USING INDEX ix_matters_deleted"]
 
 
+async def test_the_vectors_of_a_matter_are_read_without_those_of_others(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    await ingested(matters, matter, "Rent is due.")
+    statements.forget()
+    await matters.nearest_chunks("acme", matter.matter_id, MODEL, np.ones(DIMENSIONS, dtype=np.float32), 10)
+    assert [batch async for batch in matters.matter_vectors("acme", matter.matter_id, MODEL, 10)]
+    searches = [step for step in statements.steps() if " chunks " in step]
+    assert len(searches) == 2
+    assert all("(tenant=? AND document_id=?" in step for step in searches)
+
+
 async def test_documents_and_their_contents_are_found_by_index(
     matters: SqlMatterStore, matter: Matter, statements: Statements
 ) -> None:
@@ -121,6 +140,9 @@ async def test_documents_and_their_contents_are_found_by_index(
     await matters.search_words("acme", matter.matter_id, "tenant rent", 10)
     await matters.documents_matching("acme", matter.matter_id, "tenant insures")
     await matters.known_embeddings("acme", "model", ["hash"])
+    await matters.vectors_of_chunks("acme", MODEL, [stored.chunk_id])
+    await matters.unclaimed_chunks("acme", MODEL, {stored.chunk_id: document.document_id})
+    await matters.unfinished("acme", [document.document_id])
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     await matters.delete_matter("acme", matter.matter_id)
     while await matters.delete_documents("acme", matter.matter_id):

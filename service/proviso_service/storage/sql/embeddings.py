@@ -4,20 +4,20 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.sql.database import Store, reading
-from proviso_service.storage.sql.tables import chunks, documents, embeddings
+from proviso_service.storage.sql.tables import chunks, documents, embeddings, matters
 
 HASHES_PER_QUERY = 500
 DOCUMENTS_PER_QUERY = 500
 ROWS_SCORED = 2_000
 """Vectors held at once by an exact search."""
 
-_JOINED = documents.join(chunks).join(embeddings)
+_JOINED = documents.join(matters).join(chunks).join(embeddings)
 
 
 class EmbeddingRows(Store):
@@ -48,21 +48,27 @@ class EmbeddingRows(Store):
         limit: int,
         document_ids: Sequence[str] = (),
     ) -> Sequence[VectorHit]:
+        ready = [
+            document_id
+            for document_id in _chunk_counts(transaction, tenant, matter_id)
+            if not document_ids or document_id in document_ids
+        ]
         query = select(chunks.c.chunk_id, embeddings.c.vector).select_from(_JOINED)
-        query = query.where(*_of_matter(tenant, matter_id, model_id))
-        if document_ids:
-            query = query.where(documents.c.document_id.in_(document_ids))
+        query = query.where(documents.c.tenant == tenant, *_ready(model_id)).execution_options(yield_per=ROWS_SCORED)
         best: list[tuple[float, str]] = []
-        for rows in transaction.execute(query.execution_options(yield_per=ROWS_SCORED)).partitions():
-            best = sorted([*best, *_nearest(rows, vector, limit)], key=lambda scored: (-scored[0], scored[1]))[:limit]
+        for start in range(0, len(ready), DOCUMENTS_PER_QUERY):
+            some = documents.c.document_id.in_(ready[start : start + DOCUMENTS_PER_QUERY])
+            for rows in transaction.execute(query.where(some)).partitions():
+                scored = [*best, *_nearest(rows, vector, limit)]
+                best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:limit]
         return [VectorHit(chunk_id, similarity) for similarity, chunk_id in best]
 
     @reading
     def indexed_matters(self, transaction: Connection, model_id: str) -> Mapping[tuple[str, str], int]:
         query = (
             select(documents.c.tenant, documents.c.matter_id, func.count())
-            .select_from(documents.join(chunks))
-            .where(documents.c.status == DocumentStatus.READY, chunks.c.model_id == model_id)
+            .select_from(documents.join(matters).join(chunks))
+            .where(documents.c.status == DocumentStatus.READY, chunks.c.model_id == model_id, ~matters.c.deleted)
             .group_by(documents.c.tenant, documents.c.matter_id)
         )
         return {(tenant, matter_id): count for tenant, matter_id, count in transaction.execute(query)}
@@ -71,7 +77,7 @@ class EmbeddingRows(Store):
         self, tenant: str, matter_id: str, model_id: str, batch_size: int
     ) -> AsyncIterator[Sequence[VectorRecord]]:
         # No transaction is held while the caller works on a batch.
-        for ids, first in _batches(await self._chunk_counts(tenant, matter_id), batch_size):
+        for ids, first in _batches(await self._counts(tenant, matter_id), batch_size):
             part = chunks.c.ordinal.between(first, first + batch_size - 1)
             if records := await self._vectors(tenant, model_id, documents.c.document_id.in_(ids), part):
                 yield records
@@ -87,7 +93,7 @@ class EmbeddingRows(Store):
             documents.c.tenant == tenant, documents.c.document_id.in_(set(document_of.values()))
         )
         final = {document_id: found.is_final for document_id, found in transaction.execute(status)}
-        ready = select(chunks.c.chunk_id).select_from(chunks.join(documents))
+        ready = select(chunks.c.chunk_id).select_from(documents.join(matters).join(chunks))
         ready = ready.where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(list(document_of)), *_ready(model_id))
         claimed = set(transaction.execute(ready).scalars())
         return [
@@ -97,25 +103,17 @@ class EmbeddingRows(Store):
         ]
 
     @reading
-    def unfinished(self, transaction: Connection, documents_asked: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
-        for start in range(0, len(documents_asked), DOCUMENTS_PER_QUERY):
-            asked = documents_asked[start : start + DOCUMENTS_PER_QUERY]
-            query = select(documents.c.tenant, documents.c.document_id).where(
-                tuple_(documents.c.tenant, documents.c.document_id).in_(asked),
-                documents.c.status.not_in((DocumentStatus.READY, DocumentStatus.FAILED)),
-            )
-            found += [(tenant, document_id) for tenant, document_id in transaction.execute(query)]
-        return found
+    def unfinished(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> Sequence[str]:
+        query = select(documents.c.document_id).where(
+            documents.c.tenant == tenant,
+            documents.c.document_id.in_(document_ids),
+            documents.c.status.not_in((DocumentStatus.READY, DocumentStatus.FAILED)),
+        )
+        return transaction.execute(query).scalars().all()
 
     @reading
-    def _chunk_counts(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, int]:
-        query = select(documents.c.document_id, documents.c.chunk_count).where(
-            documents.c.tenant == tenant,
-            documents.c.matter_id == matter_id,
-            documents.c.status == DocumentStatus.READY,
-        )
-        return {row.document_id: row.chunk_count for row in transaction.execute(query)}
+    def _counts(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, int]:
+        return _chunk_counts(transaction, tenant, matter_id)
 
     @reading
     def _vectors(
@@ -130,11 +128,19 @@ class EmbeddingRows(Store):
 
 
 def _ready(model_id: str) -> tuple[ColumnElement[bool], ...]:
-    return (documents.c.status == DocumentStatus.READY, chunks.c.model_id == model_id)
+    # The function keeps the planner from the index by model, which would lead it through every chunk of the tenant.
+    of_model = func.coalesce(chunks.c.model_id, "") == model_id
+    return (documents.c.status == DocumentStatus.READY, ~matters.c.deleted, of_model)
 
 
-def _of_matter(tenant: str, matter_id: str, model_id: str) -> tuple[ColumnElement[bool], ...]:
-    return (documents.c.tenant == tenant, documents.c.matter_id == matter_id, *_ready(model_id))
+def _chunk_counts(transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, int]:
+    """Of the matter's READY documents."""
+    query = select(documents.c.document_id, documents.c.chunk_count).where(
+        documents.c.tenant == tenant,
+        documents.c.matter_id == matter_id,
+        documents.c.status == DocumentStatus.READY,
+    )
+    return {row.document_id: row.chunk_count for row in transaction.execute(query)}
 
 
 def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], int]]:
@@ -156,10 +162,9 @@ def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], 
 
 
 def _nearest(rows: Sequence[Row[Any, Any]], vector: Vectors, limit: int) -> list[tuple[float, str]]:
-    packed = np.frombuffer(b"".join(row.vector for row in rows), dtype="<f4")
-    similarities = packed.reshape(len(rows), -1) @ vector
-    best = np.argsort(-similarities)[:limit]
-    return [(float(similarities[row]), rows[row].chunk_id) for row in best]
+    values = np.frombuffer(b"".join(packed for _, packed in rows), dtype="<f4")
+    similarities = values.reshape(len(rows), -1) @ vector
+    return [(float(similarities[row]), rows[row].chunk_id) for row in np.argsort(-similarities)[:limit]]
 
 
 def _vector(packed: bytes) -> Vectors:

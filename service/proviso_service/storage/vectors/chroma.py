@@ -12,7 +12,7 @@ from proviso_service.models.ports import Vectors
 from proviso_service.storage.vectors.layout import VectorLayout, index_id, scope_of, tenant_and_chunk
 from proviso_service.storage.vectors.process import WorkerProcess
 
-BATCH_RECORDS = 64
+BATCH_RECORDS = 32
 """Records of one write. Chroma keeps its process's interpreter while it writes, and searches wait for that: some 30 ms
 at this size, 0.4 s for a thousand; smaller batches take longer in all."""
 

@@ -35,6 +35,7 @@ class WorkerProcess:
         self._waiting: dict[int, asyncio.Future[Answer]] = {_OPENED: opened}
         self._last_id = _OPENED
         self._end = ""
+        self._is_late = False
         self._reading = asyncio.create_task(self._read_answers())
 
     @classmethod
@@ -52,7 +53,8 @@ class WorkerProcess:
         try:
             await worker._answer(worker._waiting[_OPENED], time_limit_s)
         except BaseException:
-            await worker.close(wait_s=0)
+            worker._is_late = True
+            await worker.close()
             raise
         return worker
 
@@ -74,13 +76,13 @@ class WorkerProcess:
         calls.write(frame(header | {"id": self._last_id}, payload))
         return await self._answer(answer, time_limit_s)
 
-    async def close(self, wait_s: float = CLOSE_S) -> None:
-        """Has the process end, by force when the calls that have begun take longer than `wait_s`."""
+    async def close(self) -> None:
+        """Has the process end, by force when an answer is late already or the calls that have begun take too long."""
         self._end = self._end or "is closed"
         assert self._process.stdin is not None  # noqa: S101  it is a pipe
         self._process.stdin.close()
         try:
-            async with asyncio.timeout(wait_s):
+            async with asyncio.timeout(0 if self._is_late else CLOSE_S):
                 await self._process.wait()
         except TimeoutError:
             pass
@@ -95,6 +97,7 @@ class WorkerProcess:
             async with asyncio.timeout(time_limit_s):
                 return await asyncio.shield(answer)
         except TimeoutError:
+            self._is_late = True
             raise IndexFailed(f"did not answer within {time_limit_s:g} s") from None
 
     async def _read_answers(self) -> None:

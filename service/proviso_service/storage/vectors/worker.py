@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from proviso_service.storage.vectors.frames import LENGTHS, Header, frame, lengths, read_header
 from proviso_service.storage.vectors.open_files import raise_open_file_limit
-from proviso_service.storage.vectors.worker_database import Answer, WorkerDatabase, describe
+from proviso_service.storage.vectors.worker_database import Answer, WorkerDatabase, describe, spare_the_package
 
 READERS = 2
 LOCK_FILE = "worker.lock"
@@ -82,6 +82,7 @@ def main(folder: Path) -> None:
     os.dup2(2, 1)
     Thread(target=_beat, daemon=True).start()
     raise_open_file_limit()
+    spare_the_package()
     with (folder / LOCK_FILE).open("wb") as lock:
         _lock(lock)
         try:
