@@ -22,7 +22,8 @@ _LETTER_APOSTROPHE = str.maketrans({"\u02bc": "'"})
 _LETTER = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0386-\u03ff\u0400-\u0481\u048a-\u052f]"
 # A word broken at the end of a line: its hyphen may be its own, or the line's.
 _BROKEN = re.compile(rf"(?<={_LETTER})[-\u2010\u00ad]\r?\n[ \t]*(?={_LETTER})")
-_LAST_ASCII = "\x7f"
+# Folding leaves every character of the first kind in its place.
+_RUN = re.compile(r"[!-~]+|\s+|.", re.DOTALL)
 
 
 def searchable(text: str) -> str:
@@ -51,7 +52,7 @@ def holds_phrase(text: str, phrase: str) -> bool:
 def phrase_spans(text: str, phrase: str) -> list[Span]:
     """Where the text holds a phrase, given by `fold`; in order, without overlap."""
     pattern = _pattern(phrase)
-    for keeps_hyphens in (False, True):
+    for keeps_hyphens in (False, True) if _BROKEN.search(text) else (False,):
         folded, places = _folded_with_places(text, keeps_hyphens)
         found = [Span(places[m.start()], places[m.end() - 1] + 1) for m in pattern.finditer(folded)]
         if found:
@@ -74,25 +75,25 @@ def _forms(text: str) -> tuple[str, ...]:
 
 def _folded_with_places(text: str, keeps_hyphens: bool) -> tuple[str, list[int]]:
     """The folded text, and the position in `text` of each of its characters."""
-    dropped: set[int] = set()
-    for match in _BROKEN.finditer(text):
-        dropped.update(range(match.start() + keeps_hyphens, match.end()))
     letters: list[str] = []
     places: list[int] = []
-    for place, char in enumerate(text):
-        if place in dropped:
-            continue
-        folded = _folded_char(char)
-        if folded == " " and (not letters or letters[-1] == " "):
-            continue
-        letters += folded
-        places += [place] * len(folded)
+    start = 0
+    for match in (*_BROKEN.finditer(text), None):
+        end = match.start() + keeps_hyphens if match else len(text)
+        for run in _RUN.finditer(text, start, end):
+            folded = _folded_run(run[0])
+            if folded == " " and (not letters or letters[-1] == " "):
+                continue
+            if folded:
+                letters.append(folded)
+                places += (
+                    range(run.start(), run.end()) if len(run[0]) > 1 and folded != " " else [run.start()] * len(folded)
+                )
+        start = match.end() if match else end
     return "".join(letters), places
 
 
-def _folded_char(char: str) -> str:
-    if char.isspace():
+def _folded_run(run: str) -> str:
+    if run[0].isspace():
         return " "
-    if char <= _LAST_ASCII:
-        return readable(char).lower()
-    return normalize("NFD", readable(char).translate(_PLAIN).casefold())
+    return run.lower() if run.isascii() else normalize("NFD", readable(run).translate(_PLAIN).casefold())

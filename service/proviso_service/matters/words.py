@@ -35,8 +35,10 @@ _GENERAL_WORDS = frozenset(
     sections
     """.split()  # noqa: SIM905
 )
-# As the full-text index does it: shorter words are left alone, and a stem keeps the first letters of its word.
+# As the full-text index does it: shorter words are left alone.
 _MIN_STEMMED_CHARS = 3
+# A stem is the beginning of its word but for its last letters.
+_CHANGED_CHARS = 2
 _KEPT_CHARS = 2
 
 
@@ -63,7 +65,7 @@ class WordForms:
     def __init__(self, words: Iterable[str]) -> None:
         self._stemmer = snowballstemmer.stemmer("porter")
         self._stems = frozenset(self._stem(word) for word in words)
-        self._beginnings = frozenset(stem[:_KEPT_CHARS] for stem in self._stems)
+        self._beginnings = tuple(stem[: max(_KEPT_CHARS, len(stem) - _CHANGED_CHARS)] for stem in self._stems)
         self._known: dict[str, str] = {}
 
     def find(self, text: str) -> Iterator[tuple[Span, str]]:
@@ -80,7 +82,7 @@ class WordForms:
         stem = self._known.get(word)
         if stem is None:
             folded = readable(word).casefold()
-            stem = self._stem(folded) if folded[:_KEPT_CHARS] in self._beginnings else ""
+            stem = self._stem(folded) if folded.startswith(self._beginnings) else ""
             self._known[word] = stem
         return stem
 
