@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from proviso_service.matters.model import DocumentStatus
 from tests.support.audit import COMMON_WORD
 from tests.support.doomed_service import DoomedService, Killed, doomed_service
@@ -146,9 +148,11 @@ async def delete_until_killed(service: DoomedService, ledger: Ledger, chance: ra
     await until_killed(*deletions)
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 async def test_ingestion_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
     await kill_again_and_again(tmp_path, 1, ingest_until_killed)
 
 
+@pytest.mark.timeout(300)
 async def test_deletion_killed_at_any_moment_leaves_nothing_behind(tmp_path: Path) -> None:
     await kill_again_and_again(tmp_path, 2, delete_until_killed)

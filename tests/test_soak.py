@@ -1,0 +1,81 @@
+"""A thousand uploads and deletions leave nothing behind."""
+
+import asyncio
+import gc
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from threading import active_count
+
+import pytest
+
+from tests.support.audit import COMMON_WORD, check_sound, inventory
+from tests.support.matters_world import TENANT, MattersWorld, matters_world
+from tests.support.word_embedder import WordEmbedder
+
+DOCUMENTS_IN_A_CYCLE = 50
+WARM_UP_CYCLES = 8
+CYCLES = 20
+LEAK_BLOCKS = 0.5
+"""Of memory, for each document: an id that stays in some set is one block."""
+
+MOST_THREADS = 20
+"""The pools are bounded, and take up to their bound the threads that they happen to need at once."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the process and its folder hold."""
+
+    memory_blocks: int
+    open_files: int
+    threads: int
+    tasks: int
+    database_bytes: int
+
+
+def footprint(folder: Path) -> Footprint:
+    gc.collect()
+    return Footprint(
+        sys.getallocatedblocks(),
+        len(list(Path("/proc/self/fd").iterdir())),
+        active_count(),
+        len(asyncio.all_tasks()),
+        (folder / "state.sqlite3").stat().st_size,
+    )
+
+
+async def cycle(world: MattersWorld, number: int) -> None:
+    """Documents come into two matters; half of them go one by one, the others with their matter."""
+    matters = [await world.matter(), await world.matter()]
+    for name in range(DOCUMENTS_IN_A_CYCLE):
+        text = f"{COMMON_WORD} {number} {name}\n\n" + f"{COMMON_WORD} word{name} " * 80
+        await world.upload(matters[name % 2], text, f"{name}.txt")
+    for matter in matters:
+        await world.settled(matter)
+    for document in await world.matters.all_documents(TENANT, matters[0].matter_id):
+        await world.matters.delete_document(TENANT, matters[0].matter_id, document.document_id)
+    for matter in matters:
+        await world.matters.delete(TENANT, matter.matter_id)
+    world.embedder.texts.clear()
+
+
+@pytest.mark.timeout(300)  # on a busy machine; an idle one takes less than a minute
+async def test_a_thousand_uploads_and_deletions_leave_nothing_behind(tmp_path: Path) -> None:
+    async with matters_world(tmp_path, WordEmbedder()) as world, world.running():
+        kept = await world.ingest(await world.matter(), {"kept.md": f"# Lease\n\nKept {COMMON_WORD}.\n"})
+        await world.vectors.until_whole()
+        for number in range(WARM_UP_CYCLES):
+            await cycle(world, number)
+        before = footprint(tmp_path)
+        for number in range(CYCLES):
+            await cycle(world, number)
+        after = footprint(tmp_path)
+        found = await check_sound(world)
+        assert found.documents == tuple(kept.values())
+        assert found.rows["matters"] == 1
+        assert (await inventory(world)).vectors == 1
+    assert after.memory_blocks - before.memory_blocks < LEAK_BLOCKS * CYCLES * DOCUMENTS_IN_A_CYCLE
+    assert (after.open_files, after.tasks) == (before.open_files, before.tasks)
+    assert after.threads <= MOST_THREADS
+    assert after.database_bytes <= before.database_bytes * 1.1
