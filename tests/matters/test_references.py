@@ -101,6 +101,14 @@ def test_a_schedule_is_told_from_a_clause_of_its_number() -> None:
     assert _order("paragraph 2.1 of Schedule 2", *chunks)[0] == 2
 
 
+def test_the_number_of_an_exhibit_is_no_clause() -> None:
+    filing = _chunk(0, "99.1", path=("Exhibit 99.1",))
+    clause = _chunk(1, "99.1", "9", path=("Exhibit 99.1", "9. Notices"))
+    assert _order("section 99", ("d", filing), ("d", clause)) == []
+    assert _order("section 9", ("d", filing), ("d", clause)) == [1]
+    assert _order("Exhibit 99.1", ("d", filing), ("d", clause)) == [0, 1]
+
+
 def test_an_article_is_found_by_either_numeral() -> None:
     chunks = [("d", _chunk(0, "4")), ("d", _chunk(1, "IV")), ("d", _chunk(2, "VI"))]
     assert _order("Article IV", *chunks) == [1, 0]

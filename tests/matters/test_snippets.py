@@ -36,7 +36,7 @@ def test_the_snippet_is_the_part_about_the_query_where_it_stands() -> None:
         ('"the death of" anyone', ANSWER, ["the death of"]),
         ('"death of" death', ANSWER, ["death of"]),
         ("clause 12.3", "12.3 Fees. See Section 12.3 and 112.3, not 12.31.", ["12.3", "12.3"]),
-        ("section 4(b)", "Section 4 (b) of the Code", ["4 (b"]),
+        ("section 4(b)", "Section 4 (b) of the Code", ["4 (b)"]),
         ("Article 4", "ARTICLE IV", ["IV"]),
         ("the of", ANSWER, []),
     ],

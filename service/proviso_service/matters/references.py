@@ -45,7 +45,6 @@ _RANGES = ("to", "through", "-", "\u2013")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _ROMAN_TENS = ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC")
 _ROMAN_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-_PART_TITLE = re.compile(rf"\s*(?:{'|'.join(_PARTS)})[a-z]*\b", re.IGNORECASE)
 _BELOW = 3
 _TITLE_CHARS = 200
 """Where a chunk may name the part that it opens."""
@@ -141,14 +140,21 @@ def _tier(reference: ClauseReference, chunk: Chunk) -> int | None:
     """The less the better; None when the chunk is no part of the clause."""
     if reference.is_part and not _is_in_part(reference, chunk):
         return None
-    numbers = [levels_of(number) for number in chunk.clause_numbers]
-    is_elsewhere = not reference.is_part and any(_PART_TITLE.match(title) for title in chunk.section_path)
+    parts = () if reference.is_part else _parts_of(chunk)
+    numbers = [levels for number in chunk.clause_numbers if (levels := levels_of(number)) not in parts]
+    is_elsewhere = bool(parts)
     for other_numerals, form in enumerate(reference.forms):
         if form in numbers:
             return is_elsewhere + other_numerals
         if any(number[: len(form)] == form for number in numbers):
             return _BELOW + is_elsewhere + other_numerals
     return None
+
+
+def _parts_of(chunk: Chunk) -> tuple[tuple[str, ...], ...]:
+    """Numbers of the schedules and exhibits that the chunk lies in; they are no clauses."""
+    named = (clause_of_title(title)[0] for title in chunk.section_path)
+    return tuple(part.levels for part in named if part and part.is_part)
 
 
 def _is_in_part(reference: ClauseReference, chunk: Chunk) -> bool:

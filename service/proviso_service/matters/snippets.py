@@ -55,4 +55,8 @@ def _joined(spans: Sequence[Span], part: Span) -> tuple[Span, ...]:
 def _number_pattern(references: Sequence[ClauseReference]) -> re.Pattern[str] | None:
     """Finds the numbers of the clauses, with the full stops and brackets between their levels as they come."""
     numbers = dict.fromkeys(r"\W{1,3}".join(map(re.escape, form)) for one in references for form in one.forms)
-    return re.compile(rf"(?<![^\W_])(?<!\d\.)(?:{'|'.join(numbers)})(?!\.?\d)(?![^\W_])") if numbers else None
+    return (
+        re.compile(rf"(?<![^\W_])(?<!\d\.)(?:{'|'.join(numbers)})(?:(?<=\w)\))?(?!\.?\d)(?![^\W_])")
+        if numbers
+        else None
+    )
