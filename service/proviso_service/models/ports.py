@@ -1,12 +1,18 @@
 """Ports of the models that are not chat models (those are LangChain's BaseChatModel)."""
 
+import hashlib
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+
+Scores = NDArray[np.float32]
+"""Shape (count,), each in [0, 1]."""
 
 
 class Embedder(Protocol):
@@ -27,4 +33,35 @@ class Embedder(Protocol):
 
     async def embed_query(self, text: str) -> Vectors:
         """Shape (dimensions,), float32, L2-normalised. Served before waiting documents."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a document as models judge it: its text, and the titles of the headings above it, outermost first.
+    `vector` is the embedder's for the text, shape (dimensions,), where it is at hand; it follows from the text."""
+
+    text: str
+    section_path: tuple[str, ...] = ()
+    vector: Vectors | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text and the section path, in hexadecimal: equal passages have equal scores."""
+        return hashlib.sha256(json.dumps([self.text, *self.section_path]).encode()).hexdigest()
+
+
+class Classifier(Protocol):
+    """Tells how surely passages satisfy a statement in words. Implementations never block the event loop and bound
+    their queue."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies model and settings: it changes whenever a score could change."""
+        ...
+
+    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+        """Shape (len(passages),), float32, in [0, 1], in order; above 0.5 means that the passage satisfies the
+        statement. A score follows from the statement and the passage alone, never from its neighbours, and is the same
+        every time. Raises NotReady when closed, TooBusy when the queue is full."""
         ...
