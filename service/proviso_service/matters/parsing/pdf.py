@@ -1,5 +1,6 @@
 """PDF: text in reading order with its pages, tables, outline, and running headers and footers set apart."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,10 +13,12 @@ from proviso_service.matters.parsing.pdf_bookmarks import read_bookmarks
 from proviso_service.matters.parsing.pdf_furniture import repeated_stamps, running_rows
 from proviso_service.matters.parsing.pdf_layout import Block, arrange
 from proviso_service.matters.parsing.pdf_lines import PageText, frame_of, read_page
-from proviso_service.matters.parsing.pdf_opening import open_page, opened, without_text
+from proviso_service.matters.parsing.pdf_opening import is_dynamic_form, open_page, opened, without_text
 from proviso_service.matters.parsing.pdf_outline import outline
 from proviso_service.matters.parsing.pdf_paragraphs import paragraphs
 from proviso_service.matters.parsing.pdf_rules import Grid, find_grids
+
+_NOTICE = re.compile(r"please wait|to view the full contents", re.IGNORECASE)
 
 
 def parse_pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
@@ -24,7 +27,7 @@ def parse_pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     with opened(content, limits) as document:
         pages = list(_read_pages(document, limits))
         blocks, margins = _arranged(pages)
-        if not any(blocks):
+        if not any(blocks) or _is_only_a_notice(document, pages):
             raise without_text(document)
         numbers = [page.number for page, _ in pages]
         assembled = assemble(paragraphs(numbers, blocks), margins, limits)
@@ -49,6 +52,13 @@ def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[
         if chars > limits.max_text_chars:
             raise text_too_long(limits)
         yield text, grids
+
+
+def _is_only_a_notice(document: PdfDocument, pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> bool:
+    """Whether a dynamic form holds nothing but the page that asks for another program."""
+    if len(pages) > 1 or not is_dynamic_form(document):
+        return False
+    return any(_NOTICE.match(segment.text) for page, _ in pages for segment in page.segments)
 
 
 def _has_cells(page: PageText) -> bool:

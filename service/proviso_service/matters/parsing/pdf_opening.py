@@ -15,7 +15,6 @@ _REASONS = {
     pdfium.FPDF_ERR_SECURITY: (
         "The PDF is protected in a way that the service cannot open. Save it without protection and upload it again."
     ),
-    pdfium.FPDF_ERR_SUCCESS: "The PDF has no pages.",
 }
 _TAIL_BYTES = 4_096
 _END_MARK = b"%%EOF"
@@ -26,12 +25,12 @@ _MAX_ANNOTATIONS = 1_000
 
 @contextmanager
 def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
-    """The document, closed at the end. Raises UnsupportedDocument when it cannot be read whole or has too many
-    pages."""
-    try:
-        document = PdfDocument(content)
-    except PdfiumError as error:
-        raise UnsupportedDocument(_REASONS.get(error.err_code, DAMAGED)) from error
+    """The document, closed at the end; until then `content` must live. Raises UnsupportedDocument when it cannot be
+    read whole or has too many pages."""
+    raw = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
+    if not raw:
+        raise UnsupportedDocument(_REASONS.get(pdfium.FPDF_GetLastError(), DAMAGED))
+    document = PdfDocument(raw)
     try:
         _check(document, content, limits)
         yield document
@@ -66,6 +65,8 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
     whole = pdfium.FPDF_DocumentHasValidCrossReferenceTable(document) or _END_MARK in content[-_TAIL_BYTES:]
     if not whole:
         raise UnsupportedDocument(DAMAGED)
+    if len(document) < 1:
+        raise UnsupportedDocument("The PDF has no pages.")
     # The count that a file claims is believed only when there is such a page.
     if len(document) > limits.max_pages and open_page(document, limits.max_pages):
         raise UnsupportedDocument(
@@ -73,9 +74,14 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
         )
 
 
+def is_dynamic_form(document: PdfDocument) -> bool:
+    """Whether its pages are made only when it is opened, by a program that knows how."""
+    return document.get_formtype() in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND)
+
+
 def without_text(document: PdfDocument) -> UnsupportedDocument:
     """Why nothing is read in a document that has pages."""
-    if document.get_formtype() in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND):
+    if is_dynamic_form(document):
         return UnsupportedDocument(
             "The PDF is a dynamic form whose text only its own program shows. Print it to a new PDF and upload that."
         )

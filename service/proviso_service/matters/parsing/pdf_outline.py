@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 from proviso_service.matters.model import Heading, Span
 from proviso_service.matters.parsing.headings import complete_outline, stands_out_as_title
@@ -42,8 +43,19 @@ class SetBlock:
 def outline(
     text: str, blocks: Sequence[SetBlock], apart: Sequence[Span], bookmarks: Sequence[Bookmark]
 ) -> tuple[Heading, ...]:
-    """Headings in order, none overlapping. `apart` are the spans that hold none: furniture and rows of tables."""
-    return complete_outline(text, list(_marked(text, blocks, bookmarks)), _titles(text, blocks), apart)
+    """Headings in order, none overlapping. `apart` are the spans that hold none, furniture and rows of tables, in
+    order."""
+    marked = list(_marked(text, blocks, bookmarks))
+    return complete_outline(_without(text, apart), marked, _titles(text, blocks), apart)
+
+
+def _without(text: str, apart: Sequence[Span]) -> str:
+    """The text with blanks in place of the spans, so that what repeats there does not count."""
+    ends = [0, *(span.end for span in apart)]
+    starts = [*(span.start for span in apart), len(text)]
+    kept = (text[start:end] for start, end in zip(ends, starts, strict=True))
+    blanks = (" " * (span.end - span.start) for span in apart)
+    return "".join(chain.from_iterable(zip_longest(kept, blanks, fillvalue="")))
 
 
 def _titles(text: str, blocks: Sequence[SetBlock]) -> Iterator[Heading]:

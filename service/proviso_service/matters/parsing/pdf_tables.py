@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from proviso_service.matters.parsing.pdf_lines import Segment
 from proviso_service.matters.parsing.pdf_rows import Row, text_of
@@ -16,6 +16,8 @@ _CLEAR_GAP = 2.0
 # Without clear gaps: two lines of justified text can have gaps at the same place by chance.
 _MIN_ROWS = 3
 _MAX_CELL_LINES = 40
+_MAX_COLUMNS = 40
+_MAX_FIGURE_CHARS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,14 @@ def _table_length(rows: Sequence[Row], start: int) -> int:
 
 def is_next_row(above: Row, row: Row) -> bool:
     """Whether both are rows of one table: close to each other, two cells or more aligned, not only the first ones."""
-    if len(above) < 2 or len(row) < 2 or row[0].baseline - above[0].baseline > _MAX_ROW_PITCH * row[0].size:
+    columns = range(2, _MAX_COLUMNS + 1)
+    if len(above) not in columns or len(row) not in columns:
         return False
-    first = _aligned(above[0], row[0])
-    others = sum(any(_aligned(upper, lower) for upper in above[1:]) for lower in row[1:])
-    return first + others >= 2 and others >= 1
+    if row[0].baseline - above[0].baseline > _MAX_ROW_PITCH * row[0].size:
+        return False
+    needed = 1 if _aligned(above[0], row[0]) else 2
+    others = (lower for lower in row[1:] if any(_aligned(upper, lower) for upper in above[1:]))
+    return len(list(islice(others, needed))) == needed
 
 
 def _is_wrapped(above: Row, row: Row, full: Row) -> bool:
@@ -98,10 +103,13 @@ def _first_drawn(row: Row) -> int:
 
 
 def _aligned(upper: Segment, lower: Segment) -> bool:
-    """By their left edges, their right edges or their middles."""
-    left, right = abs(upper.left - lower.left), abs(upper.right - lower.right)
-    middle = abs(upper.left + upper.right - lower.left - lower.right) / 2
-    return min(left, right, middle) < _ALIGNED * lower.size
+    """By their left edges; figures and the heads of columns also by their right edges or their middles, but justified
+    lines have their right edges in common anyway."""
+    distances = [abs(upper.left - lower.left)]
+    if max(len(upper.text), len(lower.text)) <= _MAX_FIGURE_CHARS:
+        distances.append(abs(upper.right - lower.right))
+        distances.append(abs(upper.left + upper.right - lower.left - lower.right) / 2)
+    return min(distances) < _ALIGNED * lower.size
 
 
 def _has_clear_gaps(row: Row) -> bool:
