@@ -37,6 +37,7 @@ class Client:
     """Stubs over one channel."""
 
     address: str
+    channel: grpc.aio.Channel
     chat: "chat_pb2_grpc.ChatServiceAsyncStub"
     matters: "matters_pb2_grpc.MatterServiceAsyncStub"
 
@@ -48,7 +49,9 @@ async def connect(address: str) -> AsyncIterator[Client]:
     async with grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
         try:
             await _check_health(channel, address)
-            yield Client(address, chat_pb2_grpc.ChatServiceStub(channel), matters_pb2_grpc.MatterServiceStub(channel))
+            yield Client(
+                address, channel, chat_pb2_grpc.ChatServiceStub(channel), matters_pb2_grpc.MatterServiceStub(channel)
+            )
         except grpc.aio.AioRpcError as error:
             raise CommandError(explain(error, address)) from error
 
@@ -58,6 +61,17 @@ def check_address(address: str) -> None:
     host, separator, port = address.rpartition(":")
     if not (separator and host and port.isdecimal() and 0 < int(port) < 65_536):
         raise UsageProblem(f"--address must be host:port, for example {DEFAULT_ADDRESS}, not {address!r}")
+
+
+async def is_listening(address: str) -> bool:
+    """Whether anything answers there. Raises UsageProblem for what is no address."""
+    check_address(address)
+    async with grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
+        try:
+            await is_serving(channel)
+        except grpc.aio.AioRpcError as error:
+            return error.code() is not grpc.StatusCode.UNAVAILABLE
+    return True
 
 
 async def is_serving(channel: grpc.aio.Channel) -> bool:

@@ -11,6 +11,7 @@ from proviso_service.cli.health import health
 from proviso_service.cli.ingest import ingest
 from proviso_service.cli.prepare import prepare
 from proviso_service.cli.problems import CommandError
+from proviso_service.cli.reindex import reindex
 from proviso_service.cli.serve import serve
 
 app = typer.Typer(
@@ -21,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (serve, demo, ingest, chat, prepare, doctor, health):
+for command in (serve, demo, ingest, chat, prepare, reindex, doctor, health):
     app.command()(command)
 
 

@@ -1,0 +1,51 @@
+"""`proviso reindex`, with a server and without."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from proviso.v1 import tools_pb2
+from tests.cli.scripted_server import Finished
+from tests.cli.test_real_service import proviso as run
+from tests.support.running import AGREEMENT, running_service
+
+Proviso = Callable[..., Finished]
+NOBODY = ("--address", "127.0.0.1:1")
+
+
+async def test_a_running_server_rebuilds_and_without_one_the_command_does(tmp_path: Path, models_dir: Path) -> None:
+    data = tmp_path / "data"
+    async with running_service(data, models_dir) as service:
+        matter_id = await service.create_matter(agreement=AGREEMENT)
+        at = ("--address", f"127.0.0.1:{service.app.port}")
+        told = await run("reindex", "--json", *at, cwd=tmp_path)
+        assert (told.exit_code, told.err) == (0, "")
+        *progress, summary = [json.loads(line) for line in told.out.splitlines()]
+        assert progress[-1] == {"vectors_done": summary["rebuilt"], "vectors_total": summary["rebuilt"]}
+        assert summary["rebuilt"] > 0
+        assert (data / "vectors" / "current").read_text() == "generation-2"
+        in_use = await run("reindex", *NOBODY, "--data-dir", str(data), cwd=tmp_path)
+        assert in_use.exit_code == 1
+        assert "is in use by process" in in_use.err
+        assert "--address" in in_use.err
+
+    shown = await run("reindex", *NOBODY, "--data-dir", str(data), cwd=tmp_path)
+    assert shown.exit_code == 0
+    assert f"{summary['rebuilt']} vectors" in shown.out
+    assert (data / "vectors" / "current").read_text() == "generation-3"
+    async with running_service(data, models_dir) as service:
+        answer = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="monthly fees"))
+        assert "USD 12,000" in answer.results[0].chunk_text
+
+
+def test_without_a_server_and_without_data_there_is_nothing_to_index(proviso: Proviso) -> None:
+    ended = proviso("reindex", *NOBODY)
+    assert (ended.exit_code, ended.out) == (1, "")
+    assert ended.err == "proviso: There is no server to ask, and nothing to index in .proviso\n"
+    assert not Path(".proviso").exists()
+
+
+def test_a_malformed_address_is_a_usage_error(proviso: Proviso) -> None:
+    ended = proviso("reindex", "--address", "here")
+    assert ended.exit_code == 2
+    assert "host:port" in ended.err
