@@ -20,7 +20,8 @@ MAX_ATTRIBUTES = 5_000
 _TEXT = "-text"
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-_MANY_ATTRIBUTES = re.compile(rf"<[a-zA-Z](?>(?:[^\s<>]++\s++){{{MAX_ATTRIBUTES}}})")
+# Each is followed by white space or a quote, and long values such as embedded images hold neither.
+_MANY_ATTRIBUTES = re.compile(rf"<[a-zA-Z](?>(?:[^\s<>\"']*+[\s\"']++){{{MAX_ATTRIBUTES}}})")
 # Elements that have no end tag, or are ended by the next of their kind.
 _NOT_NESTED = frozenset(
     {"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "page", "param"}
