@@ -1,0 +1,90 @@
+"""The whole service killed while it ingests, then while it deletes: the next start goes on where it was."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from proviso.v1 import matters_pb2
+from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from tests.support.endless_process import endless_service
+from tests.support.processes import children_of, ended
+from tests.support.running import AGREEMENT, running_service
+
+if TYPE_CHECKING:  # the async stubs exist for type checkers only
+    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
+
+DOCUMENTS = {f"{number}.txt": f"Agreement {number}.\n\n" + f"{AGREEMENT}\n" * 5 for number in range(5)}
+
+
+@asynccontextmanager
+async def killed_service(data_dir: Path, models_dir: Path) -> "AsyncIterator[MatterServiceAsyncStub]":
+    """The service, which is killed at the end of the block and leaves no process behind."""
+    async with endless_service(data_dir, models_dir) as doomed:
+        yield MatterServiceStub(doomed.channel)
+        children = children_of(doomed.process.pid)
+        doomed.process.kill()
+        await doomed.process.wait()
+        async with asyncio.timeout(30):
+            await ended(children)
+
+
+async def create_matter(matters: "MatterServiceAsyncStub") -> str:
+    return (await matters.CreateMatter(matters_pb2.CreateMatterRequest(name="M"))).matter.matter_id
+
+
+async def upload(matters: "MatterServiceAsyncStub", matter_id: str, filename: str) -> str:
+    header = matters_pb2.UploadHeader(matter_id=matter_id, filename=filename)
+    request = [
+        matters_pb2.UploadDocumentRequest(header=header),
+        matters_pb2.UploadDocumentRequest(data=DOCUMENTS[filename].encode()),
+    ]
+    return (await matters.UploadDocument(iter(request))).document.document_id
+
+
+async def until_cleared(state: Path) -> None:
+    async with asyncio.timeout(30):
+        while _count(state, "leftovers") or _count(state, "matters WHERE deleted"):  # noqa: ASYNC110  # nobody tells
+            await asyncio.sleep(0.05)
+
+
+def _count(state: Path, rows: str) -> int:
+    with closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True)) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608
+
+
+@pytest.mark.timeout(300)  # on a busy machine
+async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_path: Path, models_dir: Path) -> None:
+    data_dir = tmp_path / "data"
+    async with killed_service(data_dir, models_dir) as matters:
+        matter_id, doomed = await create_matter(matters), await create_matter(matters)
+        uploads = {name: await upload(matters, matter_id, name) for name in DOCUMENTS}
+        for name in DOCUMENTS:
+            await upload(matters, doomed, name)
+        async for state in matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
+            if state.chunks_done:
+                break
+    async with killed_service(data_dir, models_dir) as matters:
+        async for _ in matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
+            pass
+        deletion = matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=uploads.pop("0.txt"))
+        await matters.DeleteDocument(deletion)
+        deleting = matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=doomed))
+        async with asyncio.timeout(30):
+            while not (deleting.done() or _count(data_dir / "state.sqlite3", "matters WHERE deleted")):
+                await asyncio.sleep(0)
+    async with running_service(data_dir, models_dir) as service:
+        documents = await service.wait_until_ready(matter_id)
+        assert {document.filename: document.document_id for document in documents} == uploads
+        listed = await service.matters.ListMatters(matters_pb2.ListMattersRequest())
+        assert [matter.matter_id for matter in listed.matters] == [matter_id]
+        await until_cleared(data_dir / "state.sqlite3")
+        passages = sum(document.chunk_count for document in documents)
+        assert _count(data_dir / "state.sqlite3", "chunks") == passages > 0
+        assert _count(data_dir / "state.sqlite3", "chunk_words_docsize") == passages
+    blobs = {path.name for path in (data_dir / "blobs").rglob("*") if path.is_file()}
+    assert blobs == set(uploads.values())
