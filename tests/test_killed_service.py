@@ -75,7 +75,7 @@ async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_pat
         await matters.DeleteDocument(deletion)
         deleting = matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=doomed))
         async with asyncio.timeout(30):
-            while not (deleting.done() or _count(data_dir / "state.sqlite3", "matters WHERE deleted")):
+            while not (deleting.done() or _count(data_dir / "state.sqlite3", "matters WHERE deleted")):  # noqa: ASYNC110  # as above
                 await asyncio.sleep(0)
     async with running_service(data_dir, models_dir) as service:
         documents = await service.wait_until_ready(matter_id)
