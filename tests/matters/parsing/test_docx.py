@@ -259,6 +259,20 @@ def test_a_document_without_text_is_empty() -> None:
     assert _text("") == ""
 
 
+def test_a_text_box_on_a_paragraph_that_runs_on_is_not_lost() -> None:
+    box = f"<w:r><w:pict><v:textbox><w:txbxContent>{paragraph('Boxed')}</w:txbxContent></v:textbox></w:pict></w:r>"
+    body = paragraph("One ", properties='<w:rPr><w:del w:id="1"/></w:rPr>', content=box) + paragraph("line.")
+    assert _text(body) == "Boxed\n\nOne line."
+
+
+def test_titles_are_placed_exactly_beside_ligatures_and_soft_hyphens() -> None:
+    body = numbered("De\ufb01ni\u00adtions. The O\ufb03ce is \u200bthe o\ufb03ce of the Bank.")
+    parsed = _parsed(package(body, numbering=_LISTS))
+    (heading,) = parsed.headings
+    assert parsed.text == "1. Definitions. The Office is the office of the Bank."
+    assert (heading.title, parsed.text[heading.start : heading.end]) == ("1. Definitions", "1. Definitions")
+
+
 def test_the_text_limit_ends_reading() -> None:
     with pytest.raises(UnsupportedDocument, match="longer than 100 characters"):
         parse_docx(package(paragraph("word " * 10) * 3), ReadingLimits(max_text_chars=100))

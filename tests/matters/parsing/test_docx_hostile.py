@@ -3,9 +3,12 @@
 import io
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.parsing import docx_package
@@ -197,3 +200,16 @@ def test_the_body_is_never_held_as_a_whole() -> None:
     assert len(held) == 3_000
     # Of what has been read, the last block only.
     assert held[-1] == 2
+
+
+_SAMPLE = package(paragraph("Some text of an agreement.") * 20, styles="<w:style/>", numbering="<w:num/>")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(_SAMPLE) - 1), st.integers(0, 255)), min_size=1, max_size=6))
+def test_a_file_with_any_bytes_changed_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    content = bytearray(_SAMPLE)
+    for position, byte in changes:
+        content[position] = byte
+    with suppress(UnsupportedDocument):
+        assert len(parse_docx(bytes(content), _LIMITS).text) < 10_000

@@ -110,5 +110,5 @@ def _reasons() -> Iterator[None]:
     """What the archive's reader raises for bytes that are cut off or were tampered with."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OverflowError, ValueError, OSError) as error:
         raise damaged() from error

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from proviso_service.matters.parsing.canonical import readable
 from proviso_service.matters.parsing.docx_numbering import Label, Numbering
 from proviso_service.matters.parsing.docx_styles import Style, Styles, in_outline
 from proviso_service.matters.parsing.docx_xml import (
@@ -63,8 +64,8 @@ class NoteReference:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """`text` has single spaces and a newline for each break; it does not hold the label. `outline_level` is from 0,
-    None in text of the body; `bold` says that all of it is."""
+    """`text` is `readable`, with single spaces and a newline for each break; it does not hold the label.
+    `outline_level` is from 0, None in text of the body; `bold` says that all of it is."""
 
     text: str
     label: Label | None = None
@@ -99,7 +100,7 @@ class _Draft:
     bold_chars: int = 0
 
     def finished(self) -> Paragraph:
-        lines = (" ".join(line.split()) for line in "".join(self.pieces).split("\n"))
+        lines = (" ".join(line.split()) for line in readable("".join(self.pieces)).split("\n"))
         return Paragraph(
             "\n".join(lines).strip(),
             self.label,
@@ -141,17 +142,8 @@ class ParagraphReader:
         for event, element in walk:
             name = kind(element)
             if event == "end":
-                if name != "w:p" or not open_drafts:
-                    continue
-                draft = open_drafts.pop()
-                if open_drafts:
-                    boxed.append(draft.finished())
-                elif draft.runs_on:
-                    self._running_on = draft
-                else:
-                    yield draft.finished()
-                    yield from boxed
-                    boxed.clear()
+                if name == "w:p" and open_drafts:
+                    yield from self._end(open_drafts, boxed)
             elif name == "w:p":
                 open_drafts.append(self._begin(element, is_boxed=bool(open_drafts)))
             elif name in _LEFT_OUT or self._is_other_rendering(element, name):
@@ -166,6 +158,19 @@ class ParagraphReader:
                         walk.skip_subtree()
                 else:
                     self._take(draft, element, name, bold)
+
+    def _end(self, open_drafts: list[_Draft], boxed: list[Paragraph]) -> list[Paragraph]:
+        """What is complete once the innermost paragraph ends."""
+        draft = open_drafts.pop()
+        if open_drafts:
+            boxed.append(draft.finished())
+            return []
+        hanging_on = list(boxed)
+        boxed.clear()
+        if draft.runs_on:
+            self._running_on = draft
+            return hanging_on
+        return [draft.finished(), *hanging_on]
 
     def _begin(self, element: Element, *, is_boxed: bool) -> _Draft:
         properties = children(child(element, "w:pPr"))
