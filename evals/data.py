@@ -72,7 +72,7 @@ def load(folder: Path, contracts: int) -> Data:
 
 def _unquoted(question: str) -> str:
     """Without double quotes, which ask search for an exact phrase; in these questions they only set words apart."""
-    return question.translate(dict.fromkeys(map(ord, "\"\u201c\u201d")))
+    return question.translate(dict.fromkeys(map(ord, '"\u201c\u201d')))
 
 
 def _digest(name: str) -> bytes:
