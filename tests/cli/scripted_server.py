@@ -92,6 +92,7 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
     documents: list[matters_pb2.Document] = field(default_factory=list)
     uploads_to_refuse: int = 0
     names_to_refuse: set[str] = field(default_factory=set)
+    data_to_refuse: bytes | None = None
     silent: bool = False
     watched: threading.Event = field(default_factory=threading.Event)
     may_report: threading.Event = field(default_factory=threading.Event)
@@ -128,6 +129,8 @@ class MemoryMatters(matters_pb2_grpc.MatterServiceServicer):
             if self.uploads_to_refuse:
                 self.uploads_to_refuse -= 1
                 context.abort(grpc.StatusCode.UNAVAILABLE, "Connection reset")
+            if data == self.data_to_refuse:
+                abort(context, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", "data: is empty")
             return self._store(header, data)
 
     def _store(self, header: matters_pb2.UploadHeader, data: bytes) -> matters_pb2.UploadDocumentResponse:

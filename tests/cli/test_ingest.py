@@ -77,6 +77,15 @@ def test_files_of_the_same_bytes_are_settled_together(proviso: Proviso, server: 
     assert len(server.matters.documents) == 9
 
 
+def test_a_file_that_is_refused_is_named_with_the_reason(
+    proviso: Proviso, server: ScriptedServer, folder: Path
+) -> None:
+    server.matters.data_to_refuse = b"# Paper 3\n"
+    ended = ingest(proviso, server, folder)
+    assert ended.exit_code == 1
+    assert f"{folder}/3.md: The file is empty." in ended.out
+
+
 def test_cut_uploads_are_sent_again(proviso: Proviso, server: ScriptedServer, folder: Path) -> None:
     server.matters.uploads_to_refuse = 3
     assert results(ingest(proviso, server, folder, "--json"))["ready"] == 9

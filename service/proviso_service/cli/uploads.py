@@ -82,7 +82,7 @@ class Ingest:
             try:
                 answer = await _with_retries(partial(self._upload, path))
             except grpc.aio.AioRpcError as error:
-                self._settle([Outcome(path, Result.FAILED, reason=explain(error, self.client.address))])
+                self._settle([Outcome(path, Result.FAILED, reason=_refusal(error, self.client.address))])
             except OSError as error:
                 self._settle([Outcome(path, Result.FAILED, reason=f"cannot be read: {error.strerror}")])
             else:
@@ -163,6 +163,13 @@ async def _messages(header: matters_pb2.UploadHeader, path: Path) -> AsyncIterat
     with await asyncio.to_thread(path.open, "rb") as file:
         while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
             yield matters_pb2.UploadDocumentRequest(data=piece)
+
+
+def _refusal(error: grpc.aio.AioRpcError, address: str) -> str:
+    """Why a file was not taken; what is wrong with its bytes is said of the file."""
+    reason = explain(error, address)
+    field, _, rest = reason.partition(": ")
+    return f"The file {rest}." if field == "data" and rest[:3] == "is " else reason.removeprefix("data: ")
 
 
 def _sha256(path: Path) -> str:

@@ -49,7 +49,7 @@ class CheckedBytes:
         async for piece in self._pieces:
             self.size += len(piece)
             if self.size > self._max_bytes:
-                raise InvalidRequest.of("data", f"is larger than {self._max_bytes} bytes")
+                raise InvalidRequest.of("data", f"is larger than {self._max_bytes:,} bytes, the most that is taken")
             self._hash.update(piece)
             yield piece
         if self.size == 0:

@@ -16,8 +16,9 @@ from proviso_service.settings import TelemetrySettings
 SECRET_FIELDS = frozenset({"authorization", "api_key", "google_api_key", "password", "secret", "credential", "cookie"})
 MASK = "***"
 
-NOISY = ("grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "opentelemetry")
-"""Libraries that are heard from warnings on only: below that they log contents, such as statements and URLs."""
+NOISY = ("alembic.runtime.plugins", "grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "opentelemetry")
+"""Libraries that are heard from warnings on only: below that they log their own set-up, or contents such as statements
+and URLs."""
 
 
 def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None) -> None:
