@@ -25,7 +25,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from proviso_service.matters.indexes import IndexFailed, OpenIndex, VectorSource
+from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex, VectorSource
 from proviso_service.matters.model import document_of
 from proviso_service.models.ports import Vectors
 
@@ -79,7 +79,8 @@ class Reconciler:
         matters = _by_part(index, await self._source.indexed_matters(self._model_id))
         for part in index.parts:
             expected = await self._expected(matters[part])
-            missing, strays = await self._survey(index, part, expected)
+            held = await index.survey(part, self._probe)
+            missing, strays = await asyncio.to_thread(_differences, expected, held)
             progress(done := done + len(expected) - len(missing))
             for tenant, chunk_ids in _by_tenant(missing).items():
                 for batch in _slices(chunk_ids, BATCH_WRITTEN):
@@ -99,16 +100,6 @@ class Reconciler:
                 expected |= {(tenant, record.chunk_id): cosine for record, cosine in zip(records, cosines, strict=True)}
         return expected
 
-    async def _survey(
-        self, index: OpenIndex, part: str, expected: Mapping[tuple[str, str], float]
-    ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """What is missing or wrong, and what nothing has claimed so far."""
-        held = {(found.tenant, found.chunk_id): found.similarity for found in await index.survey(part, self._probe)}
-        missing = [
-            chunk for chunk, cosine in expected.items() if not abs(held.get(chunk, np.inf) - cosine) <= TOLERANCE
-        ]
-        return missing, [chunk for chunk in held if chunk not in expected]
-
     async def _write(self, index: OpenIndex, tenant: str, chunk_ids: Sequence[str]) -> int:
         async with self._writing:
             records = await self._source.vectors_of_chunks(tenant, self._model_id, chunk_ids)
@@ -123,6 +114,15 @@ class Reconciler:
             if unclaimed:
                 await index.remove(part, [(tenant, chunk_id) for chunk_id in unclaimed])
         return len(unclaimed)
+
+
+def _differences(
+    expected: Mapping[tuple[str, str], float], found: Sequence[IndexedVector]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """What is missing or wrong, and what nothing had claimed when the database was read."""
+    held = {(vector.tenant, vector.chunk_id): vector.similarity for vector in found}
+    missing = [chunk for chunk, cosine in expected.items() if not abs(held.get(chunk, np.inf) - cosine) <= TOLERANCE]
+    return missing, [chunk for chunk in held if chunk not in expected]
 
 
 def probe(dimensions: int) -> Vectors:

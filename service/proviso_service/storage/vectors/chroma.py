@@ -1,5 +1,6 @@
 """A vector index in a Chroma database that a process of its own owns."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -10,11 +11,14 @@ from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.vectors.layout import VectorLayout, index_id, scope_of, tenant_and_chunk
-from proviso_service.storage.vectors.process import WorkerProcess
+from proviso_service.storage.vectors.process import Answer, WorkerProcess
 
-BATCH_RECORDS = 32
-"""Records of one write. Chroma keeps its process's interpreter while it writes, and searches wait for that: some 30 ms
-at this size, 0.4 s for a thousand; smaller batches take longer in all."""
+BATCH_RECORDS = 16
+"""Records of one write. Chroma keeps its process's interpreter while it writes, and a search waits for that: 15 ms at
+this size, 0.4 s for a thousand."""
+
+BATCH_RECORDS_UNSEARCHED = 256
+"""While nobody searches the index, because it is being built: three times as fast."""
 
 OPEN_LIMIT_S = 60.0
 READ_LIMIT_S = 5.0
@@ -26,11 +30,12 @@ _DOCUMENT = "document"
 
 
 class ChromaIndex:
-    """OpenIndex port."""
+    """OpenIndex port. `batch_records` are written at once."""
 
     def __init__(self, folder: Path, layout: VectorLayout, worker: WorkerProcess) -> None:
         self.folder = folder
         self.worker = worker
+        self.batch_records = BATCH_RECORDS
         self._layout = layout
 
     @classmethod
@@ -56,8 +61,9 @@ class ChromaIndex:
         for record in records:
             by_matter.setdefault(record.matter_id, []).append(record)
         for matter_id, group in by_matter.items():
-            for start in range(0, len(group), BATCH_RECORDS):
-                await self._upsert(tenant, matter_id, group[start : start + BATCH_RECORDS])
+            size = self.batch_records
+            for start in range(0, len(group), size):
+                await self._upsert(tenant, matter_id, group[start : start + size])
 
     async def search(
         self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
@@ -84,11 +90,8 @@ class ChromaIndex:
     async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
         call = {"call": "survey", "collection": part}
         answer = await self.worker.call(call, _packed(vector), time_limit_s=SURVEY_LIMIT_S)
-        similarities = (1.0 - np.frombuffer(answer.payload, dtype="<f4")).tolist()
-        return [
-            IndexedVector(*tenant_and_chunk(found), similarity)
-            for found, similarity in zip(answer.header["ids"], similarities, strict=True)
-        ]
+        # A part may hold tens of thousands.
+        return await asyncio.to_thread(_surveyed, answer)
 
     async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:
         call = {"call": "remove", "collection": part, "ids": [index_id(*chunk) for chunk in chunks]}
@@ -108,6 +111,14 @@ class ChromaIndex:
 
     def _call(self, name: str, tenant: str, matter_id: str, **arguments: Any) -> dict[str, Any]:
         return {"call": name, "collection": self._layout.collection_of(tenant, matter_id), **arguments}
+
+
+def _surveyed(answer: Answer) -> Sequence[IndexedVector]:
+    similarities = (1.0 - np.frombuffer(answer.payload, dtype="<f4")).tolist()
+    return [
+        IndexedVector(*tenant_and_chunk(found), similarity)
+        for found, similarity in zip(answer.header["ids"], similarities, strict=True)
+    ]
 
 
 def _packed(vectors: Vectors) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import UUID
 
 from proviso_service.matters.indexes import IndexFailed, OpenIndex
-from proviso_service.storage.vectors.chroma import ChromaIndex
+from proviso_service.storage.vectors.chroma import BATCH_RECORDS, BATCH_RECORDS_UNSEARCHED, ChromaIndex
 from proviso_service.storage.vectors.layout import VectorLayout
 
 CURRENT = "current"
@@ -37,11 +37,14 @@ class ChromaShelf:
         return await ChromaIndex.open(await asyncio.to_thread(self.current), self._layout)
 
     async def build(self) -> ChromaIndex:
-        return await ChromaIndex.open(await asyncio.to_thread(self._make), self._layout)
+        index = await ChromaIndex.open(await asyncio.to_thread(self._make), self._layout)
+        index.batch_records = BATCH_RECORDS_UNSEARCHED
+        return index
 
     async def keep(self, index: OpenIndex) -> None:
         if not isinstance(index, ChromaIndex):
             raise TypeError(f"{index!r} is not of this shelf")
+        index.batch_records = BATCH_RECORDS
         await asyncio.to_thread(_write, self._folder / CURRENT, index.folder.name)
 
     async def clear(self) -> None:

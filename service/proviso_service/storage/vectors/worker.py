@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Condition, Lock, Thread
 from typing import BinaryIO
 
 from proviso_service.storage.vectors.frames import LENGTHS, Header, frame, lengths, read_header
@@ -28,6 +28,10 @@ SILENCE_S = 60
 """The system ends the process when its interpreter stands still for so long: a fault in native code that keeps the
 interpreter's lock would otherwise outlive the service, because nothing would notice that stdin is closed."""
 
+WRITE_WAIT_S = 0.1
+"""Longest that a write waits for the reads under way. Each of them needs the interpreter more than once, and would wait
+for one write each time."""
+
 LAST_CALLS_S = 10
 BEATS = 6
 
@@ -40,11 +44,10 @@ class Worker:
     def __init__(self, database: WorkerDatabase, answers: BinaryIO) -> None:
         self._reading = ThreadPoolExecutor(READERS)
         self._writing = ThreadPoolExecutor(1)
-        self._calls: dict[str, tuple[ThreadPoolExecutor, Call]] = {
-            name: (threads, call)
-            for threads, calls in ((self._reading, database.reads), (self._writing, database.writes))
-            for name, call in calls.items()
-        }
+        self._reads = database.reads
+        self._writes = database.writes
+        self._reads_under_way = 0
+        self._changed = Condition()
         self._answers = answers
         self._answering = Lock()
 
@@ -52,8 +55,12 @@ class Worker:
         """Until the stream ends."""
         while received := _receive(calls):
             header, payload = received
-            threads, call = self._calls[header["call"]]
-            threads.submit(self._make, call, header, payload)
+            name = header["call"]
+            if name in self._writes:
+                self._writing.submit(self._write, self._writes[name], header, payload)
+            else:
+                self._count_reads(1)
+                self._reading.submit(self._read, self._reads[name], header, payload)
 
     def close(self) -> None:
         """Ends when the calls that have begun have ended."""
@@ -64,6 +71,22 @@ class Worker:
         with self._answering:
             self._answers.write(frame(header, payload))
             self._answers.flush()
+
+    def _read(self, call: Call, header: Header, payload: memoryview) -> None:
+        try:
+            self._make(call, header, payload)
+        finally:
+            self._count_reads(-1)
+
+    def _write(self, call: Call, header: Header, payload: memoryview) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._reads_under_way, WRITE_WAIT_S)
+        self._make(call, header, payload)
+
+    def _count_reads(self, step: int) -> None:
+        with self._changed:
+            self._reads_under_way += step
+            self._changed.notify()
 
     def _make(self, call: Call, header: Header, payload: memoryview) -> None:
         try:
