@@ -203,11 +203,15 @@ def test_very_many_pieces_of_text_on_a_page_take_time_in_proportion() -> None:
     assert time.process_time() - begun < 10
 
 
-def test_pieces_on_top_of_each_other_take_time_in_proportion() -> None:
-    pieces = b"".join(b"1 0 0 1 %d 700 Tm (w) Tj " % (20 + 11 * (i % 50)) for i in range(20_000))
-    begun = time.process_time()
-    _read(written([CATALOG, _ONE_PAGE, page_object(), stream(b"BT /F1 12 Tf " + pieces + b"ET"), FONT]))
-    assert time.process_time() - begun < 10
+def test_positions_beyond_all_numbers_are_no_obstacle() -> None:
+    huge = b"1%b" % (b"0" * 38)
+    contents = stream(
+        b"q %b 0 0 %b 0 0 cm %b 0 0 %b 0 0 cm BT /F1 12 Tf 72 700 Td (far away) Tj ET 0 0 5 5 re S Q\n"
+        b"0 0 0 0 0 0 cm BT /F1 0 Tf (nothing) Tj ET\n" % (huge, huge, huge, huge)
+    )
+    objects = [CATALOG, b"<</Type/Pages/Kids[3 0 R 6 0 R]/Count 2>>", page_object(), HELLO, FONT]
+    content = written([*objects, page_object(contents=7), contents])
+    assert _read(content).text.startswith("Hello world")
 
 
 @pytest.mark.parametrize("bomb", ["stream", "drawing"])

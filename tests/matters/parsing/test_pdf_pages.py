@@ -1,5 +1,8 @@
 """Pages of a PDF, what runs at their heads and feet, and paragraphs that go on from one to the next."""
 
+from itertools import count
+from random import Random
+
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
@@ -122,9 +125,11 @@ def test_clause_numbers_at_the_heads_of_pages_are_text() -> None:
     assert parsed.furniture == ()
 
 
-def test_schedules_that_count_with_their_pages_are_text() -> None:
-    parsed = _parsed(drawn(*(lines(f"Schedule {number}", "", "Its text.", top=800) for number in range(1, 6))))
-    assert not any("Schedule" in text for text in _furniture(parsed))
+@pytest.mark.parametrize("title", ["Schedule {}", "Section ({})", "EXHIBIT {}", "Article {}."])
+def test_parts_that_count_with_their_pages_are_text(title: str) -> None:
+    bodies = ["Fees are paid.", "Taxes come on top.", "Notices are written.", "Oregon law applies.", "It ends in May."]
+    content = drawn(*(lines(title.format(n), "", body, top=800) for n, body in enumerate(bodies, start=1)))
+    assert _parsed(content).furniture == ()
 
 
 def test_signature_lines_at_the_feet_of_pages_are_text() -> None:
@@ -170,6 +175,26 @@ def test_a_repeated_stamp_is_furniture() -> None:
     parsed = _parsed(drawn(*(together(stamp, lines(f"Clause {name} of it.")) for name in "AB")))
     assert _furniture(parsed) == ["DRAFT", "DRAFT"]
     assert _body(parsed) == "Clause A of it. Clause B of it."
+
+
+def test_page_numbers_of_another_print_inside_the_pages_are_furniture_after_their_paragraph() -> None:
+    words = Random(1)  # noqa: S311
+    numbers = count(1)
+
+    def page(canvas: Canvas) -> None:
+        for top in (790, 550, 310):
+            text = [" ".join(words.choices(["goods", "delivers", "names", "order", "loss"], k=14)) for _ in range(15)]
+            lines(*text, "", f"-{next(numbers)}-", top=top)(canvas)
+
+    parsed = _parsed(drawn(page, page, page))
+    assert _furniture(parsed) == [f"-{number}-" for number in range(1, 10)]
+    assert _body(parsed).replace(" ", "").isalpha()
+
+
+def test_the_footer_of_a_short_last_page_is_furniture_where_its_text_ends() -> None:
+    pages = [together(lines(f"Clause {n} is long."), lines("Source: Acme", top=30)) for n in range(1, 5)]
+    pages += [lines("Clause 5 is short.", "", "Source: Acme")]
+    assert _furniture(_parsed(drawn(*pages))) == ["Source: Acme"] * 5
 
 
 def test_a_page_of_nothing_but_furniture_keeps_it() -> None:

@@ -11,7 +11,7 @@ from proviso_service.matters.parsing.canonical import ReadingLimits, text_too_lo
 from proviso_service.matters.parsing.pdf_assembly import PageMargins, assemble
 from proviso_service.matters.parsing.pdf_bookmarks import read_bookmarks
 from proviso_service.matters.parsing.pdf_furniture import repeated_stamps, running_rows
-from proviso_service.matters.parsing.pdf_layout import Block, arrange
+from proviso_service.matters.parsing.pdf_layout import Block, arrange, with_furniture
 from proviso_service.matters.parsing.pdf_lines import PageText, frame_of, read_page
 from proviso_service.matters.parsing.pdf_opening import is_dynamic_form, open_page, opened, without_text
 from proviso_service.matters.parsing.pdf_outline import outline
@@ -73,7 +73,7 @@ def _arranged(pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> tuple[list[
     blocks: list[list[Block]] = []
     margins: list[PageMargins] = []
     for (text, grids), running in zip(pages, running_rows(texts), strict=True):
-        blocks.append(arrange(running.segments, grids))
+        blocks.append(with_furniture(arrange(running.segments, grids), running.inside))
         stamps = tuple(stamp for stamp in text.stamps if stamp in repeated)
         aside = tuple(stamp for stamp in text.stamps if stamp not in repeated)
         margins.append(PageMargins(text.number, running.top, running.bottom + stamps, aside))

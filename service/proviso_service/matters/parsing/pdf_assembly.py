@@ -1,13 +1,13 @@
 """The canonical text of a PDF, from its paragraphs and its furniture."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from proviso_service.matters.model import ParsedDocument, Span
 from proviso_service.matters.parsing.canonical import CanonicalText, ReadingLimits
 from proviso_service.matters.parsing.pdf_outline import SetBlock
-from proviso_service.matters.parsing.pdf_paragraphs import Break, Paragraph, Piece, PlacedTable
+from proviso_service.matters.parsing.pdf_paragraphs import Break, Paragraph, Part, PlacedFurniture, PlacedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,17 @@ class Assembled:
     apart: tuple[Span, ...]
 
 
-def assemble(
-    parts: Iterable[Paragraph | PlacedTable], margins: Sequence[PageMargins], limits: ReadingLimits
-) -> Assembled:
+def assemble(parts: Iterable[Part], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
     """Raises UnsupportedDocument when the text is too long."""
     writer = _Writer(margins, limits)
     for part in parts:
-        if isinstance(part, Paragraph):
-            writer.paragraph(part)
-        else:
-            writer.table(part)
+        match part:
+            case Paragraph():
+                writer.paragraph(part)
+            case PlacedTable():
+                writer.table(part)
+            case PlacedFurniture():
+                writer.furniture(part)
     return writer.finish()
 
 
@@ -56,23 +57,33 @@ class _Writer:
 
     def paragraph(self, paragraph: Paragraph) -> None:
         """Its pieces, on one page or several."""
-        first, *others = [(page, list(pieces)) for page, pieces in groupby(paragraph.pieces, key=lambda p: p.page)]
-        number, pieces = first
-        between = self._go_to(number)
-        append = self._text.line if paragraph.start is Break.LINE and not between else self._text.paragraph
-        span = append(_joined(pieces))
-        start, end = span.start, span.end
-        for page, more in others:
-            self._turn_to(page)
-            end = self._text.continuation(_joined(more), more[0].space).end
+        start = end = 0
+        for page, pieces in groupby(paragraph.pieces, key=lambda piece: piece.page):
+            first, *more = pieces
+            text = first.text + "".join(piece.space + piece.text for piece in more)
+            if start < end:
+                self._turn_to(page)
+                end = self._text.continuation(text, first.space).end
+            else:
+                span = self._begin(page, paragraph.start)(text)
+                start, end, begun_on = span.start, span.end, page
         if start < end:
             lines = len(paragraph.pieces)
-            self._blocks.append(SetBlock(Span(start, end), number, paragraph.size, paragraph.bold, lines))
+            self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
+
+    def _begin(self, page: int, start: Break) -> Callable[[str], Span]:
+        """Goes to the page; what appends a paragraph there."""
+        between = self._go_to(page)
+        return self._text.line if start is Break.LINE and not between else self._text.paragraph
 
     def table(self, placed: PlacedTable) -> None:
         self._go_to(placed.page)
         for index, row in enumerate(placed.table.rows):
             self._apart.append(self._text.row(row, first=index == 0))
+
+    def furniture(self, placed: PlacedFurniture) -> None:
+        self._go_to(placed.page)
+        self._text.furniture(placed.text)
 
     def finish(self) -> Assembled:
         """With the margins of the pages that are left."""
@@ -120,8 +131,3 @@ class _Writer:
         written = bool(self._waiting)
         self._waiting.clear()
         return written
-
-
-def _joined(pieces: Sequence[Piece]) -> str:
-    first, *others = pieces
-    return first.text + "".join(piece.space + piece.text for piece in others)

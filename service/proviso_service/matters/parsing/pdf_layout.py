@@ -1,7 +1,7 @@
 """The reading order of a page: its columns, its lines, and the rows of its tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -24,7 +24,7 @@ _MAX_GUTTERS_TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of running text, positions as those of a segment."""
+    """One line of text, positions as those of a segment; `is_furniture` when it only stands between the others."""
 
     text: str
     left: float
@@ -32,15 +32,14 @@ class Line:
     baseline: float
     size: float
     bold: bool
+    is_furniture: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Lines that are read one after the other; `right` is how far the longest one reaches. `column` is one of several
-    on its page."""
+    """Lines that are read one after the other. `column` is one of several on its page."""
 
     lines: tuple[Line, ...]
-    right: float
     column: bool = False
 
 
@@ -61,6 +60,26 @@ def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[Block]:
         blocks += _columns(above, _MAX_COLUMN_SPLITS)
         blocks += [ruled_table(grid, held)] if held else []
     return blocks + _columns(outside, _MAX_COLUMN_SPLITS)
+
+
+def with_furniture(blocks: Sequence[Block], inside: Iterable[tuple[float, str]]) -> list[Block]:
+    """The blocks with furniture as lines of the flow that begins above it, or of one of its own at the end; `inside`
+    are baselines and texts."""
+    placed = list(blocks)
+    for baseline, text in inside:
+        line = Line(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
+        at = next((i for i in reversed(range(len(placed))) if _begins_above(placed[i], baseline)), None)
+        flow = placed[at] if at is not None else None
+        if at is not None and isinstance(flow, Flow):
+            lines = tuple(sorted((*flow.lines, line), key=lambda line: line.baseline))
+            placed[at] = Flow(lines, flow.column)
+        else:
+            placed.append(Flow((line,)))
+    return placed
+
+
+def _begins_above(block: Block, baseline: float) -> bool:
+    return isinstance(block, Flow) and block.lines[0].baseline < baseline
 
 
 def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = False) -> list[Block]:
@@ -123,8 +142,7 @@ def _flows(segments: Sequence[Segment], column: bool) -> list[Block]:
         if isinstance(part, Table):
             blocks.append(part)
         else:
-            lines = tuple(_line(row) for row in part)
-            blocks.append(Flow(lines, max(line.right for line in lines), column))
+            blocks.append(Flow(tuple(map(_line, part)), column))
     return blocks
 
 

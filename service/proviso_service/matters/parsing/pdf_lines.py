@@ -121,9 +121,6 @@ class _Span:
     hyphenated: bool
 
 
-_box_of = pdfium.FPDFText_GetLooseCharBox
-
-
 @dataclass(frozen=True, slots=True)
 class _Axis:
     """The direction of reading: which edges of a box are met first and last, and where the page begins."""
@@ -134,7 +131,7 @@ class _Axis:
     origin: float
 
     def position(self, edge: float) -> float:
-        return self.sign * edge - self.origin
+        return _finite(self.sign * edge - self.origin)
 
 
 def _axis(frame: Frame) -> _Axis:
@@ -157,7 +154,7 @@ class _Glyphs:
         self._box_ref = byref(self._box)
         self._matrix = pdfium.FS_MATRIX()
         self._x, self._y = c_double(), c_double()
-        self._name, self._flags = create_string_buffer(128), c_int()
+        self._name, self._flags = create_string_buffer(256), c_int()
         text = _text_of(textpage)
         self._has_pairs = bool(text) and max(text) > "\uffff"
         self.text = _units(text) if self._has_pairs else text
@@ -169,32 +166,32 @@ class _Glyphs:
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-").replace("\u00a0", " ")
 
-    def extent(self, position: int, axis: "_Axis") -> tuple[float, float]:
+    def extent(self, position: int, axis: _Axis) -> tuple[float, float]:
         """Where a character begins and where the next one is to begin, in the direction of reading."""
-        _box_of(self._raw, self._index(position), self._box_ref)
+        pdfium.FPDFText_GetLooseCharBox(self._raw, self._index(position), self._box_ref)
         return axis.position(axis.start(self._box)), axis.position(axis.end(self._box))
 
-    def gap(self, before: int, after: int, axis: "_Axis") -> tuple[float, float]:
+    def gap(self, before: int, after: int, axis: _Axis) -> tuple[float, float]:
         """Where one character ends and another begins, in the direction of reading."""
         box, reference = self._box, self._box_ref
         if self._is_mapped:
             before, after = self._index(before), self._index(after)
-        _box_of(self._raw, before, reference)
+        pdfium.FPDFText_GetLooseCharBox(self._raw, before, reference)
         end = axis.end(box)
-        _box_of(self._raw, after, reference)
+        pdfium.FPDFText_GetLooseCharBox(self._raw, after, reference)
         return axis.position(end), axis.position(axis.start(box))
 
     def origin(self, position: int) -> tuple[float, float]:
         pdfium.FPDFText_GetCharOrigin(self._raw, self._index(position), byref(self._x), byref(self._y))
-        return self._x.value, self._y.value
+        return _finite(self._x.value), _finite(self._y.value)
 
     def size_and_angle(self, position: int) -> tuple[float, float]:
         """Font size in points as it is drawn, and the direction of the text in degrees, counterclockwise."""
         index = self._index(position)
         pdfium.FPDFText_GetMatrix(self._raw, index, byref(self._matrix))
         matrix = self._matrix
-        size = pdfium.FPDFText_GetFontSize(self._raw, index) * math.hypot(matrix.c, matrix.d)
-        return abs(size), math.degrees(math.atan2(matrix.b, matrix.a))
+        size = abs(pdfium.FPDFText_GetFontSize(self._raw, index) * math.hypot(matrix.c, matrix.d))
+        return _finite(size), _finite(math.degrees(math.atan2(matrix.b, matrix.a)))
 
     def font(self, position: int) -> tuple[bool, bool]:
         """Whether it is bold, and whether its letters are all of one width."""
@@ -243,9 +240,8 @@ def _segments(glyphs: _Glyphs, span: _Span, frame: Frame, order: int) -> Iterato
     wide = span.size * (_WIDE_GAP_TYPEWRITTEN if fixed_pitch else _WIDE_GAP)
     for part in _parts(glyphs, span, _axis(frame), wide):
         text = glyphs.words(part.start, part.end) + ("-" if span.hyphenated and part.end == span.end else "")
-        bold = (starts_bold if part.start == span.start else glyphs.font(part.start)[0]) and glyphs.font(part.end - 1)[
-            0
-        ]
+        bold = starts_bold if part.start == span.start else glyphs.font(part.start)[0]
+        bold = bold and glyphs.font(part.end - 1)[0]
         yield Segment(text, part.left, part.right, baseline, span.size, bold, order)
         order += 1
 
@@ -269,6 +265,11 @@ def _parts(glyphs: _Glyphs, span: _Span, axis: _Axis, wide: float) -> Iterator[_
             yield _Part(start, before, left, right)
             start, left = after, next_left
     yield _Part(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
+
+
+def _finite(value: float) -> float:
+    """Positions beyond all numbers are taken for the page's corner."""
+    return value if math.isfinite(value) else 0.0
 
 
 def _text_of(textpage: PdfTextPage) -> str:

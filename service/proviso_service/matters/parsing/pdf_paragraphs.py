@@ -81,6 +81,15 @@ class PlacedTable:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedFurniture:
+    page: int
+    text: str
+
+
+Part = Paragraph | PlacedTable | PlacedFurniture
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """How a document is set: the usual distance of lines, as a multiple of the font size, how far its full lines reach,
     in points, and its words."""
@@ -90,10 +99,15 @@ class Setting:
     words: Vocabulary
 
 
-def measure(pages: Sequence[Sequence[Block]]) -> Setting:
-    flows = [block for blocks in pages for block in blocks if isinstance(block, Flow)]
-    lines = (line.text for flow in flows for line in flow.lines)
-    return Setting(_usual_spacing(flows), _usual_right(flows), Vocabulary(lines))
+def _measured(pages: Sequence[Sequence[Block]]) -> Setting:
+    flows = [
+        Flow(lines, block.column)
+        for blocks in pages
+        for block in blocks
+        if isinstance(block, Flow) and (lines := tuple(line for line in block.lines if not line.is_furniture))
+    ]
+    words = Vocabulary(line.text for flow in flows for line in flow.lines)
+    return Setting(_usual_spacing(flows), _usual_right(flows), words)
 
 
 def _usual_spacing(flows: Sequence[Flow]) -> float:
@@ -119,34 +133,62 @@ def _full_right(flow: Flow) -> float:
     return quantiles(rights, n=8)[-1] if len(rights) >= _MIN_MEASURED_LINES else max(rights)
 
 
-def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[Block]]) -> Iterator[Paragraph | PlacedTable]:
-    """In reading order; `numbers` are those of the pages."""
-    setting = measure(pages)
-    current: Paragraph | None = None
-    above: list[Line] = []
-    right_above = 0.0
-    for number, block in ((n, block) for n, blocks in zip(numbers, pages, strict=True) for block in blocks):
-        if isinstance(block, Table):
-            if current:
-                yield current
-            current = None
-            yield PlacedTable(number, block)
-            continue
-        right = _full_right(block) if block.column else max(_full_right(block), setting.right)
-        for index, line in enumerate(block.lines):
-            start = Break.PARAGRAPH
-            if current:
-                start = _break(above, line, setting, right) if index else _break_apart(above[-1], line, right_above)
-            if current and start is Break.NONE:
-                current.add(number, line, setting.words)
-                above = [*above[-1:], line]
+def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[Block]]) -> Iterator[Part]:
+    """In reading order; `numbers` are those of the pages. Furniture inside the pages comes after the paragraph that
+    goes on around it."""
+    joiner = _Joiner(_measured(pages))
+    for number, blocks in zip(numbers, pages, strict=True):
+        for block in blocks:
+            if isinstance(block, Table):
+                yield from joiner.ended()
+                yield PlacedTable(number, block)
+            else:
+                yield from joiner.take(number, block)
+    yield from joiner.ended()
+
+
+class _Joiner:
+    """Makes paragraphs of lines, one after the other."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._current: Paragraph | None = None
+        self._furniture: list[PlacedFurniture] = []
+        self._last: list[Line] = []
+        self._right = 0.0
+
+    def take(self, number: int, flow: Flow) -> Iterator[Part]:
+        """The parts that end with or before this flow."""
+        apart = True
+        right = _full_right(flow) if flow.column else max(_full_right(flow), self._setting.right)
+        for line in flow.lines:
+            if line.is_furniture:
+                self._furniture.append(PlacedFurniture(number, line.text))
+                apart = True
                 continue
-            if current:
-                yield current
-            current, above = Paragraph(start, line.size, line.bold, [Piece(number, "", line.text)]), [line]
-        right_above = right
-    if current:
-        yield current
+            start = self._start(line, right, apart=apart)
+            if self._current and start is Break.NONE:
+                self._current.add(number, line, self._setting.words)
+                self._last = [*self._last[-1:], line]
+            else:
+                yield from self.ended()
+                self._current = Paragraph(start, line.size, line.bold, [Piece(number, "", line.text)])
+                self._last = [line]
+            apart, self._right = False, right
+
+    def ended(self) -> Iterator[Part]:
+        """The paragraph under way and the furniture inside it, if any."""
+        if self._current:
+            yield self._current
+        yield from self._furniture
+        self._current, self._furniture = None, []
+
+    def _start(self, line: Line, right: float, *, apart: bool) -> Break:
+        if self._current is None:
+            return Break.PARAGRAPH
+        if apart:
+            return _break_apart(self._last[-1], line, self._right)
+        return _break(self._last, line, self._setting, right)
 
 
 def _break(paragraph: Sequence[Line], line: Line, setting: Setting, right: float) -> Break:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_float
 from dataclasses import dataclass
 from itertools import islice
+from math import isfinite
 
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage
@@ -78,13 +79,15 @@ def find_grids(page: PdfPage, frame: Frame) -> tuple[Grid, ...]:
 
 
 def _rules(page: PdfPage, frame: Frame) -> Iterator[Rule]:
-    left, bottom, right, top = (c_float() for _ in range(4))
+    edges = tuple(c_float() for _ in range(4))
     for index in range(min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)):
         drawn = pdfium.FPDFPage_GetObject(page, index)
         if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_PATH:
             continue
-        if pdfium.FPDFPageObj_GetBounds(drawn, byref(left), byref(bottom), byref(right), byref(top)):
-            yield from _edges(_box(frame.upright(left.value, bottom.value), frame.upright(right.value, top.value)))
+        if pdfium.FPDFPageObj_GetBounds(drawn, *map(byref, edges)):
+            left, bottom, right, top = (edge.value for edge in edges)
+            if all(map(isfinite, (left, bottom, right, top))):
+                yield from _edges(_box(frame.upright(left, bottom), frame.upright(right, top)))
 
 
 def _box(corner: tuple[float, float], other: tuple[float, float]) -> Rule:
