@@ -1,14 +1,14 @@
 """The comparison of an index with the database, while both are changed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.matters.model import Document, Matter
+from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.ports import VectorRecord
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.sql.matters import SqlMatterStore
@@ -73,6 +73,23 @@ def before_writing(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
 
 
 @pytest.fixture
+def before_removing(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Between the database's word that vectors are unclaimed and their removal from the index."""
+    meanwhile = Meanwhile()
+    read = SqlMatterStore.unclaimed_chunks
+
+    async def unclaimed_chunks(
+        self: SqlMatterStore, tenant: str, model_id: str, document_of: Mapping[str, str]
+    ) -> Sequence[str]:
+        found = await read(self, tenant, model_id, document_of)
+        await meanwhile.begin()
+        return found
+
+    monkeypatch.setattr(SqlMatterStore, "unclaimed_chunks", unclaimed_chunks)
+    return meanwhile
+
+
+@pytest.fixture
 def after_survey(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
     """Between the survey of a part of the index and what is made of it."""
     meanwhile = Meanwhile()
@@ -105,8 +122,10 @@ def chunks(*sizes: tuple[Document, int]) -> set[str]:
 
 
 async def test_a_document_deleted_while_its_vectors_are_written_does_not_come_back(
-    world: IndexWorld, matter: Matter, before_writing: Meanwhile
+    world: IndexWorld, matter: Matter, before_writing: Meanwhile, caplog: pytest.LogCaptureFixture
 ) -> None:
+    async with world.running():
+        pass
     kept = await world.ingested(None, matter, VECTORS[:10])
     deleted = await world.ingested(None, matter, VECTORS[10:20])
     async with world.starting() as index:
@@ -114,6 +133,8 @@ async def test_a_document_deleted_while_its_vectors_are_written_does_not_come_ba
         await index.until_whole()
         await before_writing.end()
         assert await held(index) == chunks((kept, 10))
+    # Not even for a moment, to be removed again.
+    assert "removed=0" in caplog.records[-1].getMessage()
 
 
 async def test_a_document_ingested_after_the_database_was_read_is_not_removed(
@@ -132,10 +153,8 @@ async def test_a_document_ingested_after_the_database_was_read_is_not_removed(
 
 
 async def test_a_failed_document_that_is_taken_up_again_keeps_its_new_vectors(
-    world: IndexWorld, matter: Matter, after_survey: Meanwhile
+    world: IndexWorld, matter: Matter, before_removing: Meanwhile
 ) -> None:
-    from proviso_service.matters.model import DocumentStatus
-
     async with world.running() as index:
         kept = await world.ingested(index, matter, VECTORS[:10])
         again = await world.begun(matter)
@@ -149,9 +168,9 @@ async def test_a_failed_document_that_is_taken_up_again_keeps_its_new_vectors(
             await index.upsert(TENANT, records(document, VECTORS[20:30]))
             await world.committed(document, VECTORS[20:30])
 
-        after_survey.act = ingest_again
+        before_removing.act = ingest_again
         await index.until_whole()
-        await after_survey.end()
+        await before_removing.end()
         assert await held(index) == chunks((kept, 10), (again, 10))
         hits = await index.search(TENANT, matter.matter_id, VECTORS[20], 1)
         assert hits[0].chunk_id == f"{again.document_id}:0"
