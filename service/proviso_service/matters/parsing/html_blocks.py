@@ -54,6 +54,10 @@ class Draft:
     _bold_chars: int = 0
     _underlined_chars: int = 0
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._pieces
+
     def add(self, text: str, look: Look) -> None:
         if look.keeps_space:
             self._pieces.append(text)

@@ -10,9 +10,11 @@ from proviso_service.matters.parsing.html_elements import (
     BLOCKS,
     BOLD,
     CELLS,
+    CHANGING_LOOK,
     HEADINGS,
     KEPT_SPACE,
     LISTS,
+    NAVIGATION,
     NOT_SHOWN,
     PAGE_BREAK,
     PLAIN,
@@ -112,8 +114,8 @@ class Flow:
         elif tag == "tr" and self._tables:
             self._tables[-1].open_row()
         elif tag in CELLS and self._tables:
-            spans = integer(attributes.get("colspan")) or 1, integer(attributes.get("rowspan")) or 1
-            self._open[-1].container = self._tables[-1].open_cell(*spans)
+            columns, rows = (integer(attributes.get(name)) or 1 for name in ("colspan", "rowspan"))
+            self._open[-1].container = self._tables[-1].open_cell(columns, rows)
 
     def _open_table(self) -> None:
         if len(self._tables) >= _MAX_TABLES_OPEN:
@@ -123,6 +125,8 @@ class Flow:
         self._open[-1].table = table
 
     def _flush(self) -> None:
+        if self._draft.is_empty:
+            return
         current = self._open[-1]
         found = self._draft.blocks(current.look, label=self._label)
         if found:
@@ -142,19 +146,20 @@ def _is_block(tag: str, style: Style) -> bool:
 
 
 def _look(above: Look, tag: str, attributes: dict[str, str | None], style: Style) -> Look:
+    if style is PLAIN and tag not in CHANGING_LOOK and "align" not in attributes:
+        return above
     bold = above.bold or tag in BOLD if style.bold is None else style.bold
     centred = above.centred or tag == "center"
     if "align" in attributes:
         centred = (attributes["align"] or "").lower() in ("center", "middle")
-    look = Look(
+    return Look(
         bold=bold,
         underlined=above.underlined or tag in UNDERLINED or style.underlined,
         centred=centred if style.centred is None else style.centred,
         keeps_space=above.keeps_space or tag in KEPT_SPACE if style.keeps_space is None else style.keeps_space,
-        is_navigation=above.is_navigation or tag == "nav",
+        is_navigation=above.is_navigation or tag == NAVIGATION,
         level=HEADINGS.get(tag, above.level),
     )
-    return above if look == above else look
 
 
 def _list(tag: str, attributes: dict[str, str | None], style: Style) -> OpenList:

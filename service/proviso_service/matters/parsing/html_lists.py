@@ -51,6 +51,8 @@ class OpenList:
 
 def integer(text: str | None) -> int | None:
     """None for anything that is not a number of up to nine digits."""
-    digits = (text or "").strip().removeprefix("+")
+    if not text:
+        return None
+    digits = text.strip().removeprefix("+")
     plain = digits.removeprefix("-")
     return int(digits) if plain.isascii() and plain.isdecimal() and len(plain) <= _MAX_DIGITS else None

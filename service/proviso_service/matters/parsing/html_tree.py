@@ -13,7 +13,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from proviso_service.errors import UnsupportedDocument
 
-MAX_TAGS = 3_000_000
+MAX_TAGS = 1_000_000
+"""A long annual report has half as many; each takes about half a kilobyte until its text is put together."""
 MAX_OPEN_ELEMENTS = 3_000
 MAX_ATTRIBUTES = 5_000
 
