@@ -169,7 +169,7 @@ class _Joiner:
             start = self._start(line, right, apart=apart)
             if self._current and start is Break.NONE:
                 self._current.add(number, line, self._setting.words)
-                self._last = [*self._last[-1:], line]
+                self._last = [line] if apart else [self._last[-1], line]
             else:
                 yield from self.ended()
                 self._current = Paragraph(start, line.size, line.bold, [Piece(number, "", line.text)])
