@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from evals.data import Question
 from evals.library import TENANT, Library
-from proviso_service.matters.model import SearchQuery, Span
+from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRESHOLD, SearchQuery, Span
 from proviso_service.matters.words import words_of
 from proviso_service.storage.sql.fulltext import any_word, found
 from proviso_service.storage.sql.tables import chunks
@@ -64,13 +64,13 @@ RANKINGS = (
     Ranking("BM25", _by_words),
     Ranking("embeddings", _by_meaning),
     Ranking("plain fusion", _plain_fusion),
-    Ranking("Proviso, default (0.7)", _proviso(0.3, 0.7)),
-    Ranking("Proviso, even (0.5)", _proviso(0.3, 0.5)),
-    Ranking("Proviso, embedded agent (0.3)", _proviso(0.1, 0.3)),
+    Ranking("Proviso, default", _proviso(DEFAULT_THRESHOLD, DEFAULT_SEMANTIC_WEIGHT)),
+    Ranking("Proviso, 0.3 and 0.7", _proviso(0.3, 0.7)),
+    Ranking("Proviso, embedded agent", _proviso(0.1, 0.3)),
 )
 """BM25 of every word of the question, as it stands; embeddings of the question; both by reciprocal rank with the usual
-offset and even weights; and the service's search at the settings of the contract, at even weights, and at those of the
-embedded chat model. In brackets: semantic_weight."""
+offset and even weights; and the service's search at its defaults, at a threshold and semantic_weight that are common
+elsewhere, and as the embedded chat model searches."""
 
 
 async def _lexical(library: Library, question: Question, limit: int) -> Sequence[str]:

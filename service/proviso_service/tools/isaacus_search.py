@@ -6,7 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery
+from proviso_service.matters.model import (
+    DEFAULT_SEMANTIC_WEIGHT,
+    DEFAULT_THRESHOLD,
+    SearchHit,
+    SearchOutcome,
+    SearchQuery,
+)
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.excerpts import best_part, stems_of
@@ -24,8 +30,8 @@ _FEW_PASSAGES = 2
 class IsaacusSearchArgs(ToolArgs):
     query: str = Field(min_length=1, max_length=2_000, description="What to look for, in natural language.")
     max_results: int = Field(5, ge=1, le=20, description="Most passages to return.")
-    threshold: float = Field(0.3, ge=0, le=1, description="Lowest similarity.")
-    semantic_weight: float = Field(0.7, ge=0, le=1, description="Weight of meaning against words.")
+    threshold: float = Field(DEFAULT_THRESHOLD, ge=0, le=1, description="Lowest similarity.")
+    semantic_weight: float = Field(DEFAULT_SEMANTIC_WEIGHT, ge=0, le=1, description="Weight of meaning against words.")
     include_context: bool = Field(False, description="Whether to add the passages before and after each one.")
     max_per_document: int = Field(
         0, ge=0, le=20, description="Most passages of one document, the best of each first; 0 for no limit."
