@@ -12,10 +12,12 @@ import structlog
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
+from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.context.model import SessionItem
+from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.parsing.reader import ProcessReader
 from proviso_service.matters.retrieval import Retriever
@@ -24,13 +26,14 @@ from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_
 from proviso_service.models.local.chat.model import LocalChatModel
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import ModelNotPrepared
-from proviso_service.models.ports import Embedder
+from proviso_service.models.ports import Classifier, Embedder
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.schema import UnknownSchema
+from proviso_service.storage.sql.scores import SqlScoreStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.storage.vectors.layout import VectorLayout
@@ -64,7 +67,14 @@ class StartupError(Exception):
     """The service cannot start; the message is the one line that says why and how to mend it."""
 
 
-_MENDABLE = (CannotListen, ChatModelUnavailable, DataFolderError, ModelNotPrepared, UnknownSchema)
+_MENDABLE = (
+    CannotListen,
+    ChatModelUnavailable,
+    DataFolderError,
+    ModelNotPrepared,
+    TemplateFileError,
+    UnknownSchema,
+)
 """What an operator can mend; each says how."""
 
 
@@ -93,8 +103,11 @@ class App:
         self._stack = stack
 
     @classmethod
-    async def start(cls, settings: Settings, chat_models: ChatModels | None = None) -> Self:
-        """Returns when the service is SERVING. `chat_models` takes the place of those that the settings name.
+    async def start(
+        cls, settings: Settings, chat_models: ChatModels | None = None, classifier: Classifier | None = None
+    ) -> Self:
+        """Returns when the service is SERVING. `chat_models` and `classifier` take the place of those that the settings
+        name.
 
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
@@ -106,7 +119,7 @@ class App:
                 port = listen(server, settings.server)
                 parts = await _open(settings, stack)
                 models = hosted or _embedded_models(parts.embedder)
-                domain = _domain(settings, parts, models, traces)
+                domain = _domain(settings, parts, models, classifier, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await models.warm_up()
@@ -180,10 +193,17 @@ def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) ->
     return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
 
 
-def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
+def _domain(
+    settings: Settings,
+    parts: Parts,
+    models: ChatModels,
+    classifier: Classifier | None,
+    traces: "TracerProvider | None",
+) -> Domain:
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
     retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
+    analysis = _analysis(settings, parts, classifier) if classifier else None
     tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
     agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
@@ -201,8 +221,15 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
         retriever=retriever,
         index=parts.vectors,
         limits=Limits.of(settings, models.names),
+        analysis=analysis,
         session_items=session_items,
     )
+
+
+def _analysis(settings: Settings, parts: Parts, classifier: Classifier) -> IqlAnalysis:
+    templates = TemplateCatalog.load(settings.iql.templates_file)
+    scores = SqlScoreStore(parts.database)
+    return IqlAnalysis(parts.store, scores, classifier, parts.embedder.model_id, templates, settings.iql)
 
 
 def _hosted_models(settings: Settings) -> ChatModels | None:

@@ -2,6 +2,7 @@
 
 ProvisoError
 ├── InvalidRequest          one or more fields are wrong; carries every violation
+│   └── InvalidIql          a query that cannot be read; carries the place of its first fault
 ├── UnsupportedDocument     the bytes are not a document that the service reads
 ├── NotFound
 │   ├── MatterNotFound      absent, or not visible to the caller
@@ -34,10 +35,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
-    """What is wrong with one field of a request; `field` is a path such as `history[2].content`."""
+    """What is wrong with one field of a request; `field` is a path such as `history[2].content`. A description that
+    `is_sentence` is understood without it."""
 
     field: str
     description: str
+    is_sentence: bool = False
+
+    def __str__(self) -> str:
+        return self.description if self.is_sentence else f"{self.field}: {self.description}"
 
 
 class ProvisoError(Exception):
@@ -50,13 +56,23 @@ class ProvisoError(Exception):
 
 class InvalidRequest(ProvisoError):
     def __init__(self, violations: Sequence[FieldViolation]) -> None:
-        super().__init__("; ".join(f"{v.field}: {v.description}" for v in violations))
+        super().__init__("; ".join(map(str, violations)))
         self.violations = tuple(violations)
 
     @classmethod
     def of(cls, field: str, description: str) -> "InvalidRequest":
         """The common case: one field is wrong."""
         return cls([FieldViolation(field, description)])
+
+
+class InvalidIql(InvalidRequest):
+    """`details` tells every fault in one line; the first stands at `start` to `end`, in code points of the query."""
+
+    def __init__(self, details: str, violations: Sequence[FieldViolation], start: int, end: int) -> None:
+        super().__init__(violations)
+        self.message = f"Invalid IQL query syntax: {details}"
+        self.start = start
+        self.end = end
 
 
 class UnsupportedDocument(ProvisoError): ...

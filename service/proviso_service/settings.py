@@ -69,10 +69,27 @@ class DocumentSettings(Section):
     max_text_chars: int = Field(20_000_000, ge=1, description="Longest text of a document.")
     max_pages: int = Field(3_000, ge=1, description="Most pages of a document.")
     read_time_limit_s: Seconds = Field(60.0, description="Time limit of reading a document.")
-    read_memory_mb: int = Field(1_024, ge=256, le=65_536, description="Memory that reading a document may take, in MiB.")
+    read_memory_mb: int = Field(
+        1_024, ge=256, le=65_536, description="Memory that reading a document may take, in MiB."
+    )
     chunk_chars: int = Field(900, ge=100, le=4_000, description="Longest chunk.")
     ingest_workers: int = Field(2, ge=1, le=32, description="Documents ingested at once.")
     max_searches_running: int = Field(32, ge=1, description="Searches at once.")
+
+
+class IqlSettings(Section):
+    min_score: Fraction = Field(0.5, description="A chunk above this score is a match.")
+    comparison: Literal["contract", "vendor"] = Field(
+        "contract", description="Meaning of `>`: (A - B + 1) / 2, or with `vendor` A if A > B else 0; so for `<`."
+    )
+    max_length: int = Field(4_000, ge=1, le=100_000, description="Characters of a query.")
+    max_statements: int = Field(16, ge=1, le=128, description="Statements of a query.")
+    max_depth: int = Field(32, ge=1, le=64, description="Depth of a query.")
+    templates_file: Path | None = Field(None, description="TOML file of templates beside those of the language.")
+    documents_at_once: int = Field(4, ge=1, le=64, description="Documents scored at once.")
+    time_limit_s: Seconds = Field(45.0, description="Time limit of a query; of each document where results stream.")
+    max_cached_scores: int = Field(5_000_000, ge=0, description="Scores kept in memory.")
+    max_kept_statements: int = Field(1_000, ge=128, description="Statements whose scores are stored, per document.")
 
 
 class ModelSettings(Section):
@@ -113,6 +130,7 @@ class Settings(BaseSettings):
     turns: TurnSettings = TurnSettings()
     context: ContextSettings = ContextSettings()
     documents: DocumentSettings = DocumentSettings()
+    iql: IqlSettings = IqlSettings()
     models: ModelSettings = ModelSettings()
     storage: StorageSettings = StorageSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

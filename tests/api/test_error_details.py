@@ -17,6 +17,12 @@ METADATA_LIMIT = 8 * 1024
 
 CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (InvalidRequest.of("f", "is wrong"), StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", {"BadRequest"}),
+    (
+        errors.InvalidIql("At character 1.", [FieldViolation("query", "At character 1")], 0, 3),
+        StatusCode.INVALID_ARGUMENT,
+        "INVALID_IQL",
+        {"BadRequest"},
+    ),
     (errors.UnsupportedDocument("no"), StatusCode.INVALID_ARGUMENT, "UNSUPPORTED_DOCUMENT", {"BadRequest"}),
     (errors.MatterNotFound("m"), StatusCode.NOT_FOUND, "MATTER_NOT_FOUND", {"ResourceInfo"}),
     (errors.DocumentNotFound("d"), StatusCode.NOT_FOUND, "DOCUMENT_NOT_FOUND", {"ResourceInfo"}),
@@ -28,6 +34,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.SessionBusy("s", "t"), StatusCode.ABORTED, "SESSION_BUSY", set()),
     (errors.DocumentNotReady("wait"), StatusCode.FAILED_PRECONDITION, "DOCUMENT_NOT_READY", set()),
     (errors.NoReadyDocuments(), StatusCode.FAILED_PRECONDITION, "NO_READY_DOCUMENTS", set()),
+    (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
     (errors.TurnNotWaiting("no"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
@@ -85,6 +92,8 @@ def test_details_say_what_a_caller_can_act_on() -> None:
     assert busy["ErrorInfo"].metadata["turn_id"] == "t1"
     retry = unpacked(status_of(errors.TooBusy("busy", 2.5), ""))["RetryInfo"].retry_delay
     assert (retry.seconds, retry.nanos) == (2, 500_000_000)
+    unreadable = unpacked(status_of(errors.InvalidIql("no", [FieldViolation("query", "no")], 3, 9), ""))
+    assert dict(unreadable["ErrorInfo"].metadata) == {"start": "3", "end": "9"}
     absent = unpacked(status_of(errors.DocumentNotFound("d1"), ""))["ResourceInfo"]
     assert (absent.resource_type, absent.resource_name) == ("document", "d1")
 

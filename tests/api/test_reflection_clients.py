@@ -77,5 +77,5 @@ async def test_buf_shows_what_is_wrong_with_a_request(service: RunningService) -
     shown = json.loads(err)
     assert (code >> 3, out) == (INVALID_ARGUMENT, "")  # buf's exit code is eight times the status code
     assert shown["code"] == "invalid_argument"
-    assert "matter_id" in shown["message"]
+    assert shown["message"] == "Invalid matter ID format"
     assert [detail["type"] for detail in shown["details"]] == ["google.rpc.ErrorInfo", "google.rpc.BadRequest"]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import SessionStore
@@ -29,7 +30,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `session_items` are in every new session."""
+    """The domain services; `session_items` are in every new session. `analysis` is there with a classifier."""
 
     turns: Turns
     sessions: SessionStore
@@ -38,4 +39,5 @@ class Domain:
     index: KeptIndex
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
+    analysis: IqlAnalysis | None = None
     identify: Identify = local_caller

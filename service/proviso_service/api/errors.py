@@ -44,6 +44,7 @@ class DeadlinePassed(ProvisoError):
 
 STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.InvalidRequest: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_REQUEST),
+    errors.InvalidIql: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_IQL),
     errors.UnsupportedDocument: (
         grpc.StatusCode.INVALID_ARGUMENT,
         ErrorReason.ERROR_REASON_UNSUPPORTED_DOCUMENT,
@@ -80,7 +81,7 @@ def status_of(error: Exception, request_id: str) -> Status:
     if not isinstance(error, ProvisoError) or is_fault(error):
         return _internal(request_id)
     code, reason = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
-    info = _error_info(reason, {"turn_id": error.turn_id} if isinstance(error, errors.SessionBusy) else {})
+    info = _error_info(reason, _metadata(error))
     return _status(code, error.message, info, *_details(error))
 
 
@@ -106,6 +107,15 @@ def _status(code: grpc.StatusCode, message: str, *details: Message) -> Status:
 def _error_info(reason: ErrorReason, metadata: dict[str, str]) -> ErrorInfo:
     name = ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
     return ErrorInfo(reason=name, domain=DOMAIN, metadata=metadata)
+
+
+def _metadata(error: ProvisoError) -> dict[str, str]:
+    match error:
+        case errors.SessionBusy():
+            return {"turn_id": error.turn_id}
+        case errors.InvalidIql():
+            return {"start": str(error.start), "end": str(error.end)}
+    return {}
 
 
 def _details(error: ProvisoError) -> Iterator[Message]:

@@ -187,7 +187,7 @@ class Matters:
         check_part(part)
         document = await self._find(tenant, matter_id, document_id, filename)
         if document.status is not DocumentStatus.READY:
-            raise DocumentNotReady(_why_not_ready(document))
+            raise DocumentNotReady(why_not_ready(document))
         return await read_part(self._store, document, part)
 
     async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
@@ -242,7 +242,8 @@ def _log_failure(task: asyncio.Task[T]) -> None:
         _log.error("work went wrong after its caller had left", exc_info=failure)
 
 
-def _why_not_ready(document: Document) -> str:
+def why_not_ready(document: Document) -> str:
+    """In words for a person."""
     if document.status is DocumentStatus.FAILED:
         return f"{document.filename} could not be read: {document.failure_reason}"
     return f"{document.filename} is still being processed; try again shortly"

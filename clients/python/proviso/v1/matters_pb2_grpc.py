@@ -113,7 +113,8 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMatter(self, request, context):
-        """DeleteMatter deletes a matter and all its documents.
+        """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
+        cleared away is, as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -122,7 +123,8 @@ class MatterServiceServicer:
 
     def UploadDocument(self, request_iterator, context):
         """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-        goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
+        goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+        tried again, under the file name given now, whose extension says what it is.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -148,7 +150,8 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDocument(self, request, context):
-        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text.
+        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
+        nobody; what could not be cleared away is, as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -48,12 +48,14 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     DeleteMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]
-    """DeleteMatter deletes a matter and all its documents.
+    """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
+    cleared away is, as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
     """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
+    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+    tried again, under the file name given now, whose extension says what it is.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -67,7 +69,8 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]
-    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text.
+    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
+    nobody; what could not be cleared away is, as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
@@ -95,12 +98,14 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     DeleteMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]  # type: ignore[assignment]
-    """DeleteMatter deletes a matter and all its documents.
+    """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
+    cleared away is, as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
     """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
+    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+    tried again, under the file name given now, whose extension says what it is.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -114,7 +119,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]  # type: ignore[assignment]
-    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text.
+    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
+    nobody; what could not be cleared away is, as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
@@ -163,7 +169,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.DeleteMatterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteMatterResponse, _abc.Awaitable[_matters_pb2.DeleteMatterResponse]]:
-        """DeleteMatter deletes a matter and all its documents.
+        """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
+        cleared away is, as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
@@ -174,7 +181,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.UploadDocumentResponse, _abc.Awaitable[_matters_pb2.UploadDocumentResponse]]:
         """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-        goes on (see WatchDocuments). The same bytes sent again to a matter are the same document.
+        goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+        tried again, under the file name given now, whose extension says what it is.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -206,7 +214,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.DeleteDocumentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteDocumentResponse, _abc.Awaitable[_matters_pb2.DeleteDocumentResponse]]:
-        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text.
+        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
+        nobody; what could not be cleared away is, as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
 

@@ -20,35 +20,51 @@ IQL_COMPARISON_CONTRACT: IqlComparison
 IQL_COMPARISON_VENDOR: IqlComparison
 
 class ExecuteIqlRequest(_message.Message):
-    __slots__ = ("matter_id", "query", "document_ids", "model", "min_score", "comparison")
+    __slots__ = ("matter_id", "query", "document_ids", "model", "min_score", "comparison", "max_matches", "explain")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
     COMPARISON_FIELD_NUMBER: _ClassVar[int]
+    MAX_MATCHES_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     query: str
     document_ids: _containers.RepeatedScalarFieldContainer[str]
     model: str
     min_score: float
     comparison: IqlComparison
-    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., model: _Optional[str] = ..., min_score: _Optional[float] = ..., comparison: _Optional[_Union[IqlComparison, str]] = ...) -> None: ...
+    max_matches: int
+    explain: bool
+    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., model: _Optional[str] = ..., min_score: _Optional[float] = ..., comparison: _Optional[_Union[IqlComparison, str]] = ..., max_matches: _Optional[int] = ..., explain: _Optional[bool] = ...) -> None: ...
+
+class IqlStatementScore(_message.Message):
+    __slots__ = ("statement", "score")
+    STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    statement: str
+    score: float
+    def __init__(self, statement: _Optional[str] = ..., score: _Optional[float] = ...) -> None: ...
 
 class IqlMatch(_message.Message):
-    __slots__ = ("text", "start_index", "end_index", "score")
+    __slots__ = ("text", "start_index", "end_index", "score", "citation", "statement_scores")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
+    CITATION_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
     text: str
     start_index: int
     end_index: int
     score: float
-    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
+    citation: SearchCitation
+    statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
+    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ...) -> None: ...
 
 class IqlDocumentResult(_message.Message):
-    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated")
+    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -56,6 +72,7 @@ class IqlDocumentResult(_message.Message):
     MATCH_COUNT_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     score: float
@@ -63,21 +80,28 @@ class IqlDocumentResult(_message.Message):
     match_count: int
     error: str
     truncated: bool
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ...) -> None: ...
 
 class ExecuteIqlResponse(_message.Message):
-    __slots__ = ("query", "document_results", "total_matches", "average_score", "model")
+    __slots__ = ("query", "document_results", "total_matches", "average_score", "model", "warnings", "document_count", "truncated")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_RESULTS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_MATCHES_FIELD_NUMBER: _ClassVar[int]
     AVERAGE_SCORE_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     query: str
     document_results: _containers.RepeatedCompositeFieldContainer[IqlDocumentResult]
     total_matches: int
     average_score: float
     model: str
-    def __init__(self, query: _Optional[str] = ..., document_results: _Optional[_Iterable[_Union[IqlDocumentResult, _Mapping]]] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ..., model: _Optional[str] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    document_count: int
+    truncated: bool
+    def __init__(self, query: _Optional[str] = ..., document_results: _Optional[_Iterable[_Union[IqlDocumentResult, _Mapping]]] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ..., model: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., document_count: _Optional[int] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class StreamIqlRequest(_message.Message):
     __slots__ = ("query",)
@@ -86,12 +110,28 @@ class StreamIqlRequest(_message.Message):
     def __init__(self, query: _Optional[_Union[ExecuteIqlRequest, _Mapping]] = ...) -> None: ...
 
 class StreamIqlResponse(_message.Message):
-    __slots__ = ("document_result", "summary")
+    __slots__ = ("document_result", "summary", "totals", "document_index")
     DOCUMENT_RESULT_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    TOTALS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_INDEX_FIELD_NUMBER: _ClassVar[int]
     document_result: IqlDocumentResult
     summary: ExecuteIqlResponse
-    def __init__(self, document_result: _Optional[_Union[IqlDocumentResult, _Mapping]] = ..., summary: _Optional[_Union[ExecuteIqlResponse, _Mapping]] = ...) -> None: ...
+    totals: IqlTotals
+    document_index: int
+    def __init__(self, document_result: _Optional[_Union[IqlDocumentResult, _Mapping]] = ..., summary: _Optional[_Union[ExecuteIqlResponse, _Mapping]] = ..., totals: _Optional[_Union[IqlTotals, _Mapping]] = ..., document_index: _Optional[int] = ...) -> None: ...
+
+class IqlTotals(_message.Message):
+    __slots__ = ("documents_done", "document_count", "total_matches", "average_score")
+    DOCUMENTS_DONE_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_MATCHES_FIELD_NUMBER: _ClassVar[int]
+    AVERAGE_SCORE_FIELD_NUMBER: _ClassVar[int]
+    documents_done: int
+    document_count: int
+    total_matches: int
+    average_score: float
+    def __init__(self, documents_done: _Optional[int] = ..., document_count: _Optional[int] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ...) -> None: ...
 
 class ParseIqlRequest(_message.Message):
     __slots__ = ("query", "matter_id")

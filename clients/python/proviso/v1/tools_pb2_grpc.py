@@ -87,24 +87,28 @@ class ToolServiceServicer:
     """
 
     def ExecuteIql(self, request, context):
-        """ExecuteIql runs an IQL query over a matter's documents.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
+        and spoils nothing.
+        Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamIql(self, request, context):
-        """StreamIql runs an IQL query and sends each document's result as it is there.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
+        Cancelling the call stops the work; what was scored by then is not scored again.
+        Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ParseIql(self, request, context):
-        """ParseIql parses an IQL query and calls no model.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,16 +34,20 @@ class ToolServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ToolServiceAsyncStub: ...
     ExecuteIql: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]
-    """ExecuteIql runs an IQL query over a matter's documents.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
+    and spoils nothing.
+    Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
     """
     StreamIql: _grpc.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]
-    """StreamIql runs an IQL query and sends each document's result as it is there.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
+    Cancelling the call stops the work; what was scored by then is not scored again.
+    Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS.
     """
     ParseIql: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ParseIqlRequest, _tools_pb2.ParseIqlResponse]
-    """ParseIql parses an IQL query and calls no model.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     Search: _grpc.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
@@ -77,16 +81,20 @@ class ToolServiceAsyncStub(ToolServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ExecuteIql: _aio.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]  # type: ignore[assignment]
-    """ExecuteIql runs an IQL query over a matter's documents.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
+    and spoils nothing.
+    Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
     """
     StreamIql: _aio.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]  # type: ignore[assignment]
-    """StreamIql runs an IQL query and sends each document's result as it is there.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
+    Cancelling the call stops the work; what was scored by then is not scored again.
+    Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS.
     """
     ParseIql: _aio.UnaryUnaryMultiCallable[_tools_pb2.ParseIqlRequest, _tools_pb2.ParseIqlResponse]  # type: ignore[assignment]
-    """ParseIql parses an IQL query and calls no model.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+    """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     Search: _aio.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]  # type: ignore[assignment]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
@@ -123,8 +131,10 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ExecuteIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ExecuteIqlResponse, _abc.Awaitable[_tools_pb2.ExecuteIqlResponse]]:
-        """ExecuteIql runs an IQL query over a matter's documents.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
+        and spoils nothing.
+        Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
         """
 
     @_abc_1.abstractmethod
@@ -133,8 +143,10 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.StreamIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tools_pb2.StreamIqlResponse], _abc.AsyncIterator[_tools_pb2.StreamIqlResponse]]:
-        """StreamIql runs an IQL query and sends each document's result as it is there.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
+        Cancelling the call stops the work; what was scored by then is not scored again.
+        Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS.
         """
 
     @_abc_1.abstractmethod
@@ -143,8 +155,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ParseIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ParseIqlResponse, _abc.Awaitable[_tools_pb2.ParseIqlResponse]]:
-        """ParseIql parses an IQL query and calls no model.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until IQL is built.
+        """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
     @_abc_1.abstractmethod

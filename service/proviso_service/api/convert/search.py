@@ -29,7 +29,7 @@ def _result(hit: SearchHit) -> pb.SearchResult:
         chunk_text=stored.chunk.text,
         similarity=hit.similarity,
         rerank_score=hit.rerank_score,
-        citation=_citation(stored.document_id, stored.filename, stored.chunk),
+        citation=citation(stored.document_id, stored.filename, stored.chunk),
         context_before=hit.context_before,
         context_after=hit.context_after,
         score=hit.score,
@@ -46,7 +46,7 @@ def _snippet(snippet: Snippet) -> pb.SearchSnippet:
     )
 
 
-def _citation(document_id: str, filename: str, chunk: Chunk) -> pb.SearchCitation:
+def citation(document_id: str, filename: str, chunk: Chunk) -> pb.SearchCitation:
     return pb.SearchCitation(
         page=chunk.page,
         section_path=chunk.section_path,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from google.protobuf.message import Message
@@ -16,6 +17,9 @@ R = TypeVar("R", bound="RequestModel")
 
 MAX_ITEMS = 1_000
 """The longest list that any request may hold."""
+
+_SENTENCE = "sentence"
+"""The kind of a violation that is told in words which name the field."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -54,7 +58,7 @@ def parse(model: type[R], request: Message, *, context: object = None, within: s
     except ValidationError as error:
         violations[:0] = _violations(error)
     if violations:
-        raise InvalidRequest([FieldViolation(_join(within, v.field), v.description) for v in violations])
+        raise InvalidRequest([replace(v, field=_join(within, v.field)) for v in violations])
     return parsed
 
 
@@ -89,7 +93,7 @@ def _uuid(kind: str, *, optional: bool = False) -> AfterValidator:
     def check(value: str) -> str:
         """Canonical form; ids are compared as text, so letters become lower case."""
         if not (_UUID.fullmatch(value.lower()) or (optional and not value)):
-            raise violation(f"Invalid {kind} ID format")
+            raise PydanticCustomError(_SENTENCE, f"Invalid {kind} ID format")
         return value.lower()
 
     return AfterValidator(check)
@@ -127,7 +131,7 @@ def _violations(error: ValidationError) -> Iterator[FieldViolation]:
         path = ""
         for part in detail["loc"]:
             path = f"{path}[{part}]" if isinstance(part, int) else _join(path, part)
-        yield FieldViolation(path, detail["msg"])
+        yield FieldViolation(path, detail["msg"], detail["type"] == _SENTENCE)
 
 
 def _join(parent: str, child: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proviso.v1 import tools_pb2
+from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery
 from proviso_service.api.requests.base import (
     DocumentIds,
     Fraction,
@@ -17,17 +18,20 @@ from proviso_service.api.requests.base import (
     known,
 )
 from proviso_service.errors import FieldViolation
-from proviso_service.matters.model import SearchQuery
+from proviso_service.iql import ComparisonMode
+from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRESHOLD, SearchQuery
 from proviso_service.matters.reading import TextPart, conflicting_fields
 
 DEFAULT_RESULTS = 5
-DEFAULT_THRESHOLD = 0.3
-DEFAULT_SEMANTIC_WEIGHT = 0.7
 DEFAULT_TEXT_LENGTH = 50_000
 
-_COMPARISONS = {number: number for number in tools_pb2.IqlComparison.values()}
+_COMPARISONS = {
+    tools_pb2.IQL_COMPARISON_UNSPECIFIED: None,
+    tools_pb2.IQL_COMPARISON_CONTRACT: ComparisonMode.CONTRACT,
+    tools_pb2.IQL_COMPARISON_VENDOR: ComparisonMode.VENDOR,
+}
 
-IqlQuery = Annotated[str, Field(min_length=1, max_length=4_000)]
+IqlText = Annotated[str, Field(max_length=100_000)]
 Question = Annotated[str, Field(min_length=1, max_length=2_000)]
 MaxResults = Annotated[int, Field(ge=0, le=20)]
 
@@ -36,11 +40,25 @@ class ExecuteIqlRequestModel(RequestModel):
     proto = tools_pb2.ExecuteIqlRequest
 
     matter_id: MatterId
-    query: IqlQuery
+    query: IqlText
     document_ids: DocumentIds
     model: Annotated[str, Field(max_length=128)]
     min_score: Fraction | None
-    comparison: Annotated[int, known(_COMPARISONS)]
+    comparison: Annotated[ComparisonMode | None, known(_COMPARISONS)]
+    max_matches: Annotated[int, Field(ge=0, le=1_000)]
+    explain: bool
+
+    def to_domain(self) -> IqlQuery:
+        return IqlQuery(
+            matter_id=self.matter_id,
+            query=self.query,
+            document_ids=self.document_ids,
+            model=self.model,
+            min_score=self.min_score,
+            comparison=self.comparison,
+            max_matches=self.max_matches or DEFAULT_MAX_MATCHES,
+            explain=self.explain,
+        )
 
 
 class StreamIqlRequestModel(RequestModel):
@@ -52,7 +70,7 @@ class StreamIqlRequestModel(RequestModel):
 class ParseIqlRequestModel(RequestModel):
     proto = tools_pb2.ParseIqlRequest
 
-    query: IqlQuery
+    query: IqlText
     matter_id: OptionalMatterId
 
 

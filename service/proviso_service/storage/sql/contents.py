@@ -13,7 +13,7 @@ from proviso_service.matters.model import Chunk, Document, ParsedDocument, chunk
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.sql.database import insert
 from proviso_service.storage.sql.fulltext import forget_document, index_document
-from proviso_service.storage.sql.tables import chunks, embeddings, outlines, segments
+from proviso_service.storage.sql.tables import chunks, embeddings, outlines, segments, statement_scores
 
 SEGMENT_CHARS = 16_384
 """Code points in each segment of a text but the last. Stored texts depend on it."""
@@ -84,7 +84,7 @@ def forget_contents(transaction: Connection, tenant: str, matter_id: str, docume
     """Removes a document's contents, and the embeddings that no other document's chunks use."""
     forget_document(transaction, tenant, matter_id, document_id)
     transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
-    for table in (chunks, segments, outlines):
+    for table in (statement_scores, chunks, segments, outlines):
         transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 

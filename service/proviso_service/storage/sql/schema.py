@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, inspect, text
 
-CURRENT_REVISION = "0002"
+CURRENT_REVISION = "0003"
 """The newest step in `migrations/versions`."""
 
 

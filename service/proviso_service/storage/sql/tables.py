@@ -179,6 +179,23 @@ chunks = Table(
 )
 """`row_id` ties a chunk to its entry in the full-text index."""
 
+statement_scores = Table(
+    "statement_scores",
+    metadata,
+    Column("row_id", Integer, nullable=False),
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("model_id", String, nullable=False),
+    Column("statement_sha256", LargeBinary, nullable=False),
+    Column("scored", Integer, nullable=False),
+    Column("scores", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("row_id"),
+    UniqueConstraint("tenant", "document_id", "model_id", "statement_sha256"),
+    _of_document(),
+)
+"""What a classifier made of one statement on a document: little-endian float32 by the ordinal of the chunk, NaN for
+those not `scored` yet. The larger a `row_id`, the later the row was written."""
+
 sessions = Table(
     "sessions",
     metadata,

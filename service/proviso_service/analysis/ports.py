@@ -1,0 +1,49 @@
+"""What analysis needs from outside, beside the rows of matters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from proviso_service.matters.model import Chunk, Document
+from proviso_service.models.ports import Passage, Scores
+
+ScoresByStatement = Mapping[str, Scores]
+"""By statement: one score for each chunk of a document, in their order; NaN for those that are not scored yet."""
+
+
+class ScoreStore(Protocol):
+    """Chunks of READY documents as a classifier reads them, and the scores that it gave. Scores live as long as their
+    document."""
+
+    async def passages(
+        self, tenant: str, document_id: str, embedding_model_id: str, first: int, limit: int
+    ) -> Sequence[Passage]:
+        """The chunks from ordinal `first` on, in order, with their vectors where they are of that model."""
+        ...
+
+    async def matched_chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:
+        """By id, those that are there; without their clause numbers."""
+        ...
+
+    async def known_scores(
+        self, tenant: str, model_id: str, document_ids: Sequence[str], statements: Sequence[str]
+    ) -> Mapping[str, ScoresByStatement]:
+        """By document, what is stored."""
+        ...
+
+    async def shared_scores(
+        self, tenant: str, model_id: str, document: Document, statements: Sequence[str]
+    ) -> ScoresByStatement:
+        """What other documents of the tenant know of equal passages, such as those of an earlier version: full length,
+        NaN for the rest."""
+        ...
+
+    async def save_scores(
+        self, tenant: str, model_id: str, document_id: str, scores: ScoresByStatement, max_statements: int
+    ) -> None:
+        """Replaces what is stored of these statements; of the document's others the latest stay, `max_statements` in
+        all. Raises DocumentNotFound when it was deleted meanwhile."""
+        ...
+
+    async def count_scores(self, tenant: str, matter_id: str, model_id: str, statements: Sequence[str]) -> int:
+        """Scores stored of a matter's READY documents."""
+        ...

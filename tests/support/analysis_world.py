@@ -1,0 +1,92 @@
+"""IQL queries over SQLite and a classifier that knows words."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
+from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.iql import TemplateCatalog
+from proviso_service.matters.model import Chunk, Document, DocumentStatus, Matter, ParsedDocument
+from proviso_service.models.ports import Classifier
+from proviso_service.settings import IqlSettings
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.sql.scores import SqlScoreStore
+from tests.support.stored import MODEL, a_document, ingested, vectors_of
+from tests.support.word_classifier import WordClassifier
+
+TENANT = "acme"
+
+
+@dataclass
+class AnalysisWorld:
+    database: Database
+    store: SqlMatterStore
+    scores: SqlScoreStore
+    classifier: WordClassifier
+    analysis: IqlAnalysis
+    matter: Matter
+
+    def restarted(self, classifier: Classifier | None = None, **settings: Any) -> IqlAnalysis:
+        """Another life of the service: nothing is in memory."""
+        return IqlAnalysis(
+            self.store,
+            self.scores,
+            classifier or self.classifier,
+            MODEL,
+            TemplateCatalog.load(),
+            IqlSettings(**settings),
+        )
+
+    def restart(self, **settings: Any) -> None:
+        self.analysis = self.restarted(**settings)
+
+    async def add(self, *passages: str, filename: str = "lease.txt") -> Document:
+        """A READY document of one chunk for each passage."""
+        return await ingested(self.store, self.matter, *passages, filename=filename)
+
+    async def add_under(self, *passages: tuple[str, Sequence[str]], filename: str = "lease.txt") -> Document:
+        """A READY document of passages with the headings above them."""
+        document, _ = await self.store.add_document(a_document(self.matter, filename))
+        chunks: list[Chunk] = []
+        start = 0
+        for ordinal, (text, path) in enumerate(passages):
+            chunks.append(Chunk(ordinal, start, start + len(text), text, ordinal + 1, tuple(path)))
+            start += len(text) + 1
+        parsed = ParsedDocument("\n".join(text for text, _ in passages))
+        return await self.store.commit_ready(document, parsed, chunks, MODEL, vectors_of(chunks))
+
+    async def add_unready(self, status: DocumentStatus, reason: str = "", filename: str = "slow.pdf") -> Document:
+        document, _ = await self.store.add_document(a_document(self.matter, filename))
+        return await self.store.set_status(document, status, reason)
+
+    async def ask(self, query: str, *documents: Document, **options: Any) -> IqlOutcome:
+        ids = [document.document_id for document in documents]
+        return await self.analysis.execute(TENANT, IqlQuery(self.matter.matter_id, query, document_ids=ids, **options))
+
+    async def ask_one(self, query: str, **options: Any) -> DocumentResult:
+        """The result of a matter's only document."""
+        [result] = (await self.ask(query, **options)).results
+        return result
+
+    def asked(self) -> list[tuple[str, str]]:
+        """(statement, passage) of every judgement since the last time."""
+        calls = list(self.classifier.calls)
+        self.classifier.calls.clear()
+        return calls
+
+
+@asynccontextmanager
+async def analysis_world(folder: Path, **settings: Any) -> AsyncIterator[AnalysisWorld]:
+    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
+    await database.migrate()
+    store, scores, classifier = SqlMatterStore(database), SqlScoreStore(database), WordClassifier()
+    matter = await store.create_matter(TENANT, "Leases")
+    analysis = IqlAnalysis(store, scores, classifier, MODEL, TemplateCatalog.load(), IqlSettings(**settings))
+    try:
+        yield AnalysisWorld(database, store, scores, classifier, analysis, matter)
+    finally:
+        await database.close()
