@@ -3,20 +3,18 @@
 import asyncio
 import hashlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from proviso_service.matters.model import DocumentStatus
+from proviso_service.matters.model import Document, DocumentStatus
 from tests.support.audit import COMMON_WORD
 from tests.support.doomed_service import DoomedService, Killed, doomed_service
 
 ROUNDS = 20
 UNREADABLE = b"\xff\xff\xff"
-
-Found = list[tuple[str, str, str, str]]
 
 
 @dataclass
@@ -52,17 +50,19 @@ class Ledger:
         self.documents = {name: document for name, document in self.documents.items() if document[0] != matter_id}
         self.matters_in_doubt.discard(matter_id)
 
-    def check(self, found: Found) -> None:
+    def check(self, found: Sequence[Document]) -> None:
         """What there is after a restart must be what was promised; what was in doubt is decided by it."""
-        there = {document_id: (matter_id, sha256) for matter_id, document_id, sha256, _ in found}
+        there = {document.document_id: (document.matter_id, document.sha256) for document in found}
         assert len(there) == len(set(there.values())) == len(found), "a document is there twice"
         for document_id, document in self.documents.items():
             if document_id not in self.deletions_in_doubt and document[0] not in self.matters_in_doubt:
                 assert there.get(document_id) == document, "an accepted document is lost"
         for document_id in there.keys() - self.documents.keys():
             assert there[document_id] in self.uploads_in_doubt, "a deleted document is back"
-        for _, _, sha256, status in found:
-            assert status == (DocumentStatus.FAILED if sha256 in self.unreadable else DocumentStatus.READY)
+        for found_document in found:
+            is_readable = found_document.sha256 not in self.unreadable
+            expected = DocumentStatus.READY if is_readable else DocumentStatus.FAILED
+            assert found_document.status is expected, found_document.failure_reason
         for matter_id in self.matters_in_doubt:
             here = {name for name, document in there.items() if document[0] == matter_id}
             before = {name for name, document in self.documents.items() if document[0] == matter_id}

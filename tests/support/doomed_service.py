@@ -6,14 +6,14 @@ start, so that only what is opened takes time."""
 import asyncio
 import multiprocessing
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from proviso_service.matters.model import UploadHeader
+from proviso_service.matters.model import Document, UploadHeader
 from tests.support.audit import check_sound
 from tests.support.matters_world import TENANT, MattersWorld, matters_world, pieces
 from tests.support.processes import children_of, ended
@@ -123,13 +123,11 @@ class Orders:
     async def delete_matter(self, matter_id: str) -> None:
         await self._world.matters.delete(TENANT, matter_id)
 
-    async def settle(self) -> list[tuple[str, str, str, str]]:
-        """Waits until nothing is under way, checks all that is kept, and returns the documents: matter, id, hash of
-        the bytes, status."""
+    async def settle(self) -> Sequence[Document]:
+        """Waits until nothing is under way, checks all that is kept, and returns the documents."""
         while await self._under_way():  # noqa: ASYNC110  # nobody announces it
             await asyncio.sleep(0.01)
-        found = await check_sound(self._world)
-        return [(d.matter_id, d.document_id, d.sha256, d.status) for d in found.documents]
+        return (await check_sound(self._world)).documents
 
     async def _under_way(self) -> bool:
         store = self._world.store
