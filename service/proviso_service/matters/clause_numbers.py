@@ -27,13 +27,13 @@ _OPENING = re.compile(
     r"|(?<=[\s(])\((?P<inline_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)(?=\s)",
     re.MULTILINE,
 )
-# "Section 5(a) and (b)", "clauses (i) to (iii)": no item begins there.
+# "Section 5(a)", "clauses (i)": no item begins there; nor at the second of "(a) and (b)".
 _REFERENCE = re.compile(
-    r"(?:\b(?:sub)?(?:section|clause|paragraph|article|item|part|exhibit|schedule)s?\b[^.;:]{0,30}"
-    r"|\([a-zA-Z\d]{1,4}\)[ ,]*(?:and|or|to|through|and/or)?)\s*\Z",
-    re.IGNORECASE,
+    r"\b(?:sub)?(?:section|clause|paragraph|article|item|part|exhibit|schedule)s?\b[^.;:]{0,30}\Z", re.IGNORECASE
 )
 _REFERENCE_CHARS = 48
+_JOINS = frozenset({"", ",", "and", "or", ", and", ", or", "and/or", "to", "through"})
+_JOIN_CHARS = 12
 # A line of a table of contents.
 _CONTENTS_LINE = re.compile(r"(?:\.[ ]?){3,}[ \t]*\d{0,4}[ \t]*\Z|[ \t]{3,}\d{1,4}[ \t]*\Z")
 _CONTENTS_CHARS = 200
@@ -112,27 +112,33 @@ def _joined(levels: Sequence[str]) -> str:
 
 def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
     """Outside of titles, of lines of a table of contents, and of references to clauses."""
-    title = 0
+    title = item_end = 0
     for match in _OPENING.finditer(text):
         kind = match.lastgroup or ""
         start = match.end() - len(match[0].lstrip())
         while title < len(headings) and headings[title].end <= start:
             title += 1
-        is_title = title < len(headings) and headings[title].start <= start
-        if not is_title and not _is_elsewhere(text, match, kind):
+        is_elsewhere = title < len(headings) and headings[title].start <= start
+        if kind == "inline_item":
+            is_elsewhere = is_elsewhere or _is_reference(text, item_end, start)
+            item_end = match.end()
+        elif kind in ("clause", "plain"):
+            is_elsewhere = is_elsewhere or _is_contents(text, match.end())
+        if not is_elsewhere:
             yield _Number(start, match[kind], kind)
 
 
-def _is_elsewhere(text: str, match: re.Match[str], kind: str) -> bool:
-    """Whether the number is that of a clause which stands elsewhere."""
-    if kind == "inline_item":
-        before = text[max(0, match.start() - _REFERENCE_CHARS) : match.start()]
-        return _REFERENCE.search(before) is not None
-    if kind in ("line_item", "open_item"):
-        return False
-    line_end = text.find("\n", match.end(), match.end() + _CONTENTS_CHARS)
-    line = text[match.end() : line_end if line_end >= 0 else match.end() + _CONTENTS_CHARS]
-    return _CONTENTS_LINE.search(line) is not None
+def _is_reference(text: str, item_end: int, start: int) -> bool:
+    """Whether the item at `start` is named, not begun; `item_end` is where the one before it in its line ends."""
+    if start - item_end <= _JOIN_CHARS and text[item_end:start].strip() in _JOINS:
+        return True
+    return _REFERENCE.search(text, max(0, start - _REFERENCE_CHARS), start) is not None
+
+
+def _is_contents(text: str, end: int) -> bool:
+    """Whether the rest of the line is that of a table of contents."""
+    line_end = text.find("\n", end, end + _CONTENTS_CHARS)
+    return _CONTENTS_LINE.search(text, end, line_end if line_end >= 0 else end + _CONTENTS_CHARS) is not None
 
 
 @dataclass(slots=True)

@@ -48,9 +48,9 @@ def test_files_that_can_be_turned_into_readable_ones_are_refused_with_how(filena
     assert refused.value.message.endswith(f"are not read. {advice}")
 
 
-def test_the_service_itself_imports_no_parser() -> None:
+def test_the_process_of_the_service_imports_no_parser() -> None:
     code = (
-        "import sys, proviso_service.app\n"
+        "import sys, proviso_service.matters.service\n"
         "loaded = {name.partition('.')[0] for name in sys.modules}\n"
         "parsers = {'pypdfium2', 'pypdfium2_raw', 'docx', 'selectolax', 'markdown_it'}\n"
         "print(sorted(loaded & parsers))"

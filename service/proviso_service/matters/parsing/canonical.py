@@ -26,6 +26,9 @@ _READABLE = str.maketrans(
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
+MAX_SECTIONS = 100_000
+"""Headings, and passages, of one document."""
+
 PARAGRAPH_BREAK = "\n\n"
 CELL_BREAK = " | "
 """Between the cells of a table's row."""
@@ -47,6 +50,12 @@ def text_too_long(limits: ReadingLimits) -> UnsupportedDocument:
 
 def too_many_pages(limits: ReadingLimits) -> UnsupportedDocument:
     return UnsupportedDocument(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
+
+
+def check_sections(count: int) -> None:
+    """Raises UnsupportedDocument for more headings, or passages, than a document may have."""
+    if count > MAX_SECTIONS:
+        raise UnsupportedDocument("The document has too many sections. Split it and upload the parts.")
 
 
 def readable(text: str) -> str:

@@ -48,6 +48,10 @@ _LABELLED = re.compile(
 _LABELLED_PARTS = re.compile(rf"(?P<label>{_LABEL})[ \t]+(?P<ordinal>{_ORDINAL})", re.IGNORECASE)
 _OPENING = re.compile(rf"(?P<title>{_TITLE})(?:[.:]?[ \t]*\Z|{_RUN_IN})")
 
+_Match = re.Match[str]
+# What stands in a line, from its first character that is seen.
+_LINE = re.compile(r"\S[^\n]*")
+
 # What ends like this is a sentence that a line break or an abbreviation has cut.
 _UNFINISHED = re.compile(rf"\s(?:{_LITTLE}|[A-Z]|Mr|Mrs|Ms|Dr|St|Inc|Corp|Co|Ltd|No|Nos|vs|Jr|Sr)$")
 
@@ -104,16 +108,24 @@ def numbered_titles(text: str) -> Iterator[Title]:
 
 def capital_titles(text: str) -> Iterator[Title]:
     """Lines in capitals that stand after a blank line; not the lines of a paragraph in capitals."""
-    start, before = 0, ""
-    lines = text.split("\n")
-    for index, line in enumerate(lines):
-        words = line.strip().rstrip(".:").rstrip()
-        after = lines[index + 1].strip() if index + 1 < len(lines) else ""
-        if _is_capital_title(words) and not before and not _in_capitals(after):
-            offset = start + line.index(words)
-            yield Title(offset, offset + len(words), " ".join(words.split()))
-        start += len(line) + 1
-        before = line.strip()
+    for before, line, after in _neighbours(_LINE.finditer(text)):
+        words = line[0].rstrip().rstrip(".:").rstrip()
+        goes_on = after and _is_next_line(text, line, after) and _in_capitals(after[0].rstrip())
+        if _is_capital_title(words) and not goes_on and not _is_next_line(text, before, line):
+            yield Title(line.start(), line.start() + len(words), " ".join(words.split()))
+
+
+def _neighbours(lines: Iterator[_Match]) -> Iterator[tuple[_Match | None, _Match, _Match | None]]:
+    """Each line between the one before and the one after."""
+    before, line = None, next(lines, None)
+    while line:
+        after = next(lines, None)
+        yield before, line, after
+        before, line = line, after
+
+
+def _is_next_line(text: str, line: _Match | None, following: _Match) -> bool:
+    return line is not None and text.count("\n", line.end(), following.start()) == 1
 
 
 def _title(text: str, match: re.Match[str], *groups: str) -> Title:

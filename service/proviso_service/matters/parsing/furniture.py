@@ -16,6 +16,8 @@ _EDGE_LINES = 3
 """Lines at the head and at the foot of a page that may be furniture."""
 _MAX_LINE_CHARS = 300
 _MIN_REPEATS = 3
+_MAX_REPEATS = 20_000
+"""More of a kind are no pages."""
 _MAX_PAGE_GAP = 2
 """Between neighbours of a series: headers of left and right pages differ."""
 _REGULAR_SHARE = 0.7
@@ -30,6 +32,7 @@ _SENTENCE_ENDS = frozenset({"", *".;:!?"})
 
 _NUMBER = re.compile(r"\d{1,9}")
 _ROMAN_LINE = re.compile(r"(?P<before>[-\u2013\u2014 ]*)(?P<roman>[ivxlc]{1,7})(?P<after>[-\u2013\u2014 ]*)")
+_ROMAN_MARK = " roman"
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _CLAUSE = re.compile(r"\(#\)|[a-z]?#(?:\.#)+[.)]?|#[.)]")
 _COUNTED = re.compile(
@@ -42,8 +45,8 @@ _PAGE_NUMBER = re.compile(r"[^a-z#]{0,4}(?:page ?)?(?:[a-z]{1,2}-)?#(?: ?(?:of|/
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that may be furniture: `shape` are its words with `#` for each number. Where there are no pages, every
-    line that is not blank counts as one, and `offset` says how far apart they are."""
+    """A line that may be furniture: its `shape`, see `_shape`, and its numbers. Where there are no pages, every line
+    counts as one, and `offset` says how far apart they are."""
 
     page: int
     index: int
@@ -58,28 +61,39 @@ def running_lines(pages: Sequence[Sequence[str]]) -> frozenset[tuple[int, int]]:
     series: dict[tuple[bool, str], list[_Line]] = defaultdict(list)
     for page, lines in enumerate(pages):
         for is_head, index in _edges(lines):
-            if line := _line(lines[index], page, index):
-                series[is_head, line.shape].append(line)
+            if shape := _shape(lines[index].strip()):
+                series[is_head, shape].append(_Line(page, index, 0, shape, _numbers(lines[index])))
     return frozenset((line.page, line.index) for lines in series.values() for line in _running(lines))
 
 
-def recurring_lines(lines: Sequence[str]) -> frozenset[int]:
+def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozenset[int]:
     """Which lines of a text without page breaks are furniture, as indices: page numbers that count up in the distance
-    of pages, lines that come back beside them, and others that come back as regularly and interrupt sentences."""
-    filled = [index for index, text in enumerate(lines) if text.strip()]
-    offsets = list(accumulate((len(text) + 1 for text in lines), initial=0))
-    shapes: dict[str, list[_Line]] = defaultdict(list)
-    same: dict[tuple[str, tuple[int, ...]], list[_Line]] = defaultdict(list)
-    for order, index in enumerate(filled):
-        if line := _line(lines[index], order, index, offsets[index]):
-            shapes[line.shape].append(line)
-            same[line.shape, line.numbers].append(line)
-    numbers = [line for shape, found in shapes.items() for line in _page_numbers(shape, found)]
-    repeated = [found for found in same.values() if len(found) >= _MIN_REPEATS and not _is_page_number(found[0].shape)]
+    of pages, lines that come back beside them, and others that come back as regularly and interrupt sentences. `lines`
+    are those that are not blank; `offsets` say where in the text they are, if they do not follow one another."""
+    offsets = offsets or list(accumulate((len(line) + 1 for line in lines), initial=0))
+    indices: dict[str, list[int]] = defaultdict(list)
+    for index, text in enumerate(lines):
+        if shape := _shape(text):
+            indices[shape].append(index)
+    series = [
+        [_Line(index, index, offsets[index], shape, _numbers(lines[index])) for index in found]
+        for shape, found in indices.items()
+        if _MIN_REPEATS <= len(found) <= _MAX_REPEATS
+    ]
+    numbers = [line for found in series for line in _page_numbers(found)]
+    repeated = [equal for found in series if not _is_page_number(found[0].shape) for equal in _equal(found)]
     beside = _beside(numbers)
-    surroundings = _Surroundings(lines, filled, _indices(chain(numbers, *repeated)))
+    surroundings = _Surroundings(lines, _indices(chain(numbers, *repeated)))
     furniture = [found for found in repeated if _is_beside(found, beside, len(numbers)) or surroundings.recurs(found)]
     return _indices(chain(numbers, *furniture))
+
+
+def _equal(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+    """Lines with the same numbers too, where there are enough of them."""
+    groups: dict[tuple[int, ...], list[_Line]] = defaultdict(list)
+    for line in lines:
+        groups[line.numbers].append(line)
+    yield from (group for group in groups.values() if len(group) >= _MIN_REPEATS)
 
 
 def _edges(lines: Sequence[str]) -> Iterator[tuple[bool, int]]:
@@ -92,17 +106,23 @@ def _edges(lines: Sequence[str]) -> Iterator[tuple[bool, int]]:
     yield from ((False, index) for index in filled[len(filled) - foot :])
 
 
-def _line(text: str, page: int, index: int, offset: int = 0) -> _Line | None:
-    """None for what is never furniture: nothing but ornament, a clause's number, what a reader is to fill in."""
-    words = " ".join(text[: _MAX_LINE_CHARS + 1].split()).lower()
-    if len(text.strip()) > _MAX_LINE_CHARS or words.endswith(":"):
-        return None
+def _shape(text: str) -> str:
+    """The words of a line with `#` for each number. Empty for what is never furniture: nothing but ornament, the number
+    of a clause, what a reader is to fill in."""
+    if len(text) > _MAX_LINE_CHARS:
+        return ""
+    words = " ".join(text.split()).lower()
     if roman := _ROMAN_LINE.fullmatch(words):
-        return _Line(page, index, offset, f"{roman['before']}#{roman['after']} roman", (_roman(roman["roman"]),))
+        return f"{roman['before']}#{roman['after']}{_ROMAN_MARK}"
     shape = _NUMBER.sub("#", words)
-    if not any(char.isalnum() or char == "#" for char in shape) or _CLAUSE.fullmatch(shape):
-        return None
-    return _Line(page, index, offset, shape, tuple(int(number) for number in _NUMBER.findall(words)))
+    is_empty = not any(char.isalnum() or char == "#" for char in shape)
+    return "" if is_empty or shape.endswith(":") or _CLAUSE.fullmatch(shape) else shape
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    if roman := _ROMAN_LINE.fullmatch(" ".join(text.split()).lower()):
+        return (_roman(roman["roman"]),)
+    return tuple(int(number) for number in _NUMBER.findall(text))
 
 
 def _running(lines: Sequence[_Line]) -> Iterator[_Line]:
@@ -134,7 +154,7 @@ def _counts(shape: str, steps: Sequence[int], pages: int) -> bool:
 
 
 def _is_page_number(shape: str) -> bool:
-    return bool(_PAGE_NUMBER.fullmatch(shape.removesuffix(" roman")))
+    return bool(_PAGE_NUMBER.fullmatch(shape.removesuffix(_ROMAN_MARK)))
 
 
 def _linked(follows: Sequence[bool]) -> Iterator[bool]:
@@ -142,8 +162,9 @@ def _linked(follows: Sequence[bool]) -> Iterator[bool]:
     yield from (before or after for before, after in pairwise((False, *follows, False)))
 
 
-def _page_numbers(shape: str, lines: Sequence[_Line]) -> Iterator[_Line]:
+def _page_numbers(lines: Sequence[_Line]) -> Iterator[_Line]:
     """Of the lines of one shape in a text without pages, those whose number counts up from page to page."""
+    shape = lines[0].shape
     if not (_is_page_number(shape) or _is_worded(shape)) or _COUNTED.search(shape):
         return
     chains: dict[tuple[int, ...], list[_Line]] = {}
@@ -196,11 +217,9 @@ def _is_beside(lines: Sequence[_Line], beside: frozenset[int], page_numbers: int
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """The text around lines that repeat: `filled` are the indices of the lines that are not blank, `repeating` of those
-    that come back."""
+    """The text around lines that repeat; `repeating` are the indices of all that come back."""
 
     lines: Sequence[str]
-    filled: Sequence[int]
     repeating: frozenset[int]
 
     def recurs(self, equal: Sequence[_Line]) -> bool:
@@ -209,11 +228,10 @@ class _Surroundings:
 
     def _interrupts(self, line: _Line) -> bool:
         before = self._nearest(range(line.page - 1, max(-1, line.page - 1 - _NEIGHBOUR_LINES), -1)).rstrip()
-        after = self._nearest(range(line.page + 1, min(len(self.filled), line.page + 1 + _NEIGHBOUR_LINES))).lstrip()
+        after = self._nearest(range(line.page + 1, min(len(self.lines), line.page + 1 + _NEIGHBOUR_LINES))).lstrip()
         return before[-1:] not in _SENTENCE_ENDS and after[:1].islower()
 
-    def _nearest(self, orders: range) -> str:
-        indices = (self.filled[order] for order in orders)
+    def _nearest(self, indices: range) -> str:
         return next((self.lines[index] for index in indices if index not in self.repeating), "")
 
 

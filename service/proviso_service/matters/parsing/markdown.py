@@ -4,13 +4,13 @@ clauses."""
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from proviso_service.matters.model import Heading, ParsedDocument
-from proviso_service.matters.parsing.canonical import ReadingLimits
+from proviso_service.matters.parsing.canonical import MAX_SECTIONS, ReadingLimits, check_sections
 from proviso_service.matters.parsing.clauses import opening_title
 from proviso_service.matters.parsing.decoding import decode
 
@@ -21,12 +21,14 @@ _MARKED = re.compile(
     r"(?:\*\*|__)(?P<strong>[^*_\n]{1,100})(?:\*\*|__)"
     r"|<(?P<tag>span|b|strong|u)\b[^<>\n]{0,100}>(?P<html>[^<>\n]{1,100})</(?P=tag)>"
 )
+_TITLE_LINE = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _NUMBERED = re.compile(r"(?:\d|(?:article|section|clause|schedule|exhibit|annex|appendix)\s)", re.IGNORECASE)
 
 
 def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """The decoded source, unchanged but for its line ends. Raises UnsupportedDocument."""
     text = decode(content, limits)
+    check_sections(sum(1 for _ in islice(_TITLE_LINE.finditer(text), MAX_SECTIONS + 1)))
     return ParsedDocument(text, tuple(_Outline(text).headings()))
 
 

@@ -1,7 +1,7 @@
 """Plain text: pages from form feeds, headings from the way contracts are numbered, running lines from their return."""
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+import re
+from collections.abc import Iterator
 
 from proviso_service.matters.model import PageSpan, ParsedDocument, Span
 from proviso_service.matters.parsing.canonical import ReadingLimits, too_many_pages
@@ -10,6 +10,8 @@ from proviso_service.matters.parsing.furniture import recurring_lines, running_l
 from proviso_service.matters.parsing.outline import find_headings
 
 _PAGE_BREAK = "\f"
+# What stands in a line, from its first character that is seen.
+_LINE = re.compile(r"\S[^\n\f]*")
 
 
 def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
@@ -35,16 +37,26 @@ def _pages(text: str) -> Iterator[PageSpan]:
 
 def _furniture(text: str) -> Iterator[Span]:
     """Running headers, footers and page numbers: each a line without the white space around it."""
-    lines = text.replace(_PAGE_BREAK, "\n").split("\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    for index in sorted(_running(text) if _PAGE_BREAK in text else recurring_lines(lines)):
-        words = lines[index].strip()
-        start = starts[index] + lines[index].index(words)
-        yield Span(start, start + len(words))
+    if _PAGE_BREAK in text:
+        yield from _running(text)
+        return
+    lines, starts = _lines(text, 0, len(text))
+    for index in sorted(recurring_lines(lines, starts)):
+        yield Span(starts[index], starts[index] + len(lines[index]))
 
 
-def _running(text: str) -> Sequence[int]:
-    """Indices among all lines, a page break ending a line too."""
-    pages = [page.split("\n") for page in text.split(_PAGE_BREAK)]
-    firsts = list(accumulate((len(page) for page in pages), initial=0))
-    return [firsts[page] + line for page, line in running_lines(pages)]
+def _running(text: str) -> Iterator[Span]:
+    pages = [_lines(text, page.start, page.end) for page in _pages(text)]
+    for page, index in sorted(running_lines([lines for lines, _ in pages])):
+        lines, starts = pages[page]
+        yield Span(starts[index], starts[index] + len(lines[index]))
+
+
+def _lines(text: str, start: int, end: int) -> tuple[list[str], list[int]]:
+    """The lines of a part of the text that are not blank, without the white space around them, and where they begin."""
+    lines: list[str] = []
+    starts: list[int] = []
+    for match in _LINE.finditer(text, start, end):
+        lines.append(match[0].rstrip())
+        starts.append(match.start())
+    return lines, starts

@@ -1,14 +1,13 @@
 """From the bytes of a file to its text and passages, in the process that it runs in."""
 
+from dataclasses import replace
+
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.chunking import chunk_document
 from proviso_service.matters.model import ReadDocument
-from proviso_service.matters.parsing.canonical import ReadingLimits, text_too_long
+from proviso_service.matters.parsing.canonical import ReadingLimits, check_sections, text_too_long
 from proviso_service.matters.parsing.formats import format_by_media_type
 from proviso_service.matters.parsing.signatures import check_signature
-
-MAX_SECTIONS = 100_000
-"""Headings, and passages, of one document."""
 
 
 def read_document(media_type: str, content: bytes, limits: ReadingLimits, chunk_chars: int) -> ReadDocument:
@@ -20,13 +19,11 @@ def read_document(media_type: str, content: bytes, limits: ReadingLimits, chunk_
         raise text_too_long(limits)
     if not parsed.text.strip():
         raise UnsupportedDocument("The file holds no text.")
-    if len(parsed.headings) > MAX_SECTIONS:
-        raise _too_many_sections()
+    check_sections(len(parsed.headings))
     chunks = chunk_document(parsed, chunk_chars)
-    if len(chunks) > MAX_SECTIONS:
-        raise _too_many_sections()
+    if not chunks:
+        # What returns on every page is all there is.
+        parsed = replace(parsed, furniture=())
+        chunks = chunk_document(parsed, chunk_chars)
+    check_sections(len(chunks))
     return ReadDocument(parsed, chunks)
-
-
-def _too_many_sections() -> UnsupportedDocument:
-    return UnsupportedDocument("The document has too many sections. Split it and upload the parts.")
