@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.errors import IndexRebuilding
+from proviso_service.errors import Draining, IndexRebuilding, Unavailable
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.matters.rebuilding import RebuildProgress
@@ -298,11 +298,20 @@ async def test_half_a_generation_of_a_stopped_rebuilding_is_removed_by_the_next_
         await until(lambda: not (world.vectors / "generation-2").exists())
 
 
+async def test_a_closing_index_ends_its_rebuilding_and_takes_no_other(world: IndexWorld) -> None:
+    async with world.running() as index:
+        await world.ingested(index, await world.matter(), VECTORS)
+        rebuilding = asyncio.create_task(progress_of(index))
+        await until((world.vectors / "generation-2").exists)
+    with pytest.raises(Draining):
+        await rebuilding
+    with pytest.raises(Draining):
+        await progress_of(index)
+
+
 async def test_a_rebuilding_that_fails_leaves_the_old_index_in_use(
     world: IndexWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proviso_service.errors import Unavailable
-
     async with world.running() as index:
         document = await world.ingested(index, await world.matter(), VECTORS)
 

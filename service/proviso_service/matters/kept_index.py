@@ -127,6 +127,8 @@ class KeptIndex:
     async def rebuild(self) -> AsyncGenerator[RebuildProgress, None]:
         """Builds a new generation while the old one answers; ends when the new one is in use. Goes on when its caller
         goes away. Raises IndexRebuilding, Unavailable when it failed, Draining when the service stops."""
+        if not self._keeper or self._keeper.done():
+            raise Draining
         if self._rebuild:
             raise IndexRebuilding
         self._rebuild = rebuild = Rebuild()
@@ -167,8 +169,7 @@ class KeptIndex:
                 self._failure_times.append(time.monotonic())
                 is_fault = not isinstance(failure, (IndexFailed, ProvisoError, OSError))
                 _log.error("vector_index_unavailable", reason=str(failure), exc_info=is_fault)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._called.wait(), self._pause_s())
+                await self._pause()
             else:
                 await self._called.wait()
 
@@ -178,13 +179,15 @@ class KeptIndex:
         if self._rebuild:
             await self._build("asked for")
         elif not self._index:
-            await asyncio.sleep(self._pause_s())
+            await self._pause()
             await self._open()
 
-    def _pause_s(self) -> float:
-        """None after the first failure, then 1, 3, 7, ... seconds."""
+    async def _pause(self) -> None:
+        """Not after the first failure, then for 1, 3, 7, ... seconds, or until somebody calls."""
         latest = [failed for failed in self._failure_times if failed > time.monotonic() - REMEMBERED_S]
-        return min(2.0 ** max(len(latest) - 1, 0) - 1, LONGEST_PAUSE_S)
+        pause_s = min(2.0 ** max(len(latest) - 1, 0) - 1, LONGEST_PAUSE_S)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._called.wait(), pause_s)
 
     async def _open(self) -> None:
         if self._failures_of_generation >= FAILURES_OF_A_GENERATION:
