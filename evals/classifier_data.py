@@ -1,0 +1,68 @@
+"""What fitting and measuring the classifier start from."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals.cache import CachedEmbedder
+from evals.corpus import Corpus, read_corpus
+from evals.data import DataProblem, load
+from evals.phrasings import phrasings
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.settings import DocumentSettings, ModelSettings
+
+FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))
+"""Marked wherever the contract is named or dated, which says nothing about clauses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """`statements` and `questions` are by category; `folder` is where the data came from."""
+
+    folder: Path
+    corpus: Corpus
+    questions: Mapping[str, str]
+    statements: Mapping[str, Sequence[str]]
+    embedder: CachedEmbedder
+
+
+def arguments(program: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
+    parser.add_argument("--contracts", type=int, default=1_000, metavar="N", help="contracts to read [all]")
+    parser.add_argument("--chunk-chars", type=int, default=DocumentSettings().chunk_chars, help="longest passage")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
+    parser.add_argument(
+        "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"
+    )
+    return parser
+
+
+@asynccontextmanager
+async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
+    """Raises DataProblem, ModelNotPrepared."""
+    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
+        cache: Path = options.cache or Path(scratch)
+        cache.mkdir(parents=True, exist_ok=True)
+        embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
+        try:
+            corpus = await read_corpus(load(options.data, options.contracts), embedder, options.chunk_chars)
+            questions = _questions(options.data)
+            statements = {name: phrasings(name, question) for name, question in questions.items()}
+            yield Inputs(options.data, corpus, questions, statements, embedder)
+        finally:
+            embedder.close()
+            await model.close()
+
+
+def _questions(folder: Path) -> dict[str, str]:
+    try:
+        found: dict[str, str] = json.loads((folder / "categories.json").read_text())
+    except (OSError, ValueError) as error:
+        raise DataProblem(f"{folder} cannot be read: {error}") from error
+    return {name: question for name, question in found.items() if name not in FORMAL_CATEGORIES}

@@ -1,0 +1,67 @@
+"""The labelled contracts cut into passages, each with its vector and the categories that are marked in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.data import Data, is_held_out
+from proviso_service.matters.model import Span
+from proviso_service.matters.parsing.canonical import ReadingLimits, readable
+from proviso_service.matters.parsing.reading import read_document
+from proviso_service.models.ports import Embedder, Passage, Vectors
+
+Flags = NDArray[np.bool_]
+
+_COVER = 0.5
+_LONG_PART_CHARS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """`contracts` has the name of each passage's contract, `vectors` its vector, `labels` by category whether it is
+    marked."""
+
+    passages: Sequence[Passage]
+    contracts: Sequence[str]
+    vectors: Vectors
+    labels: Mapping[str, Flags]
+
+    def held_out(self) -> Flags:
+        return np.array([is_held_out("contract", name) for name in self.contracts])
+
+    def part(self, chosen: Flags) -> "Corpus":
+        where = np.flatnonzero(chosen)
+        return Corpus(
+            [self.passages[index] for index in where],
+            [self.contracts[index] for index in where],
+            self.vectors[where],
+            {category: flags[where] for category, flags in self.labels.items()},
+        )
+
+
+async def read_corpus(data: Data, embedder: Embedder, chunk_chars: int) -> Corpus:
+    """Reads, cuts and embeds the contracts as ingestion does."""
+    marked: dict[str, list[tuple[str, Span]]] = {}
+    for question in data.questions:
+        marked.setdefault(question.contract, []).extend((question.category, span) for span in question.spans)
+    categories = sorted({question.category for question in data.questions})
+    passages, contracts, found = [], [], []
+    for name, path in data.contracts.items():
+        read = read_document("text/plain", path.read_bytes(), ReadingLimits(), chunk_chars)
+        for chunk in read.chunks:
+            passages.append(Passage(chunk.text, chunk.section_path))
+            contracts.append(name)
+            place = Span(chunk.start, chunk.end)
+            found.append({category for category, span in marked.get(name, ()) if is_marked(place, span)})
+    vectors = await embedder.embed_documents([readable(passage.text) for passage in passages])
+    labels = {category: np.array([category in one for one in found]) for category in categories}
+    return Corpus(passages, contracts, vectors, labels)
+
+
+def is_marked(passage: Span, span: Span) -> bool:
+    """Whether the passage has half of the span, or half of the passage is the span's, or a long part is common."""
+    common = min(passage.end, span.end) - max(passage.start, span.start)
+    half = _COVER * min(passage.end - passage.start, span.end - span.start)
+    return common > 0 and common >= min(half, _LONG_PART_CHARS)

@@ -1,0 +1,41 @@
+"""`python -m evals.fit_classifier --data DIR [--cache DIR]` writes the numbers that the embedded classifier ships."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from evals.classifier_data import Inputs, arguments, opened_inputs
+from evals.data import DataProblem
+from evals.fitting import fit
+from proviso_service.models.local import classifier
+from proviso_service.models.local.classifier.fitted import to_bytes
+from proviso_service.models.local.prepared import ModelNotPrepared
+
+_TARGET = Path(classifier.__file__).with_name("fitted.npz")
+
+
+async def write(inputs: Inputs, target: Path) -> int:
+    """Fits on all contracts and categories; returns the size of the file in bytes."""
+    fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder)
+    content = to_bytes(fitted)
+    target.write_bytes(content)
+    return len(content)
+
+
+async def _run(target: Path) -> None:
+    options = arguments("python -m evals.fit_classifier", "Fits the embedded classifier.").parse_args()
+    async with opened_inputs(options) as inputs:
+        print(f"{target}: {await write(inputs, target):,} bytes")
+
+
+def main() -> int:
+    try:
+        asyncio.run(_run(_TARGET))
+    except (DataProblem, ModelNotPrepared) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""Fits the classifier's numbers: word statistics and topics from headings, which need no labels; the head from labels."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.corpus import Corpus
+from proviso_service.models.local.classifier.embedded import StatementScorer
+from proviso_service.models.local.classifier.features import NAMES
+from proviso_service.models.local.classifier.fitted import Fitted, Head, Topics, WordStatistics, from_bytes, to_bytes
+from proviso_service.models.local.classifier.passages import titles_of
+from proviso_service.models.local.classifier.words import Stemmer
+from proviso_service.models.ports import Embedder, Vectors
+
+Floats = NDArray[np.float64]
+
+_MIN_PASSAGES = 4
+_MIN_CONTRACTS = 4
+_MIN_TOPIC_CONTRACTS = 3
+_COMPANIONS = 20
+_MIN_LIFT = 0.7
+_MAX_TITLE_CHARS = 70
+_HEADING_FRAME = "the of and or to for in on by with a an without section article agreement"
+_RIDGE = 3e-3
+_STEPS = 60
+_SEED = 20_260
+
+
+def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:
+    """Rarity by passages; companions by contracts, each of which weighs the same."""
+    texts = [set(stemmer.words(passage.text)) for passage in corpus.passages]
+    count: dict[int, int] = defaultdict(int)
+    for words in texts:
+        for word in words:
+            count[word] += 1
+    size = len(texts)
+    rarity = {
+        word: float(np.log(1 + (size - n + 0.5) / (n + 0.5))) for word, n in sorted(count.items()) if n >= _MIN_PASSAGES
+    }
+    base = {word: count[word] / size for word in rarity}
+    unknown = float(np.log(1 + (size + 0.5) / 1.5))
+    return WordStatistics(rarity, unknown, dict(_companions(corpus, texts, base, stemmer)))
+
+
+def _companions(
+    corpus: Corpus, texts: Sequence[set[int]], base: Mapping[int, float], stemmer: Stemmer
+) -> Iterable[tuple[int, tuple[tuple[int, float], ...]]]:
+    frame = set(stemmer.words(_HEADING_FRAME))
+    under: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for index, passage in enumerate(corpus.passages):
+        titles = [title for title in titles_of(passage) if len(title) < _MAX_TITLE_CHARS]
+        for word in set(stemmer.words(" ".join(titles))) - frame:
+            under[word][corpus.contracts[index]].append(index)
+    for word, contracts in sorted(under.items()):
+        if word in base and len(contracts) >= _MIN_CONTRACTS:
+            yield word, tuple(_most_telling(contracts, texts, base))
+
+
+def _most_telling(
+    contracts: Mapping[str, Sequence[int]], texts: Sequence[set[int]], base: Mapping[int, float]
+) -> list[tuple[int, float]]:
+    share: dict[int, float] = defaultdict(float)
+    spread: dict[int, int] = defaultdict(int)
+    for passages in contracts.values():
+        seen: dict[int, int] = defaultdict(int)
+        for index in passages:
+            for word in texts[index]:
+                seen[word] += 1
+        for word, n in seen.items():
+            share[word] += n / len(passages)
+            spread[word] += 1
+    found = []
+    for word, total in share.items():
+        if word not in base or spread[word] < max(3, 0.1 * len(contracts)):
+            continue
+        smooth = (total + 2 * base[word]) / (len(contracts) + 2)
+        lift = float(np.log(smooth / (base[word] + 1e-4)))
+        if lift >= _MIN_LIFT:
+            found.append((lift * smooth**0.5, word, smooth))
+    return [(word, smooth) for _, word, smooth in sorted(found, reverse=True)[:_COMPANIONS]]
+
+
+def topic_titles(corpus: Corpus, stemmer: Stemmer) -> dict[str, dict[str, list[int]]]:
+    """Passages by title, as it is most often written, and contract; titles of several contracts only."""
+    frame = set(stemmer.words(_HEADING_FRAME))
+    groups: dict[tuple[int, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    written: dict[tuple[int, ...], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for index, passage in enumerate(corpus.passages):
+        for title in set(titles_of(passage)):
+            name = re.sub(
+                r"^\W*(?:(?:article|section)\s+)?(?:[\divxlc]+[.)\-:]|[\d.]+)*[\s.:\-]*", "", title, flags=re.I
+            )
+            key = tuple(word for word in stemmer.words(name) if word not in frame)
+            if key and len(name) < _MAX_TITLE_CHARS:
+                groups[key][corpus.contracts[index]].append(index)
+                written[key][name.strip(" .:").title()] += 1
+    return {
+        max(sorted(written[key]), key=written[key].__getitem__): contracts
+        for key, contracts in sorted(groups.items())
+        if len(contracts) >= _MIN_TOPIC_CONTRACTS
+    }
+
+
+def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], keys: Vectors) -> Topics:
+    """`keys` are the vectors of the titles."""
+    mean = corpus.vectors.mean(axis=0)
+    values = [
+        np.mean([corpus.vectors[list(passages)].mean(axis=0) for passages in contracts.values()], axis=0) - mean
+        for contracts in titles.values()
+    ]
+    weights = np.log1p([len(contracts) for contracts in titles.values()])
+    return Topics(mean, keys, np.stack(values), weights.astype(np.float32))
+
+
+class Sample:
+    """Features of passages with their labels and weights, by category; rows that were left out count through others."""
+
+    def __init__(self) -> None:
+        self.rows: list[Floats] = []
+        self.labels: list[NDArray[np.bool_]] = []
+        self.weights: list[Floats] = []
+        self.categories: list[str] = []
+
+    def add(self, category: str, features: Floats, labels: NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """All positives, the negatives that look most like them, and some of the others for all of the others."""
+        likely = features[:, _LIKELY].sum(axis=1)
+        negatives = np.flatnonzero(~labels)
+        hard_count = min(len(negatives), 4 * int(labels.sum()) + 200)
+        hardest = np.argpartition(-likely[negatives], hard_count - 1)[:hard_count]
+        hard = negatives[hardest]
+        others = np.delete(negatives, hardest)
+        drawn = rng.choice(others, min(len(others), 500), replace=False)
+        weights = np.ones(len(features))
+        weights[drawn] = len(others) / max(1, len(drawn))
+        rows = np.concatenate([np.flatnonzero(labels), hard, drawn])
+        self.rows.append(features[rows])
+        self.labels.append(labels[rows])
+        self.weights.append(weights[rows] / labels.sum() ** 0.5)
+        self.categories.append(category)
+
+    def only(self, includes: Callable[[str], bool]) -> tuple[Floats, NDArray[np.bool_], Floats]:
+        chosen = [index for index, category in enumerate(self.categories) if includes(category)]
+        return (
+            np.concatenate([self.rows[index] for index in chosen]),
+            np.concatenate([self.labels[index] for index in chosen]),
+            np.concatenate([self.weights[index] for index in chosen]),
+        )
+
+
+_LIKELY = [0, 1, 7, 14]
+_POSITIVE_WEIGHT = 5.0
+"""Of a marked passage: not all that answers a statement is marked, and a match is what scores above 0.5."""
+
+
+def fit_head(sample: Sample, folds: int = 5) -> Head:
+    """Weights on the whole sample; the calibration on categories that the weights it is for have not seen."""
+    categories = sorted(set(sample.categories))
+    logits, labels, weights = [], [], []
+    for fold in range(folds):
+        left_out = set(categories[fold::folds])
+        if not left_out or len(left_out) == len(categories):
+            continue
+        coefficients, bias = _logistic(*sample.only(lambda category, out=left_out: category not in out))
+        rows, truth, weight = sample.only(lambda category, inside=left_out: category in inside)
+        logits.append(rows @ coefficients + bias)
+        labels.append(truth)
+        weights.append(np.where(truth, _POSITIVE_WEIGHT, 1.0) * weight)
+    slope, shift = _logistic(np.concatenate(logits)[:, None], np.concatenate(labels), np.concatenate(weights))
+    coefficients, bias = _logistic(*sample.only(lambda _: True))
+    return Head(coefficients, bias, float(slope[0]), shift)
+
+
+def _logistic(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Floats, float]:
+    """Newton's method on standardised features, with a ridge."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
+    share = weights / weights.sum()
+    ridge = np.full(x.shape[1], _RIDGE * share[labels].sum())
+    ridge[-1] = 0
+    w = np.zeros(x.shape[1])
+    w[-1] = np.log(share[labels].sum() / share[~labels].sum())
+    loss = _loss(x, labels, share, ridge, w)
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (share * (p - labels)) + ridge * w
+        hessian = (x * (share * p * (1 - p))[:, None]).T @ x + np.diag(ridge + 1e-12)
+        step = np.linalg.solve(hessian, gradient)
+        while np.abs(step).max() > 1e-7 and _loss(x, labels, share, ridge, w - step) > loss:
+            step /= 2
+        w -= step
+        loss = _loss(x, labels, share, ridge, w)
+        if np.abs(step).max() <= 1e-7:
+            break
+    return w[:-1] / scale, float(w[-1] - (w[:-1] * mean / scale).sum())
+
+
+def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w: Floats) -> float:
+    logit = x @ w
+    return float((share * (np.logaddexp(0, logit) - labels * logit)).sum() + (ridge * w * w).sum() / 2)
+
+
+async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> Fitted:
+    """`statements` by category: those that the head is fitted on."""
+    stemmer = Stemmer()
+    words = word_statistics(corpus, stemmer)
+    titles = topic_titles(corpus, stemmer)
+    found = topics(corpus, titles, await embedder.embed_documents(list(titles)))
+    blank = Fitted(words, found, Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0))
+    # What is shipped is rounded: the head is fitted to that.
+    scorer = StatementScorer(from_bytes(to_bytes(blank)))
+    sample, rng = Sample(), np.random.default_rng(_SEED)
+    for category, texts in statements.items():
+        if corpus.labels[category].any():
+            for text, vector in zip(texts, await embedder.embed_documents(texts), strict=True):
+                rows = scorer.features(text, vector, corpus.passages, corpus.vectors)
+                sample.add(category, rows, corpus.labels[category], rng)
+    return Fitted(words, found, fit_head(sample))

@@ -1,0 +1,139 @@
+"""The classifier port, by evidence of words, of drafting and of embeddings."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib import resources
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proviso_service.errors import NotReady, TooBusy
+from proviso_service.matters.parsing.canonical import readable
+from proviso_service.models.local.classifier.concepts import Concepts, load_concepts
+from proviso_service.models.local.classifier.features import Meaning, features, meaning, similarities
+from proviso_service.models.local.classifier.fitted import Fitted, from_bytes
+from proviso_service.models.local.classifier.forms import form_scores
+from proviso_service.models.local.classifier.passages import Block, PassageReader
+from proviso_service.models.local.classifier.statements import ContentReader, Form, Statement, understand, wordings
+from proviso_service.models.local.classifier.words import Stemmer
+from proviso_service.models.ports import Embedder, Passage, Scores, Vectors
+
+_VERSION = "1"
+_BLOCK_PASSAGES = 4_096
+_DECIMALS = 5
+_RETRY_AFTER_S = 1.0
+_MAX_WAITING = 64
+
+
+class StatementScorer:
+    """Scores statements in the calling thread, given vectors. For one thread."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        stemmer = Stemmer()
+        self.fitted = fitted
+        self.concepts: Concepts = load_concepts(stemmer)
+        self._passages = PassageReader(stemmer)
+        self._contents = ContentReader(stemmer, fitted.words, self.concepts)
+
+    def features(
+        self, text: str, vector: Vectors, passages: Sequence[Passage], vectors: Vectors
+    ) -> NDArray[np.float64]:
+        """Of a statement about content; shape (len(passages), number of features)."""
+        meant = self._meaning(vector)
+        own, topic = similarities(self.fitted.topics, meant, vectors) if meant else (np.zeros(len(passages)),) * 2
+        block = Block.of([self._passages.read(passage) for passage in passages])
+        return features(block, self._contents.read(text), self.concepts, own, topic)
+
+    def score(
+        self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+    ) -> Scores:
+        """`meant` are the vectors of the statement's wordings."""
+        if statement.form is Form.CONTENT:
+            found = self._content_scores(wordings(statement), meant, passages, vectors)
+        else:
+            found = form_scores(statement.form, statement.name, passages)
+        scores: Scores = np.round(1 - found if statement.is_denied else found, _DECIMALS).astype(np.float32)
+        return scores
+
+    def _content_scores(
+        self, texts: Sequence[str], meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+    ) -> NDArray[np.float64]:
+        logit = np.zeros(len(passages))
+        for text, vector in zip(texts, meant, strict=True):
+            logit += self.fitted.head.logit(self.features(text, vector, passages, vectors)) / len(texts)
+        found: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+        return found
+
+    def _meaning(self, vector: Vectors) -> Meaning | None:
+        """None for vectors of another model than the one that the fitted numbers are about."""
+        return meaning(self.fitted.topics, vector) if len(vector) == len(self.fitted.topics.mean) else None
+
+
+class EmbeddedClassifier:
+    """Classifier port. Scores in one thread of its own; `close` ends it."""
+
+    def __init__(self, embedder: Embedder, fitted: Fitted, model_id: str) -> None:
+        self._embedder = embedder
+        self._scorer = StatementScorer(fitted)
+        self._model_id = model_id
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="classifier")
+        self._waiting = 0
+        self._is_closed = False
+
+    @classmethod
+    def load(cls, embedder: Embedder) -> Self:
+        """Reads the package's data, some 0.1 s."""
+        folder = resources.files(__package__)
+        parts = [folder.joinpath(name).read_bytes() for name in ("fitted.npz", "concepts.toml")]
+        digest = sha256(b"\0".join([_VERSION.encode(), embedder.model_id.encode(), *parts])).hexdigest()
+        return cls(embedder, from_bytes(parts[0]), f"proviso-classifier-{_VERSION}-{digest[:12]}")
+
+    @property
+    def model_id(self) -> str:
+        return self._model_id
+
+    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+        if self._is_closed:
+            raise NotReady("The classifier is closed")
+        if self._waiting >= _MAX_WAITING:
+            raise TooBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
+        self._waiting += 1
+        try:
+            return await self._score(understand(statement), list(passages))
+        finally:
+            self._waiting -= 1
+
+    async def close(self) -> None:
+        """Refuses new statements, finishes the block under way and ends the thread."""
+        self._is_closed = True
+        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
+
+    async def _score(self, statement: Statement, passages: Sequence[Passage]) -> Scores:
+        scores = np.empty(len(passages), dtype=np.float32)
+        needs_vectors = statement.form is Form.CONTENT
+        meant = [await self._embedder.embed_query(text) for text in wordings(statement)] if needs_vectors else []
+        loop = asyncio.get_running_loop()
+        for start in range(0, len(passages), _BLOCK_PASSAGES):
+            part = passages[start : start + _BLOCK_PASSAGES]
+            vectors = await self._vectors(part) if needs_vectors else np.empty((len(part), 0), np.float32)
+            if self._is_closed:
+                raise NotReady("The classifier is closed")
+            scores[start : start + len(part)] = await loop.run_in_executor(
+                self._thread, self._scorer.score, statement, meant, part, vectors
+            )
+        return scores
+
+    async def _vectors(self, passages: Sequence[Passage]) -> Vectors:
+        missing = [index for index, passage in enumerate(passages) if passage.vector is None]
+        if not missing:
+            return np.stack([passage.vector for passage in passages if passage.vector is not None])
+        made = await self._embedder.embed_documents([readable(passages[index].text) for index in missing])
+        vectors = np.empty((len(passages), self._embedder.dimensions), dtype=np.float32)
+        vectors[missing] = made
+        for index, passage in enumerate(passages):
+            if passage.vector is not None:
+                vectors[index] = passage.vector
+        return vectors

@@ -1,0 +1,115 @@
+"""What was fitted on labelled and on unlabelled contracts: numbers about words, headings and features."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """`rarity` is the inverse document frequency by stem, `unknown` that of a stem that it does not have; `companions`
+    are stems that passages have under headings with a stem, with the share of such passages that have them."""
+
+    rarity: Mapping[int, float]
+    unknown: float
+    companions: Mapping[int, tuple[tuple[int, float], ...]]
+
+    def rarity_of(self, stem: int) -> float:
+        return self.rarity.get(stem, self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What passages under a heading mean: `keys` are vectors of headings, `values` of the passages under them about
+    `mean`, the mean of all passages; `weights` grow with the number of contracts."""
+
+    mean: Matrix
+    keys: Matrix
+    values: Matrix
+    weights: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A logistic model: `weights` of the features, and `bias`; `slope` and `shift` calibrate its logit."""
+
+    weights: Floats
+    bias: float
+    slope: float
+    shift: float
+
+    def logit(self, features: Floats) -> Floats:
+        """Of each row. Column by column, so that a row's value does not depend on how many rows there are."""
+        logit = np.full(len(features), self.bias)
+        for column, weight in enumerate(self.weights):
+            logit += weight * features[:, column]
+        calibrated: Floats = self.slope * logit + self.shift
+        return calibrated
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    words: WordStatistics
+    topics: Topics
+    head: Head
+
+
+def from_bytes(content: bytes) -> Fitted:
+    with np.load(BytesIO(content), allow_pickle=False) as data:
+        stems = data["stems"].tolist()
+        rarity = dict(zip(stems, data["rarity"].astype(float).tolist(), strict=True))
+        companions: dict[int, list[tuple[int, float]]] = {}
+        for stem, other, share in zip(
+            data["heading_stems"].tolist(), data["companions"].tolist(), data["shares"].tolist(), strict=True
+        ):
+            companions.setdefault(stem, []).append((other, share / 255))
+        keys, values = (_unquantised(data[name], data[f"{name}_scale"]) for name in ("keys", "values"))
+        bias, slope, shift = data["head_constants"].tolist()
+        return Fitted(
+            WordStatistics(rarity, float(data["unknown"]), {stem: tuple(found) for stem, found in companions.items()}),
+            Topics(data["mean"].astype(np.float32), keys, values, data["topic_weights"].astype(np.float32)),
+            Head(data["head"], bias, slope, shift),
+        )
+
+
+def to_bytes(fitted: Fitted) -> bytes:
+    words, topics, head = fitted.words, fitted.topics, fitted.head
+    pairs = [(stem, other, share) for stem, found in words.companions.items() for other, share in found]
+    keys, keys_scale = _quantised(topics.keys)
+    values, values_scale = _quantised(topics.values)
+    out = BytesIO()
+    np.savez_compressed(
+        out,
+        stems=np.array(list(words.rarity), dtype=np.uint32),
+        rarity=np.array(list(words.rarity.values()), dtype=np.float16),
+        unknown=np.array(words.unknown),
+        heading_stems=np.array([stem for stem, _, _ in pairs], dtype=np.uint32),
+        companions=np.array([other for _, other, _ in pairs], dtype=np.uint32),
+        shares=np.array([round(255 * share) for _, _, share in pairs], dtype=np.uint8),
+        mean=topics.mean.astype(np.float16),
+        keys=keys,
+        keys_scale=keys_scale,
+        values=values,
+        values_scale=values_scale,
+        topic_weights=topics.weights.astype(np.float16),
+        head=head.weights,
+        head_constants=np.array([head.bias, head.slope, head.shift]),
+    )
+    return out.getvalue()
+
+
+def _quantised(matrix: Matrix) -> tuple[NDArray[np.int8], Matrix]:
+    """One byte a number and one scale a row."""
+    scale = np.abs(matrix).max(axis=1, keepdims=True) / 127
+    return np.round(matrix / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def _unquantised(bytes_: NDArray[np.int8], scale: Matrix) -> Matrix:
+    matrix: Matrix = bytes_.astype(np.float32) * scale
+    return matrix
