@@ -73,7 +73,7 @@ class OpenIndex(VectorIndex, Protocol):
     def part_of(self, tenant: str, matter_id: str) -> str: ...
 
     async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
-        """Every vector of a part that a search can reach."""
+        """Every vector of a part; infinitely unlike the one given are those that a search cannot reach."""
         ...
 
     async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:

@@ -11,6 +11,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from math import inf
 from threading import Lock
 from types import ModuleType
 
@@ -68,10 +69,15 @@ class WorkerDatabase:
         return self._nearest(found, payload, header["limit"], json.dumps(header["where"]))
 
     def _survey(self, header: Header, payload: memoryview) -> Answer:
-        """Every vector that a search can reach."""
+        """Every vector that a search can reach, and at an infinite distance those that it cannot: graphs of this kind
+        may have such, and so has the writing between the counting and the search."""
         found = self._ids.get(header["collection"])
         held = self._chroma.count(found, *_WHERE) if found else 0
-        return self._nearest(found, payload, held, None) if found and held else ({"ids": []}, b"")
+        if not found or not held:
+            return {"ids": []}, b""
+        reached, distances = self._nearest(found, payload, held, None)
+        unreached = set(self._chroma.get(found, None, None, None, 0, None, [], *_WHERE).ids).difference(reached["ids"])
+        return {"ids": [*reached["ids"], *unreached]}, bytes(distances) + _packed([inf] * len(unreached))
 
     def _nearest(self, collection: str, vector: memoryview, limit: int, where: str | None) -> Answer:
         query = [vector.cast("f").tolist()]
