@@ -41,6 +41,7 @@ from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.tools.get_document_text import GetDocumentText
+from proviso_service.tools.isaacus_iql import IsaacusIql
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
@@ -204,7 +205,14 @@ def _domain(
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
     retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
     analysis = _analysis(settings, parts, classifier) if classifier else None
-    tools = ToolRegistry([ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever)])
+    tools = ToolRegistry(
+        [
+            ListMatterDocuments(matters),
+            GetDocumentText(matters),
+            IsaacusSearch(retriever),
+            *([IsaacusIql(analysis)] if analysis else []),
+        ]
+    )
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
     agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
     turns = Turns(

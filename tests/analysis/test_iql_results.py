@@ -224,13 +224,17 @@ async def test_another_model_is_refused(world: AnalysisWorld) -> None:
     assert "kanon-universal-classifier-mini" in violation.description
 
 
-async def test_large_answers_share_their_room_between_documents(
-    world: AnalysisWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("proviso_service.analysis.service.MAX_MATCHES_READ", 4)
+async def test_matches_of_a_large_answer_are_shared_out_between_the_documents(world: AnalysisWorld) -> None:
     await world.add(*[f"rent {n}" for n in range(9)], filename="a.txt")
     await world.add("rent", filename="b.txt")
-    results = (await world.ask("{rent}", max_matches=20)).results
-    assert [(len(result.matches), result.match_count, result.truncated) for result in results] == [
-        (3, 9, True), (1, 1, False),
-    ]  # fmt: skip
+    results = (await world.ask("{rent}", max_matches_in_all=4)).results
+    assert [(len(result.matches), result.match_count) for result in results] == [(3, 9), (1, 1)]
+    assert [result.truncated for result in results] == [True, False]
+
+
+async def test_of_too_many_documents_the_best_show_a_match(world: AnalysisWorld) -> None:
+    for number, passage in enumerate(["rent", "nothing", "rent due", "rent"]):
+        await world.add(passage, filename=f"{number}.txt")
+    results = (await world.ask("{rent due}", min_score=0.4, max_matches_in_all=2)).results
+    assert [len(result.matches) for result in results] == [1, 0, 1, 0]
+    assert [result.match_count for result in results] == [1, 0, 1, 1]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.analysis.model import DocumentResult, IqlMatch, StatementScore
+from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlQuery, StatementScore
 from proviso_service.analysis.planning import Plan, Target
 from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
 from proviso_service.iql import Scores, evaluate
@@ -50,11 +50,25 @@ def failed(target: Target, error: str) -> Evaluated:
     return Evaluated(target, np.empty(0, np.float32), np.empty(0, np.intp), {}, error)
 
 
+def fair_shares(done: Sequence[Evaluated], query: IqlQuery) -> list[int]:
+    """How many matches each document may show. Where there are too many in all, each shows as many as the others; where
+    even one each is too many, the documents with the highest scores show one."""
+    share = query.max_matches
+    while share > 1 and sum(min(len(one.matched), share) for one in done) > query.max_matches_in_all:
+        share -= max(1, share // 8)
+    matching = [one for one in done if len(one.matched)]
+    if len(matching) <= query.max_matches_in_all:
+        return [share] * len(done)
+    best = sorted(matching, key=lambda one: -one.combined.max())[: query.max_matches_in_all]
+    indices = {one.target.index for one in best}
+    return [1 if one.target.index in indices else 0 for one in done]
+
+
 async def results_of(
-    store: ScoreStore, plan: Plan, done: Sequence[Evaluated], max_matches: int
+    store: ScoreStore, plan: Plan, done: Sequence[Evaluated], max_matches: Sequence[int]
 ) -> list[DocumentResult]:
-    """With the texts of at most `max_matches` matches each."""
-    shown = [one.shown(max_matches) for one in done]
+    """With the texts of at most so many matches of each."""
+    shown = [one.shown(most) for one, most in zip(done, max_matches, strict=True)]
     ids = [
         chunk_id(one.target.document_id, ordinal)
         for one, ordinals in zip(done, shown, strict=True)

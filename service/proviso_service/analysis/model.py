@@ -8,12 +8,15 @@ from proviso_service.matters.model import Chunk
 
 DEFAULT_MAX_MATCHES = 20
 
+DEFAULT_MAX_MATCHES_IN_ALL = 3_000
+"""About as many as fit into an answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class IqlQuery:
     """A query to a matter. Empty `document_ids` means all of its documents. `model` empty, and `min_score` and
-    `comparison` None, mean what the settings say. At most `max_matches` are returned of a document; with `explain`,
-    results carry the scores of each statement."""
+    `comparison` None, mean what the settings say. At most `max_matches` are returned of a document, fewer of each where
+    there are more than `max_matches_in_all`; with `explain`, results carry the scores of each statement."""
 
     matter_id: str
     query: str
@@ -22,6 +25,7 @@ class IqlQuery:
     min_score: float | None = None
     comparison: ComparisonMode | None = None
     max_matches: int = DEFAULT_MAX_MATCHES
+    max_matches_in_all: int = DEFAULT_MAX_MATCHES_IN_ALL
     explain: bool = False
 
 

@@ -60,14 +60,14 @@ class Planner:
     """Reads queries; `model_id` names the classifier there is."""
 
     def __init__(self, catalog: TemplateCatalog, settings: IqlSettings, model_id: str) -> None:
-        self._catalog = catalog
+        self.templates = catalog
         self._settings = settings
         self._limits = Limits(settings.max_length, settings.max_statements, settings.max_depth)
         self._model_id = model_id
 
     def tree(self, query: str) -> Expression:
         """Raises IqlSyntaxError."""
-        return parse(query, self._catalog, self._limits)
+        return parse(query, self.templates, self._limits)
 
     def plan(self, tenant: str, query: IqlQuery, tree: Expression, documents: Sequence[Document]) -> Plan:
         """For a matter's `documents`, in the order of upload. Raises InvalidRequest for a model that is not there, and

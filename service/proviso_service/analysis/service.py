@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import structlog
 
-from proviso_service.analysis.evaluation import Evaluated, evaluated, failed, results_of
+from proviso_service.analysis.evaluation import Evaluated, evaluated, failed, fair_shares, results_of
 from proviso_service.analysis.model import DocumentResult, Inspection, IqlOutcome, IqlProgress, IqlQuery, IqlSummary
 from proviso_service.analysis.planning import NO_SUCH_DOCUMENT, Plan, Planner, Target, invalid_iql
 from proviso_service.analysis.ports import ScoreStore
@@ -26,8 +26,8 @@ _log = structlog.get_logger(__name__)
 DOCUMENTS_AT_HAND = 64
 """Documents whose scores are known that are answered in one step of the event loop."""
 
-MAX_MATCHES_READ = 3_000
-"""Matches of an outcome whose texts are read: more would not fit into an answer."""
+MATCHES_AT_ONCE = 1_000
+"""Matches whose texts are held before they are handed on in a stream."""
 
 FAILED = "This document could not be analysed; try again"
 
@@ -51,6 +51,11 @@ class IqlAnalysis:
         cache = ScoreCache(settings.max_cached_scores)
         self._scorer = Scorer(classifier, scores, cache, embedding_model_id, settings.max_kept_statements)
         self._scoring = asyncio.Semaphore(settings.documents_at_once)
+
+    @property
+    def templates(self) -> TemplateCatalog:
+        """Those that queries may call."""
+        return self._planner.templates
 
     async def execute(self, tenant: str, query: IqlQuery) -> IqlOutcome:
         """The results in the order of the request, else of upload. Each document has its own error: it is not READY,
@@ -76,7 +81,7 @@ class IqlAnalysis:
         finished = {one.target.index for one in done}
         done += [failed(target, self._too_late()) for target in plan.targets if target.index not in finished]
         done.sort(key=lambda one: one.target.index)
-        results = await results_of(self._scores, plan, done, _fair_share(done, query.max_matches))
+        results = await results_of(self._scores, plan, done, fair_shares(done, query))
         return IqlOutcome(_counted(plan.summary, results), tuple(results))
 
     async def stream(self, tenant: str, query: IqlQuery) -> AsyncGenerator[IqlProgress, None]:
@@ -87,7 +92,7 @@ class IqlAnalysis:
         async with aclosing(self._run(plan, [])) as runs:
             async for some in runs:
                 for part in _readable(some, query.max_matches):
-                    for result in await results_of(self._scores, plan, part, query.max_matches):
+                    for result in await results_of(self._scores, plan, part, [query.max_matches] * len(part)):
                         summary = _counted(summary, [result])
                         yield IqlProgress(summary, result)
         yield IqlProgress(summary)
@@ -198,14 +203,6 @@ def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSumma
     )
 
 
-def _fair_share(done: Sequence[Evaluated], max_matches: int) -> int:
-    """The most matches that each document may show, so that all of them together are not too many; at least one."""
-    share = max_matches
-    while share > 1 and sum(min(len(one.matched), share) for one in done) > MAX_MATCHES_READ:
-        share -= max(1, share // 8)
-    return share
-
-
 def _readable(done: Sequence[Evaluated], max_matches: int) -> Iterator[list[Evaluated]]:
     """Parts whose texts may be held at once."""
     part: list[Evaluated] = []
@@ -213,7 +210,7 @@ def _readable(done: Sequence[Evaluated], max_matches: int) -> Iterator[list[Eval
     for one in done:
         part.append(one)
         matches += min(len(one.matched), max_matches)
-        if matches >= MAX_MATCHES_READ:
+        if matches >= MATCHES_AT_ONCE:
             yield part
             part, matches = [], 0
     if part:

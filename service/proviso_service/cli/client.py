@@ -10,7 +10,7 @@ import grpc.aio
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc
+from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, tools_pb2_grpc
 from proviso_service.cli.problems import CommandError, UsageProblem
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
@@ -40,6 +40,7 @@ class Client:
     channel: grpc.aio.Channel
     chat: "chat_pb2_grpc.ChatServiceAsyncStub"
     matters: "matters_pb2_grpc.MatterServiceAsyncStub"
+    tools: "tools_pb2_grpc.ToolServiceAsyncStub"
 
 
 @asynccontextmanager
@@ -50,7 +51,11 @@ async def connect(address: str) -> AsyncIterator[Client]:
         try:
             await _check_health(channel, address)
             yield Client(
-                address, channel, chat_pb2_grpc.ChatServiceStub(channel), matters_pb2_grpc.MatterServiceStub(channel)
+                address,
+                channel,
+                chat_pb2_grpc.ChatServiceStub(channel),
+                matters_pb2_grpc.MatterServiceStub(channel),
+                tools_pb2_grpc.ToolServiceStub(channel),
             )
         except grpc.aio.AioRpcError as error:
             raise CommandError(explain(error, address)) from error
@@ -137,7 +142,8 @@ def explain(error: grpc.aio.AioRpcError, address: str) -> str:
     if found.reason == "SESSION_BUSY":
         return "This session is answering another message; wait for it to end, or use another --session"
     if found.reason:
-        return "; ".join(found.violations) or found.message
+        # An IQL query's faults are told in the message, with their remedies.
+        return found.message if found.reason == "INVALID_IQL" else "; ".join(found.violations) or found.message
     if found.code is grpc.StatusCode.UNAVAILABLE:
         return f"No Proviso server is reachable at {address}; start one with: proviso serve"
     if found.code is grpc.StatusCode.DEADLINE_EXCEEDED:

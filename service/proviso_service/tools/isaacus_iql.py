@@ -1,0 +1,235 @@
+"""The tool `isaacus_iql`: passages that satisfy an IQL query, and the score of each document."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from pydantic import Field
+
+from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
+from proviso_service.analysis.planning import KANON
+from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.excerpts import best_part, stems_of
+from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
+from proviso_service.tools.rendering import to_json
+
+MAX_MATCHES_IN_ALL = 100
+"""The whole result is part of the turn's events; the model is shown less of it."""
+
+MAX_TEMPLATES_NAMED = 60
+MAX_QUERY_SHOWN = 300
+MIN_EXCERPT_CHARS = 240
+MAX_ERRORS_SHOWN = 3
+_DOCUMENTS_SHARE = 0.45
+_SCORE_DIGITS = 3
+
+
+DESCRIPTION = """\
+Execute an IQL (Isaacus Query Language) query against documents in a matter. Use this tool to analyze legal documents \
+using IQL queries for clause identification, obligation analysis, and complex legal criteria matching.
+Use it when users ask to:
+- find specific clause types: "Find termination clauses" is {IS termination clause}
+- search with criteria: "Find clauses obligating the Customer" is {IS clause obligating "Customer"}
+- complex analysis: "Find unilateral clauses that limit liability" is {IS unilateral clause} AND {IS clause that \
+"limits liability"}
+- compare relevance: "Which is more about confidentiality?" is {IS confidentiality clause}, comparing document scores
+Do not use it for references to a word or a fact such as the notice period (isaacus_search), nor to show a document \
+(get_document_text).
+When [CONTEXT] includes document_id, use document_ids=[document_id]; when it has matter_id only, omit document_ids.
+A statement stands in braces, in plain words ({The Customer may assign.}) or as a template. Operators: AND, OR, NOT, \
+>, <, + and parentheses. Scores are 0 to 1; passages above 0.5 match. Cite a match by its ref."""
+
+
+class IsaacusIqlArgs(ToolArgs):
+    query: str = Field(max_length=100_000, description="IQL query string (e.g., '{IS confidentiality clause}')")
+    document_ids: list[str] | None = Field(
+        default=None,
+        max_length=MAX_DOCUMENT_IDS,
+        description="Optional list of specific document IDs to analyze. If not provided, analyzes all documents in the "
+        "matter.",
+    )
+    model: str | None = Field(
+        default=KANON,
+        max_length=128,
+        description="Classification model: kanon-universal-classifier (more accurate) or "
+        "kanon-universal-classifier-mini (faster)",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IqlResult:
+    """The outcome of a query."""
+
+    outcome: IqlOutcome
+
+    @property
+    def found(self) -> bool:
+        return self.outcome.summary.total_matches > 0
+
+    def data(self) -> dict[str, Any]:
+        return {
+            **_totals(self.outcome),
+            "document_results": [_document(result) for result in self.outcome.results],
+        }
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        """Documents by their scores, then of each its best match, cut to the part that is about the query, then the
+        second best and so on, while there is room."""
+        results = sorted(self.outcome.results, key=lambda result: (bool(result.error), -result.score, result.index))
+        totals = _totals(self.outcome)
+        frame = {
+            **totals,
+            "query": totals["query"][:MAX_QUERY_SHOWN],
+            "document_results": [],
+            "errors": [_brief_error(result) for result in results if result.error][:MAX_ERRORS_SHOWN],
+            "truncated": False,
+        }
+        room = max_chars - len(to_json(frame))
+        analysed = [result for result in results if not result.error]
+        shown = _fitting([_brief(result) for result in analysed], int(room * _DOCUMENTS_SHARE))
+        room -= sum(len(to_json(one)) + 1 for one in shown)
+        is_whole = self._add_matches(analysed, shown, number, room)
+        is_whole = is_whole and len(shown) + len(frame["errors"]) == len(results)
+        return Rendered(to_json(frame | {"document_results": shown, "truncated": not is_whole}), not is_whole)
+
+    def _add_matches(
+        self, results: Sequence[DocumentResult], shown: Sequence[dict[str, Any]], number: Number, room: int
+    ) -> bool:
+        """Whether every match is there, whole."""
+        waiting = list(_by_turns(results[: len(shown)]))
+        stems = stems_of(self.outcome.summary.query)
+        is_whole = True
+        for position, (index, match) in enumerate(waiting):
+            passage = _excerpt(results[index], match, stems, room, len(waiting) - position)
+            if passage is None:
+                return False
+            is_whole = is_whole and passage.text == match.chunk.text
+            shown[index]["matches"].append(_cited(number(passage), match, passage))
+            room -= len(to_json(shown[index]["matches"][-1])) + 1
+        return is_whole and not any(result.truncated for result in results)
+
+
+class IsaacusIql:
+    """Runs IQL over the matter's documents."""
+
+    name = "isaacus_iql"
+    args = IsaacusIqlArgs
+    needs_matter = True
+    is_retrieval = False
+
+    def __init__(self, analysis: IqlAnalysis) -> None:
+        self._analysis = analysis
+        templates = ", ".join(template.signature for template in islice(analysis.templates, MAX_TEMPLATES_NAMED))
+        self._description = f"{DESCRIPTION} Templates: {templates}."
+
+    @property
+    def description(self) -> str:
+        return self._description
+
+    async def run(self, scope: ToolScope, args: IsaacusIqlArgs) -> IqlResult:
+        query = IqlQuery(
+            matter_id=matter_of(scope),
+            query=args.query,
+            document_ids=tuple(args.document_ids or ()),
+            model=args.model or "",
+            max_matches_in_all=MAX_MATCHES_IN_ALL,
+        )
+        return IqlResult(await self._analysis.execute(scope.caller.tenant, query))
+
+
+def _totals(outcome: IqlOutcome) -> dict[str, Any]:
+    summary = outcome.summary
+    return {
+        "query": summary.query,
+        "total_matches": summary.total_matches,
+        "average_score": round(summary.average_score, _SCORE_DIGITS),
+        "document_count": summary.document_count,
+        "model": summary.model,
+        **({"warnings": list(summary.warnings)} if summary.warnings else {}),
+    }
+
+
+def _document(result: DocumentResult) -> dict[str, Any]:
+    return {
+        "document_id": result.document_id,
+        "filename": result.filename,
+        "score": result.score,
+        "matches": [_match(match) for match in result.matches],
+        "match_count": result.match_count,
+        "truncated": result.truncated,
+        **({"error": result.error} if result.error else {}),
+    }
+
+
+def _match(match: IqlMatch) -> dict[str, Any]:
+    chunk = match.chunk
+    return {
+        "text": chunk.text,
+        "start_index": chunk.start,
+        "end_index": chunk.end,
+        "score": match.score,
+        "page": chunk.page,
+        "heading": chunk.heading,
+    }
+
+
+def _brief(result: DocumentResult) -> dict[str, Any]:
+    return {
+        "document_id": result.document_id,
+        "filename": result.filename,
+        "score": round(result.score, _SCORE_DIGITS),
+        "match_count": result.match_count,
+        "matches": [],
+    }
+
+
+def _brief_error(result: DocumentResult) -> dict[str, Any]:
+    return {"document_id": result.document_id, "filename": result.filename, "error": result.error}
+
+
+def _cited(ref: int, match: IqlMatch, passage: Passage) -> dict[str, Any]:
+    place = {"page": passage.page} if passage.page else {}
+    return {
+        "ref": ref,
+        "heading": passage.heading,
+        **place,
+        "score": round(match.score, _SCORE_DIGITS),
+        "text": passage.text,
+    }
+
+
+def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch]]:
+    """(index of the document, match): the best of each document, then the second best of each."""
+    ranked = [sorted(result.matches, key=lambda match: -match.score) for result in results]
+    for turn in range(max(map(len, ranked), default=0)):
+        yield from ((index, matches[turn]) for index, matches in enumerate(ranked) if turn < len(matches))
+
+
+def _excerpt(result: DocumentResult, match: IqlMatch, stems: frozenset[str], room: int, waiting: int) -> Passage | None:
+    """The part of the match that is most about the query, so long that those `waiting` get a fair share of the `room`;
+    None when it would be too short."""
+    chunk = match.chunk
+    place = Passage(result.document_id, result.filename, chunk.start, "", chunk.page, chunk.heading)
+    frame = len(to_json(_cited(1_000, match, place))) + 1
+    limit = room // max(1, min(waiting, room // (frame + MIN_EXCERPT_CHARS))) - frame
+    while limit >= min(MIN_EXCERPT_CHARS, len(chunk.text)):
+        span = best_part(chunk.text, stems, limit)
+        text = chunk.text[span.start : span.end]
+        over = len(to_json({"": text})) - len('{"":""}') - limit
+        if over <= 0:
+            return replace(place, start=chunk.start + span.start, text=text)
+        limit -= over  # JSON escapes make a text longer than its code points
+    return None
+
+
+def _fitting(items: Sequence[dict[str, Any]], max_chars: int) -> list[dict[str, Any]]:
+    """The first items that fit as JSON, at least one."""
+    kept: list[dict[str, Any]] = []
+    for item in items:
+        max_chars -= len(to_json(item)) + 1
+        if kept and max_chars < 0:
+            break
+        kept.append(item)
+    return kept

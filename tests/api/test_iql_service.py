@@ -1,0 +1,284 @@
+"""ExecuteIql, StreamIql and ParseIql over the whole service: the contract's examples, tables and errors."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import grpc
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from proviso.v1 import matters_pb2
+from proviso.v1 import tools_pb2 as pb
+from proviso_service.models.ports import Passage, Scores
+from tests.api.serving import Refusal, refusal
+from tests.support.running import RunningService, running_service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SERVICES = """\
+# Service Agreement
+
+## 1. Confidentiality
+
+The parties agree to maintain the confidentiality of all proprietary information.
+
+## 2. Termination
+
+The Provider alone may terminate this Agreement at any time.
+
+## 3. Term
+
+Either party may terminate this Agreement upon sixty days notice.
+
+## 4. Fees
+
+The Customer shall pay the fees within thirty days.
+"""
+NDA = "# NDA\n\n## 1. Secrecy\n\nThe recipient keeps the confidentiality of what it is told.\n"
+SCORES: dict[str, dict[str, float]] = {
+    "confidentiality clause": {"agree to maintain the confidentiality": 0.92, "keeps the confidentiality": 0.75},
+    "termination clause": {"may terminate": 0.875},
+    "unilateral clause": {"alone": 0.75},
+    "obligation or duty on Customer": {"Customer shall": 0.625},
+    "limits liability": {},
+}
+
+
+class FixedClassifier:
+    """Scores by the words that a statement and a passage hold; 0.125 otherwise."""
+
+    model_id = "fixed-classifier"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+        self.calls += len(passages)
+        wanted = next((marks for words, marks in SCORES.items() if words in statement), {})
+        found = [max((v for mark, v in wanted.items() if mark in p.text), default=0.125) for p in passages]
+        return np.array(found, dtype=np.float32)
+
+
+CLASSIFIER = FixedClassifier()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> AsyncIterator[RunningService]:
+    async with running_service(tmp_path_factory.mktemp("data"), models_dir, classifier=CLASSIFIER) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def matter_id(service: RunningService) -> str:
+    return await service.create_matter(Service_Agreement=SERVICES, NDA=NDA)
+
+
+async def execute(service: RunningService, matter_id: str, query: str, **fields: object) -> pb.ExecuteIqlResponse:
+    request = pb.ExecuteIqlRequest(matter_id=matter_id, query=query, **fields)  # type: ignore[arg-type]
+    return await service.tools.ExecuteIql(request)
+
+
+async def refused(service: RunningService, matter_id: str, query: str = "{a}", **fields: object) -> Refusal:
+    return await refusal(execute(service, matter_id, query, **fields))
+
+
+async def id_of(service: RunningService, matter_id: str, filename: str) -> str:
+    listed = await service.matters.ListDocuments(matters_pb2.ListDocumentsRequest(matter_id=matter_id))
+    return next(document.document_id for document in listed.documents if document.filename == filename)
+
+
+async def test_example_1_a_simple_clause_search(service: RunningService, matter_id: str) -> None:
+    answer = await execute(service, matter_id, "{IS confidentiality clause}")
+    assert answer.query == "{IS confidentiality clause}"
+    services, nda = answer.document_results
+    assert (services.filename, nda.filename) == ("Service Agreement.md", "NDA.md")
+    assert services.score == pytest.approx(0.92)
+    assert (services.match_count, services.error) == (1, "")
+    [match] = services.matches
+    assert "maintain the confidentiality of all proprietary information" in match.text
+    assert SERVICES[match.start_index : match.end_index] == match.text
+    assert match.score == pytest.approx(0.92)
+    assert answer.total_matches == 2
+    assert answer.average_score == pytest.approx((0.92 + 0.75) / 2)
+
+
+async def test_example_2_a_query_of_one_document(service: RunningService, matter_id: str) -> None:
+    document_id = await id_of(service, matter_id, "Service Agreement.md")
+    answer = await execute(
+        service, matter_id, "{IS termination clause} AND {IS unilateral clause}", document_ids=[document_id]
+    )
+    [result] = answer.document_results
+    assert (result.document_id, result.score, result.match_count) == (document_id, 0.75, 1)
+    assert "The Provider alone may terminate" in result.matches[0].text
+
+
+async def test_example_3_a_template_with_an_argument(service: RunningService, matter_id: str) -> None:
+    services, nda = (await execute(service, matter_id, '{IS clause obligating "Customer"}')).document_results
+    assert (services.score, services.match_count) == (0.625, 1)
+    assert (nda.score, nda.match_count) == (0.125, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "score"),
+    [
+        ("{IS termination clause} AND {IS unilateral clause}", 0.75),
+        ("{IS termination clause} OR {IS unilateral clause}", 0.875),
+        ("NOT {IS termination clause}", 0.875),
+        ("{IS termination clause} > {IS unilateral clause}", 0.875),
+        ("{IS unilateral clause} < {IS termination clause}", 0.875),
+        ("{IS termination clause} + {IS unilateral clause}", 0.8125),
+    ],
+)
+async def test_operators_score_as_in_the_table(
+    service: RunningService, matter_id: str, query: str, score: float
+) -> None:
+    services, _ = (await execute(service, matter_id, query)).document_results
+    assert services.score == score
+
+
+async def test_a_comparison_can_be_the_vendors(service: RunningService, matter_id: str) -> None:
+    query = "{IS unilateral clause} > {IS termination clause}"
+    plain, _ = (await execute(service, matter_id, query)).document_results
+    vendors, _ = (await execute(service, matter_id, query, comparison=pb.IQL_COMPARISON_VENDOR)).document_results
+    assert (plain.score, vendors.score) == (0.5, 0.0)
+
+
+async def test_a_match_says_where_it_is(service: RunningService, matter_id: str) -> None:
+    services, _ = (await execute(service, matter_id, '{IS clause obligating "Customer"}')).document_results
+    [match] = services.matches
+    assert match.citation.heading == "4. Fees"
+    assert list(match.citation.section_path) == ["Service Agreement", "4. Fees"]
+    assert match.citation.label == "Service Agreement.md, 4. Fees"
+    assert match.citation.permalink == f"cite:{services.document_id}@{match.start_index}-{match.end_index}"
+
+
+async def test_an_explained_answer_has_the_scores_of_each_statement(service: RunningService, matter_id: str) -> None:
+    query = "{IS termination clause} AND {IS unilateral clause}"
+    services, _ = (await execute(service, matter_id, query, explain=True)).document_results
+    assert [one.score for one in services.statement_scores] == [0.875, 0.75]
+    assert [one.score for one in services.matches[0].statement_scores] == [0.875, 0.75]
+    assert services.statement_scores[0].statement.startswith("This is a termination clause")
+    plain, _ = (await execute(service, matter_id, query)).document_results
+    assert not plain.statement_scores
+
+
+async def test_the_least_score_and_the_most_matches_are_the_callers(service: RunningService, matter_id: str) -> None:
+    query = "{IS termination clause}"
+    answer = await execute(service, matter_id, query, max_matches=1)
+    services = answer.document_results[0]
+    assert (len(services.matches), services.match_count, services.truncated) == (1, 2, True)
+    assert (answer.total_matches, answer.truncated) == (2, True)
+    assert (await execute(service, matter_id, query, min_score=0.9)).total_matches == 0
+    assert (await execute(service, matter_id, query, min_score=0.0)).total_matches > 2
+
+
+async def test_without_a_match_the_average_is_zero(service: RunningService, matter_id: str) -> None:
+    answer = await execute(service, matter_id, "{something else}")
+    assert (answer.total_matches, answer.average_score, answer.document_count) == (0, 0.0, 2)
+
+
+async def test_the_answer_names_the_model(service: RunningService, matter_id: str) -> None:
+    answer = await execute(service, matter_id, "{a}", model="kanon-universal-classifier")
+    assert (answer.model, list(answer.warnings)) == ("fixed-classifier", [])
+    answer = await execute(service, matter_id, "{a}", model="kanon-universal-classifier-mini")
+    assert answer.model == "fixed-classifier"
+    assert answer.warnings == ["kanon-universal-classifier-mini is no longer offered; fixed-classifier was used"]
+    other = await refused(service, matter_id, model="kanon-3")
+    assert (other.code, other.reason, list(other.violations)) == (
+        grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", ["model"],
+    )  # fmt: skip
+
+
+async def test_a_matter_id_that_is_none_is_refused_in_the_contracts_words(service: RunningService) -> None:
+    found = await refused(service, "42")
+    assert (found.code, found.message) == (grpc.StatusCode.INVALID_ARGUMENT, "Invalid matter ID format")
+    assert (found.reason, found.violations) == ("INVALID_REQUEST", {"matter_id": "Invalid matter ID format"})
+
+
+async def test_a_matter_without_ready_documents_is_refused_in_the_contracts_words(service: RunningService) -> None:
+    found = await refused(service, await service.create_matter())
+    assert (found.code, found.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "NO_READY_DOCUMENTS")
+    assert found.message == "No ready documents found in this matter"
+
+
+@pytest.mark.parametrize("query", ["", "  ", "{", "{IS confidentiality claus}", "{a} {b}", "x" * 4_001])
+async def test_a_query_that_cannot_be_read_is_refused_in_the_contracts_words(
+    service: RunningService, matter_id: str, query: str
+) -> None:
+    found = await refused(service, matter_id, query)
+    assert (found.code, found.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_IQL")
+    assert found.message.startswith("Invalid IQL query syntax: At character ")
+    place = found.details["ErrorInfo"].metadata
+    assert 0 <= int(place["start"]) <= int(place["end"]) <= len(query)
+    assert found.violations["query"].startswith("At character ")
+
+
+async def test_a_matter_that_does_not_exist_is_not_found(service: RunningService) -> None:
+    for call in (
+        execute(service, str(uuid4()), "{a}"),
+        service.tools.ParseIql(pb.ParseIqlRequest(query="{a}", matter_id=str(uuid4()))),
+    ):
+        found = await refusal(call)
+        assert (found.code, found.reason) == (grpc.StatusCode.NOT_FOUND, "MATTER_NOT_FOUND")
+
+
+async def test_a_document_that_cannot_be_analysed_is_there_with_its_error(service: RunningService) -> None:
+    matter_id = await service.create_matter(NDA=NDA)
+    await service.upload(matter_id, "scan.pdf", b"%PDF-1.7 no pages")
+    async for _ in service.matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
+        pass
+    nda, scan = (await execute(service, matter_id, "{IS confidentiality clause}")).document_results
+    assert (nda.error, nda.match_count) == ("", 1)
+    assert scan.error.startswith("scan.pdf could not be read: ")
+    absent = str(uuid4())
+    absent_only = (await execute(service, matter_id, "{a}", document_ids=[absent])).document_results
+    assert [(result.document_id, result.error) for result in absent_only] == [
+        (absent, "There is no such document in this matter")
+    ]
+
+
+async def test_results_stream_and_end_in_the_totals(service: RunningService, matter_id: str) -> None:
+    query = pb.ExecuteIqlRequest(matter_id=matter_id, query="{IS confidentiality clause}")
+    steps = [step async for step in service.tools.StreamIql(pb.StreamIqlRequest(query=query))]
+    whole = await service.tools.ExecuteIql(query)
+    streamed = {step.document_index: step.document_result for step in steps if step.HasField("document_result")}
+    assert [streamed[index] for index in range(2)] == list(whole.document_results)
+    assert [step.totals.documents_done for step in steps] == [1, 2, 2]
+    assert steps[-1].totals.total_matches == 2
+    del whole.document_results[:]
+    assert steps[-1].summary == whole
+
+
+async def test_a_stream_is_refused_as_a_call_is(service: RunningService, matter_id: str) -> None:
+    async def first(query: pb.ExecuteIqlRequest) -> object:
+        return await anext(aiter(service.tools.StreamIql(pb.StreamIqlRequest(query=query))))
+
+    found = await refusal(first(pb.ExecuteIqlRequest(matter_id=matter_id, query="{")))
+    assert (found.code, found.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_IQL")
+    found = await refusal(first(pb.ExecuteIqlRequest(matter_id="42", query="{a}")))
+    assert found.violations == {"query.matter_id": "Invalid matter ID format"}
+
+
+async def test_a_query_is_parsed_without_a_model(service: RunningService, matter_id: str) -> None:
+    before = CLASSIFIER.calls
+    answer = await service.tools.ParseIql(
+        pb.ParseIqlRequest(query="{ IS Termination  Clause } and not {new words}", matter_id=matter_id)
+    )
+    assert answer.canonical == "{IS termination clause} AND NOT {new words}"
+    assert [statement.split(":")[0] for statement in answer.statements] == [
+        "This is a termination clause", "new words",
+    ]  # fmt: skip
+    assert json.loads(answer.tree_json)["type"] == "and"
+    assert answer.estimated_model_calls > 0
+    assert CLASSIFIER.calls == before
+
+
+async def test_faults_of_a_parsed_query_are_in_the_answer(service: RunningService) -> None:
+    answer = await service.tools.ParseIql(pb.ParseIqlRequest(query="{IS termination claus} AND {}"))
+    assert [(error.start, error.end) for error in answer.errors] == [(4, 21), (27, 29)]
+    assert "unknown template" in answer.errors[0].message
+    assert answer.errors[0].suggestions[0] == "Use the template {IS termination clause}"
+    assert (answer.tree_json, answer.canonical, list(answer.statements)) == ("", "", [])
