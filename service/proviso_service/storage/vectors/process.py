@@ -1,6 +1,8 @@
 """The service's side of the process that owns a Chroma database (see worker.py)."""
 
 import asyncio
+import os
+import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -87,9 +89,15 @@ class WorkerProcess:
         except TimeoutError:
             pass
         finally:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            self._kill()
             await asyncio.wait([self._reading])
+
+    def _kill(self) -> None:
+        """The process object's own `kill` looks whether the process has ended, and by that takes its exit code from the
+        event loop, which then reports another."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)
 
     async def _answer(self, answer: asyncio.Future[Answer], time_limit_s: float) -> Answer:
         """Shielded, so that the call keeps its place in the bound until its answer comes."""
@@ -105,8 +113,7 @@ class WorkerProcess:
             while True:
                 self._take(await self._receive())
         except (asyncio.IncompleteReadError, BadFrame, KeyError) as problem:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            self._kill()
             ended = isinstance(problem, asyncio.IncompleteReadError)
             self._give_up(_why(await self._process.wait()) if ended else f"answered with {problem}")
 
