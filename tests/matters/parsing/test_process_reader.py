@@ -1,6 +1,7 @@
 """Reading in processes: limits, hostile parsers, and what is left of them."""
 
 import asyncio
+import gc
 import os
 import select
 import signal
@@ -221,6 +222,7 @@ async def test_memory_of_the_service_does_not_grow_with_what_parsers_write() -> 
 
 
 def _resident_bytes() -> int:
+    gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -127,8 +127,8 @@ class ProcessReader:
             raise NotReady("Files cannot be read at the moment.") from error
 
     def _end(self, worker: WorkerProcess) -> None:
-        worker.kill_child_and_leave()
-        ending = asyncio.create_task(worker.end())
+        worker.stop()
+        ending = asyncio.create_task(worker.ended())
         self._endings.add(ending)
         ending.add_done_callback(self._endings.discard)
 

@@ -12,7 +12,7 @@ import structlog
 
 from proviso_service.matters.parsing.worker import frames
 from proviso_service.matters.parsing.worker.frames import frame
-from proviso_service.matters.parsing.worker.requests import Ending, Request
+from proviso_service.matters.parsing.worker.requests import Ending, Outcome, Request
 
 _PIECE_BYTES = 256 * 1024
 _END_S = 2.0
@@ -26,7 +26,7 @@ class WorkerLost(Exception):
 
 
 class WorkerProcess:
-    """A running supervisor. One exchange at a time; after one that failed or was cancelled, only `end` may follow."""
+    """A running supervisor. One exchange at a time; after one that failed or was cancelled, only `stop` may follow."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -57,7 +57,8 @@ class WorkerProcess:
         return self._process.returncode is None
 
     async def exchange(self, request: Request, content: bytes) -> tuple[bytearray, Ending]:
-        """What the child of a request wrote, at most `request.answer_bytes`, and how it ended. Raises WorkerLost."""
+        """What the child of a request wrote, at most `request.answer_bytes`, and how it ended; what it wrote is nothing
+        unless it ended by itself. Raises WorkerLost."""
         try:
             await self._send(request, content)
             return await self._receive(request.answer_bytes)
@@ -80,32 +81,33 @@ class WorkerProcess:
                 raise WorkerLost
             payload = await self._answers.readexactly(size)
             if kind == frames.ENDING:
-                return answer, Ending.decode(payload)
+                ending = Ending.decode(payload)
+                return (answer if ending.outcome is Outcome.EXITED else bytearray()), ending
             answer += payload
 
-    async def end(self) -> None:
-        """Ends the process and the child that it may have, at once."""
-        self.kill_child_and_leave()
+    def stop(self) -> None:
+        """Has the process kill the child that it may have and end, at once; to be followed by `ended`."""
+        # The signal comes first: asyncio and a process that ends by itself would both look for its exit status.
+        with suppress(ProcessLookupError):
+            self._process.terminate()
+        self._requests.close()
+
+    async def ended(self) -> None:
+        """Until the process that was stopped is gone; one that does not listen is killed."""
         try:
             async with asyncio.timeout(_END_S):
-                await self._ended()
+                await self._gone()
         except TimeoutError:
             with suppress(ProcessLookupError):
                 self._process.kill()
-            await self._ended()
+            await self._gone()
         await self._complaints
 
-    async def _ended(self) -> None:
+    async def _gone(self) -> None:
         """What is left to read is taken first: the process counts as running while there is something."""
         while await self._answers.read(_PIECE_BYTES):
             pass
         await self._process.wait()
-
-    def kill_child_and_leave(self) -> None:
-        """Tells the supervisor; `end` waits for it."""
-        self._requests.close()
-        with suppress(ProcessLookupError):
-            self._process.terminate()
 
 
 def _environment() -> dict[str, str]:
