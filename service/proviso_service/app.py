@@ -24,6 +24,7 @@ from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
+from proviso_service.models.local.classifier import EmbeddedClassifier
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import Classifier, Embedder
@@ -86,6 +87,7 @@ class Parts:
     database: Database
     store: SqlMatterStore
     embedder: Embedder
+    classifier: Classifier
     vectors: KeptIndex
     blobs: FolderBlobStore
     reader: ProcessReader
@@ -118,9 +120,9 @@ class App:
                 readiness = await Readiness.starting()
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
-                parts = await _open(settings, stack)
+                parts = await _open(settings, stack, classifier)
                 models = hosted or _embedded_models(parts.embedder)
-                domain = _domain(settings, parts, models, classifier, traces)
+                domain = _domain(settings, parts, models, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await models.warm_up()
@@ -169,8 +171,8 @@ def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvid
     return traces
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
-    """Opens storage and models."""
+async def _open(settings: Settings, stack: AsyncExitStack, classifier: Classifier | None) -> Parts:
+    """Opens storage and models, but for a classifier that is given."""
     stack.enter_context(FolderLock(settings.data_dir))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
@@ -179,13 +181,21 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Parts:
     await blobs.open()
     embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
     stack.push_async_callback(embedder.close)
+    if classifier is None:
+        classifier = await _embedded_classifier(embedder, stack)
     reader = ProcessReader(settings.documents)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
     vectors = kept_index(settings, store, embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, embedder, vectors, blobs, reader)
+    return Parts(database, store, embedder, classifier, vectors, blobs, reader)
+
+
+async def _embedded_classifier(embedder: Embedder, stack: AsyncExitStack) -> EmbeddedClassifier:
+    classifier = await asyncio.to_thread(EmbeddedClassifier.load, embedder)
+    stack.push_async_callback(classifier.close)
+    return classifier
 
 
 def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
@@ -194,24 +204,13 @@ def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) ->
     return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
 
 
-def _domain(
-    settings: Settings,
-    parts: Parts,
-    models: ChatModels,
-    classifier: Classifier | None,
-    traces: "TracerProvider | None",
-) -> Domain:
+def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
     retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
-    analysis = _analysis(settings, parts, classifier) if classifier else None
+    analysis = _analysis(settings, parts)
     tools = ToolRegistry(
-        [
-            ListMatterDocuments(matters),
-            GetDocumentText(matters),
-            IsaacusSearch(retriever),
-            *([IsaacusIql(analysis)] if analysis else []),
-        ]
+        [ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever), IsaacusIql(analysis)]
     )
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
     agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
@@ -228,16 +227,16 @@ def _domain(
         matters=matters,
         retriever=retriever,
         index=parts.vectors,
-        limits=Limits.of(settings, models.names),
         analysis=analysis,
+        limits=Limits.of(settings, models.names),
         session_items=session_items,
     )
 
 
-def _analysis(settings: Settings, parts: Parts, classifier: Classifier) -> IqlAnalysis:
+def _analysis(settings: Settings, parts: Parts) -> IqlAnalysis:
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(parts.database)
-    return IqlAnalysis(parts.store, scores, classifier, parts.embedder.model_id, templates, settings.iql)
+    return IqlAnalysis(parts.store, scores, parts.classifier, parts.embedder.model_id, templates, settings.iql)
 
 
 def _hosted_models(settings: Settings) -> ChatModels | None:

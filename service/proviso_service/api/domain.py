@@ -30,14 +30,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `session_items` are in every new session. `analysis` is there with a classifier."""
+    """The domain services; `session_items` are in every new session."""
 
     turns: Turns
     sessions: SessionStore
     matters: Matters
     retriever: Retriever
     index: KeptIndex
+    analysis: IqlAnalysis
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
-    analysis: IqlAnalysis | None = None
     identify: Identify = local_caller

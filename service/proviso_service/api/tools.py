@@ -6,7 +6,6 @@ from contextlib import aclosing
 
 from proviso.v1 import tools_pb2 as pb
 from proviso.v1.tools_pb2_grpc import ToolServiceServicer
-from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.convert.iql import iql_progress, iql_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import search_response
@@ -53,19 +52,19 @@ class ToolServicer(ToolServiceServicer):
 
     async def ExecuteIql(self, request: pb.ExecuteIqlRequest, context: Context) -> pb.ExecuteIqlResponse:
         asked = parse(ExecuteIqlRequestModel, request)
-        outcome = await self._analysis("ExecuteIql").execute(self._tenant(context), asked.to_domain())
+        outcome = await self._domain.analysis.execute(self._tenant(context), asked.to_domain())
         return iql_response(outcome)
 
     async def StreamIql(self, request: pb.StreamIqlRequest, context: Context) -> AsyncIterator[pb.StreamIqlResponse]:
         asked = parse(StreamIqlRequestModel, request)
-        stream = self._analysis("StreamIql").stream(self._tenant(context), asked.query.to_domain())
+        stream = self._domain.analysis.stream(self._tenant(context), asked.query.to_domain())
         async with aclosing(stream) as steps:
             async for progress in steps:
                 yield iql_progress(progress)
 
     async def ParseIql(self, request: pb.ParseIqlRequest, context: Context) -> pb.ParseIqlResponse:
         asked = parse(ParseIqlRequestModel, request)
-        inspection = await self._analysis("ParseIql").inspect(self._tenant(context), asked.query, asked.matter_id)
+        inspection = await self._domain.analysis.inspect(self._tenant(context), asked.query, asked.matter_id)
         return parse_iql_response(inspection)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
@@ -81,8 +80,3 @@ class ToolServicer(ToolServiceServicer):
 
     def _tenant(self, context: Context) -> str:
         return self._domain.identify(context, "").tenant
-
-    def _analysis(self, method: str) -> IqlAnalysis:
-        if self._domain.analysis is None:
-            raise NotBuilt(method, "a classifier")
-        return self._domain.analysis
