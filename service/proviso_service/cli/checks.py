@@ -5,6 +5,7 @@ import socket
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 
 import grpc.aio
@@ -165,7 +166,8 @@ async def _count_vectors(folder: Path, collections: int) -> int:
     """Those that a search can find."""
     index = await ChromaShelf(folder, VectorLayout(collections, DIMENSIONS, MODEL_ID)).open_current()
     try:
-        return sum([len(await index.survey(part, probe(DIMENSIONS))) for part in index.parts])
+        surveys = [await index.survey(part, probe(DIMENSIONS)) for part in index.parts]
+        return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)
     finally:
         await index.close()
 

@@ -26,6 +26,9 @@ the filter by matter takes most of the time either way."""
 BATCH_DELETIONS = 64
 """Chroma keeps the interpreter for each batch, so that searches wait; a filter instead of ids is far slower."""
 
+WRITTEN_MEANWHILE = 1_000
+"""More than come to a collection between its counting and the survey, which would leave out as many others."""
+
 _FILES_PER_COLLECTION = 5
 _WHERE = ("default_tenant", "default_database")
 _CONFIGURATION = json.dumps({"hnsw": {"space": "cosine", "ef_search": SEARCH_BREADTH}})
@@ -69,13 +72,12 @@ class WorkerDatabase:
         return self._nearest(found, payload, header["limit"], json.dumps(header["where"]))
 
     def _survey(self, header: Header, payload: memoryview) -> Answer:
-        """Every vector that a search can reach, and at an infinite distance those that it cannot: graphs of this kind
-        may have such, and so has the writing between the counting and the search."""
+        """Every vector that a search can reach, and at an infinite distance those that it cannot."""
         found = self._ids.get(header["collection"])
         held = self._chroma.count(found, *_WHERE) if found else 0
         if not found or not held:
             return {"ids": []}, b""
-        reached, distances = self._nearest(found, payload, held, None)
+        reached, distances = self._nearest(found, payload, held + WRITTEN_MEANWHILE, None)
         unreached = set(self._chroma.get(found, None, None, None, 0, None, [], *_WHERE).ids).difference(reached["ids"])
         return {"ids": [*reached["ids"], *unreached]}, bytes(distances) + _packed([inf] * len(unreached))
 
