@@ -55,6 +55,11 @@ def test_any_text_and_titles_arrive(text: str, titles: list[str]) -> None:
     assert arrived.chunks[0].content_sha256
 
 
+def test_a_late_page_of_a_short_text_arrives() -> None:
+    document = ReadDocument(ParsedDocument("Rent", pages=(PageSpan(500, 0, 4),)), (Chunk(0, 0, 4, "Rent", 500),))
+    assert decode_answer(b"".join(encode_read(document)), BOUNDS) == document
+
+
 def test_lone_surrogates_do_not_arrive() -> None:
     document = ReadDocument(ParsedDocument("a\ud800b"), (Chunk(0, 0, 3, "a\ud800b"),))
     assert decode_answer(b"".join(encode_read(document)), BOUNDS).chunks[0].text == "a?b"

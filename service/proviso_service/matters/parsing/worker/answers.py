@@ -37,6 +37,7 @@ _MAX_REASON_CHARS = 500
 _MAX_TITLE_CHARS = 1_000
 _MAX_DEPTH = 64
 _MAX_LEVEL = 1_000
+_MAX_PAGE = 1_000_000
 _MAX_CLAUSE_NUMBERS = 32
 _MAX_CLAUSE_NUMBER_CHARS = 40
 
@@ -226,7 +227,7 @@ def _heading(fields: Fields, length: int) -> Heading:
 def _page(fields: Fields, length: int) -> PageSpan:
     number, start, end = fields
     _demand_range(start, end, length)
-    _demand(type(number) is int and 1 <= number <= length, "the number of a page")
+    _demand(type(number) is int and 1 <= number <= _MAX_PAGE, "the number of a page")
     return PageSpan(number, start, end)
 
 
