@@ -41,8 +41,8 @@ def _characters(content: bytes, start: int, encoding: str) -> str:
         if b"\0" in content[:1024] and not start:
             raise UnsupportedDocument(_BINARY) from error
         raise UnsupportedDocument(
-            f"The file is not readable text (byte {error.start + start + 1:,}). Open it in the program that it comes from"
-            " and save it with the encoding UTF-8."
+            f"The file is not readable text (byte {error.start + start + 1:,}). Open it in the program that it comes"
+            " from and save it with the encoding UTF-8."
         ) from error
     return _LONE_SURROGATE.sub("\ufffd", text)
 
