@@ -7,6 +7,7 @@ from proviso_service.models.local.chat import counts, phrases, reading
 from proviso_service.models.local.chat.comparison import compared
 from proviso_service.models.local.chat.evidence import Evidence, Listing, Search
 from proviso_service.models.local.chat.examples import Intent
+from proviso_service.models.local.chat.iql_answers import iql_answer
 from proviso_service.models.local.chat.quoting import best_by_document, distinct, listed, stated
 from proviso_service.models.local.chat.ranking import Scored, Wanted, closest, rank
 from proviso_service.models.local.chat.rendering import bullets, counted, document_lines, joined, name
@@ -44,6 +45,9 @@ class Answer:
 
 async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
     """The answer that the evidence supports; the exact refusal when it supports none."""
+    if task.clauses and evidence.analyses:
+        last = evidence.analyses[-1]
+        return Answer(iql_answer(task.clauses, last), found=task.clauses.compares or last.total_matches > 0)
     settled = _settled(task, target, evidence)
     if settled:
         return Answer(settled)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 LIST_TOOL = "list_matter_documents"
 TEXT_TOOL = "get_document_text"
 SEARCH_TOOL = "isaacus_search"
+IQL_TOOL = "isaacus_iql"
 
 
 class _Result(BaseModel):
@@ -104,6 +105,42 @@ class Search(_Result):
         return 0 < self.max_results <= self.total_found
 
 
+class Match(_Result):
+    text: str
+    ref: int | None = None
+    heading: str = ""
+
+
+class Analysed(_Result):
+    """A document by its score; `matches` may be cut, `match_count` counts all."""
+
+    document_id: str = ""
+    filename: str
+    score: float = 0.0
+    match_count: int = 0
+    matches: tuple[Match, ...] = ()
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        here = {"document_id": self.document_id, "filename": self.filename}
+        return tuple(Passage(**here, text=match.text, ref=match.ref, heading=match.heading) for match in self.matches)
+
+
+class NotAnalysed(_Result):
+    document_id: str = ""
+    filename: str = ""
+
+
+class Analysis(_Result):
+    """Answer of isaacus_iql, best document first; `document_results` may be cut, counts are full."""
+
+    query: str = ""
+    total_matches: int
+    document_count: int = 0
+    document_results: tuple[Analysed, ...] = ()
+    errors: tuple[NotAnalysed, ...] = ()
+
+
 class DocumentPart(Passage):
     """Answer of get_document_text."""
 
@@ -131,6 +168,7 @@ class Evidence:
     listing: Listing | None = None
     searches: tuple[Search, ...] = ()
     parts: tuple[DocumentPart, ...] = ()
+    analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     def has_called(self, name: str) -> bool:
@@ -159,13 +197,15 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
         listing=listings[-1] if listings else None,
         searches=tuple(value for value in values if isinstance(value, Search)),
         parts=tuple(value for value in values if isinstance(value, DocumentPart)),
+        analyses=tuple(value for value in values if isinstance(value, Analysis)),
         failures=tuple(value for value in values if isinstance(value, Failure)),
     )
 
 
-def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | DocumentPart | Failure:
+def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | DocumentPart | Analysis | Failure:
     tool = call.name if call else message.name or ""
-    shapes: dict[str, type[Listing | Search | DocumentPart]] = {
+    shapes: dict[str, type[Listing | Search | DocumentPart | Analysis]] = {
+        IQL_TOOL: Analysis,
         LIST_TOOL: Listing,
         SEARCH_TOOL: Search,
         TEXT_TOOL: DocumentPart,

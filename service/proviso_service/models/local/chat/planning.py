@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proviso_service.models.local.chat.evidence import LIST_TOOL, SEARCH_TOOL, TEXT_TOOL, Evidence, ListedDocument
+from proviso_service.models.local.chat.clause_queries import ClauseQuery
+from proviso_service.models.local.chat.evidence import (
+    IQL_TOOL,
+    LIST_TOOL,
+    SEARCH_TOOL,
+    TEXT_TOOL,
+    Evidence,
+    ListedDocument,
+)
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.lexical import one_line, words
 from proviso_service.models.local.chat.mentions import ABBREVIATIONS, without_mentions
@@ -41,7 +49,7 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
     left = MAX_CALLS - len(evidence.calls)
     if task.is_document_free or left <= 0:
         return []
-    if needs_listing(task) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
+    if _needs_listing(task, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
         return [_accepted(Call(LIST_TOOL, {"name": _names(task)} if task.mentions else {}), tools)]
     wanted = [] if _is_settled(task, target) else _calls_for(task, target, evidence, tools)
     made = [(call.name, dict(call.args)) for call in evidence.calls]
@@ -49,11 +57,22 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
     return [call for call in offered if (call.name, call.args) not in made][:left]
 
 
+def _needs_listing(task: Task, tools: Tools) -> bool:
+    """A query is run on all documents where none is meant."""
+    runs_query = task.clauses is not None and IQL_TOOL in tools
+    return needs_listing(task) and (not runs_query or bool(task.mentions) or task.scope is Scope.EARLIER)
+
+
 def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
     """What to try when the evidence gave no answer: a search, where only the opening of the one document asked about
     was read; when it was only the one on view, the rest of the matter; else a search in the question's own words. Each
     is tried once."""
-    if len(evidence.calls) >= MAX_CALLS or task.intent in (Intent.SHOW, Intent.SUMMARY):
+    if len(evidence.calls) >= MAX_CALLS:
+        return []
+    if task.clauses and evidence.analyses:
+        is_new = task.scope is Scope.VIEWED_FIRST and len(evidence.analyses) == 1
+        return [_accepted(_query(task.clauses, Target()), tools)] if is_new else []
+    if task.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
     if not evidence.searches:
         was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
@@ -84,9 +103,13 @@ def _names(task: Task) -> str:
 
 def _is_settled(task: Task, target: Target) -> bool:
     """Nothing is left to look up: the documents meant are missing, not ready, or the list was the answer."""
-    if task.intent is Intent.LIST or (task.intent is Intent.COUNT and not task.subject(target.matched)):
+    if task.clauses is None and _is_about_documents(task, target):
         return True
     return bool((target.missing or target.unready) and not target.documents)
+
+
+def _is_about_documents(task: Task, target: Target) -> bool:
+    return task.intent is Intent.LIST or (task.intent is Intent.COUNT and not task.subject(target.matched))
 
 
 def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, answered: int) -> list[Call]:
@@ -105,6 +128,10 @@ def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, ans
 
 
 def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    if task.clauses and IQL_TOOL in tools:
+        compares_all = task.clauses.compares and not task.mentions
+        only_once = not evidence.has_called(IQL_TOOL)
+        return [_query(task.clauses, Target() if compares_all else target)] if only_once else []
     if task.intent in (Intent.SHOW, Intent.SUMMARY):
         return _reading(task, target, evidence, tools)
     if evidence.has_called(SEARCH_TOOL):
@@ -153,6 +180,10 @@ def _comparison(task: Task, target: Target, evidence: Evidence) -> list[Call]:
         _search(task, Target(part, matched=target.matched), each * len(part), each=each)
         for part in (documents[:half], documents[half:])
     ]
+
+
+def _query(clauses: ClauseQuery, target: Target) -> Call:
+    return Call(IQL_TOOL, {"query": clauses.iql} | ({"document_ids": target.ids} if target.documents else {}))
 
 
 def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> Call:

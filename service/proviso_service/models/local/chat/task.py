@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from proviso_service.models.local.chat.clause_queries import ClauseQuery, clause_query
 from proviso_service.models.local.chat.conversation import Conversation, ViewedDocument
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser
@@ -51,7 +52,8 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`."""
+    """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`; `clauses` is the
+    IQL query for a question that one answers best."""
 
     intent: Intent
     question: str
@@ -61,10 +63,11 @@ class Task:
     kind: Kind | None = None
     section: str = ""
     viewed: ViewedDocument | None = None
+    clauses: ClauseQuery | None = None
 
     @property
     def is_document_free(self) -> bool:
-        return self.intent in _DOCUMENT_FREE
+        return self.intent in _DOCUMENT_FREE and self.clauses is None
 
     def subject(self, named: Sequence[Mention]) -> str:
         """The words that say what is looked for, without the documents `named`. A term in quotation marks counts as
@@ -117,6 +120,7 @@ def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversa
         kind=kind_of(question, topic),
         section=section[1] if section else "",
         viewed=conversation.current.viewed,
+        clauses=clause_query(without_mentions(question, mentions)),
     )
 
 
