@@ -1,6 +1,7 @@
 """What fitting and measuring the classifier start from."""
 
 import argparse
+import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -48,7 +49,7 @@ async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
     model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
         cache: Path = options.cache or Path(scratch)
-        cache.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
         try:
             corpus = await read_corpus(load(options.data, options.contracts), embedder, options.chunk_chars)

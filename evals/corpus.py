@@ -32,7 +32,7 @@ class Corpus:
         return np.array([is_held_out("contract", name) for name in self.contracts])
 
     def part(self, chosen: Flags) -> "Corpus":
-        where = np.flatnonzero(chosen)
+        where = np.flatnonzero(chosen).tolist()
         return Corpus(
             [self.passages[index] for index in where],
             [self.contracts[index] for index in where],

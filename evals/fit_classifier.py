@@ -18,7 +18,7 @@ async def write(inputs: Inputs, target: Path) -> int:
     """Fits on all contracts and categories; returns the size of the file in bytes."""
     fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder)
     content = to_bytes(fitted)
-    target.write_bytes(content)
+    await asyncio.to_thread(target.write_bytes, content)
     return len(content)
 
 

@@ -1,8 +1,8 @@
-"""Fits the classifier's numbers: word statistics and topics from headings, which need no labels; the head from labels."""
+"""Fits the classifier's numbers: word statistics and topics from headings, without labels; the head from labels."""
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from proviso_service.models.ports import Embedder, Vectors
 Floats = NDArray[np.float64]
 
 _MIN_PASSAGES = 4
+_UNKNOWN_PASSAGES = 100
+"""An unknown word counts as one of so many passages: it may be a name that matters, or an abbreviation that nobody
+writes in a contract."""
 _MIN_CONTRACTS = 4
 _MIN_TOPIC_CONTRACTS = 3
 _COMPANIONS = 20
@@ -41,7 +44,8 @@ def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:
         word: float(np.log(1 + (size - n + 0.5) / (n + 0.5))) for word, n in sorted(count.items()) if n >= _MIN_PASSAGES
     }
     base = {word: count[word] / size for word in rarity}
-    unknown = float(np.log(1 + (size + 0.5) / 1.5))
+    rare = min(size, _UNKNOWN_PASSAGES)
+    unknown = float(np.log(1 + (size - rare + 0.5) / (rare + 0.5)))
     return WordStatistics(rarity, unknown, dict(_companions(corpus, texts, base, stemmer)))
 
 
@@ -91,7 +95,7 @@ def topic_titles(corpus: Corpus, stemmer: Stemmer) -> dict[str, dict[str, list[i
     for index, passage in enumerate(corpus.passages):
         for title in set(titles_of(passage)):
             name = re.sub(
-                r"^\W*(?:(?:article|section)\s+)?(?:[\divxlc]+[.)\-:]|[\d.]+)*[\s.:\-]*", "", title, flags=re.I
+                r"^\W*(?:(?:article|section)\s+)?(?:[\divxlc]+[.)\-:]|[\d.]+)*[\s.:\-]*", "", title, flags=re.IGNORECASE
             )
             key = tuple(word for word in stemmer.words(name) if word not in frame)
             if key and len(name) < _MAX_TITLE_CHARS:
@@ -141,8 +145,8 @@ class Sample:
         self.weights.append(weights[rows] / labels.sum() ** 0.5)
         self.categories.append(category)
 
-    def only(self, includes: Callable[[str], bool]) -> tuple[Floats, NDArray[np.bool_], Floats]:
-        chosen = [index for index, category in enumerate(self.categories) if includes(category)]
+    def only(self, categories: Container[str]) -> tuple[Floats, NDArray[np.bool_], Floats]:
+        chosen = [index for index, category in enumerate(self.categories) if category in categories]
         return (
             np.concatenate([self.rows[index] for index in chosen]),
             np.concatenate([self.labels[index] for index in chosen]),
@@ -150,8 +154,8 @@ class Sample:
         )
 
 
-_LIKELY = [0, 1, 7, 14]
-_POSITIVE_WEIGHT = 5.0
+_LIKELY = [NAMES.index(name) for name in ("cosine", "topic", "widened bm25", "concept")]
+_POSITIVE_WEIGHT = 7.0
 """Of a marked passage: not all that answers a statement is marked, and a match is what scores above 0.5."""
 
 
@@ -163,13 +167,13 @@ def fit_head(sample: Sample, folds: int = 5) -> Head:
         left_out = set(categories[fold::folds])
         if not left_out or len(left_out) == len(categories):
             continue
-        coefficients, bias = _logistic(*sample.only(lambda category, out=left_out: category not in out))
-        rows, truth, weight = sample.only(lambda category, inside=left_out: category in inside)
+        coefficients, bias = _logistic(*sample.only(set(categories) - left_out))
+        rows, truth, weight = sample.only(left_out)
         logits.append(rows @ coefficients + bias)
         labels.append(truth)
         weights.append(np.where(truth, _POSITIVE_WEIGHT, 1.0) * weight)
     slope, shift = _logistic(np.concatenate(logits)[:, None], np.concatenate(labels), np.concatenate(weights))
-    coefficients, bias = _logistic(*sample.only(lambda _: True))
+    coefficients, bias = _logistic(*sample.only(categories))
     return Head(coefficients, bias, float(slope[0]), shift)
 
 

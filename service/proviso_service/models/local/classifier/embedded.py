@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from proviso_service.errors import NotReady, TooBusy
 from proviso_service.matters.parsing.canonical import readable
 from proviso_service.models.local.classifier.concepts import Concepts, load_concepts
+from proviso_service.models.local.classifier.content import ContentReader
 from proviso_service.models.local.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.models.local.classifier.fitted import Fitted, from_bytes
-from proviso_service.models.local.classifier.forms import form_scores
+from proviso_service.models.local.classifier.forms import burden_shares, form_scores
 from proviso_service.models.local.classifier.passages import Block, PassageReader
-from proviso_service.models.local.classifier.statements import ContentReader, Form, Statement, understand, wordings
+from proviso_service.models.local.classifier.statements import Form, Statement, understand, wordings
 from proviso_service.models.local.classifier.words import Stemmer
 from proviso_service.models.ports import Embedder, Passage, Scores, Vectors
 
@@ -53,6 +54,7 @@ class StatementScorer:
         """`meant` are the vectors of the statement's wordings."""
         if statement.form is Form.CONTENT:
             found = self._content_scores(wordings(statement), meant, passages, vectors)
+            found *= burden_shares(statement, passages)
         else:
             found = form_scores(statement.form, statement.name, passages)
         scores: Scores = np.round(1 - found if statement.is_denied else found, _DECIMALS).astype(np.float32)

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from proviso_service.models.local.classifier.concepts import Concepts, evidence, words_of_concepts
+from proviso_service.models.local.classifier.content import Content
 from proviso_service.models.local.classifier.fitted import Matrix, Topics
-from proviso_service.models.local.classifier.matching import Floats, WordMatch, find, title_match
+from proviso_service.models.local.classifier.matching import Floats, WordMatch, find
 from proviso_service.models.local.classifier.passages import Block
-from proviso_service.models.local.classifier.statements import Content
 
 NAMES = (
     "cosine",
     "topic",
-    "cosine and topic",
     "bm25",
     "coverage",
     "closeness",
@@ -22,18 +21,12 @@ NAMES = (
     "widened coverage",
     "widened closeness",
     "title",
-    "title only",
-    "widened title",
     "no concept",
     "concept",
     "concept by cover",
     "concept by topic",
-    "concept by words",
-    "words by topic",
-    "length",
     "statement length",
     "coverage by statement length",
-    "words by statement length",
     "concept by statement length",
 )
 _SHARPNESS = 0.03
@@ -70,37 +63,29 @@ def features(block: Block, content: Content, concepts: Concepts, cosine: Floats,
     texts = block.texts, find(block.texts.tokens, wanted)
     titles = block.titles, find(block.titles.tokens, wanted)
     plain, widened = WordMatch(*texts, content.words), WordMatch(*texts, content.widened)
-    title, title_only = title_match(block.titles, content.words)
-    widened_title, _ = title_match(block.titles, content.widened)
+    title = WordMatch(*titles, content.words)
     shown = np.zeros(block.texts.count)
     for name, weight in content.concepts:
         shown = np.maximum(shown, weight**2 * evidence(concepts, name, texts, titles))
-    words, coverage = widened.bm25(), plain.coverage()
+    coverage = plain.coverage()
     long = np.log1p(len(content.words.weights)) / 3
     columns = (
         cosine,
         topic,
-        np.maximum(cosine, 0) * np.maximum(topic, 0),
         plain.bm25(),
         coverage,
         plain.closeness(),
         plain.pairs(content.pairs),
-        words,
+        widened.bm25(),
         widened.coverage(),
         widened.closeness(),
-        title,
-        title_only,
-        widened_title,
+        title.density(),
         np.full(len(shown), 0.0 if content.concepts else 1.0),
         shown,
         shown * content.cover,
         shown * np.maximum(topic, 0),
-        shown * words,
-        words * np.maximum(topic, 0),
-        np.log1p(block.texts.lengths) / 5,
         np.full(len(shown), long),
         long * coverage,
-        long * words,
         long * shown,
     )
     return np.stack(columns, axis=1)

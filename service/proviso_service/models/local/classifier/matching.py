@@ -140,21 +140,15 @@ class WordMatch:
                 wanted[place[first], place[second]] = True
         if not wanted.any():
             return best
-        first, second = self._column[:-1], self._column[1:]
+        before, after = self._column[:-1], self._column[1:]
         adjacent = (
             (self._position[1:] - self._position[:-1] <= 2)
             & (self._owner[1:] == self._owner[:-1])
-            & wanted[first, second]
+            & wanted[before, after]
         )
-        weight = (self._weights[first] + self._weights[second])[adjacent]
+        weight = (self._weights[before] + self._weights[after])[adjacent]
         np.maximum.at(best, self._owner[1:][adjacent], weight)
         return best / self._mass
-
-
-def title_match(titles: Words, query: Weighted) -> tuple[Floats, Floats]:
-    """Share of the query's weight in the title, and share of the title's words that are the query's."""
-    match = WordMatch(titles, find(titles.tokens, list(query.weights)), query)
-    return match.coverage(), match.density()
 
 
 def _row_sums(values: Floats) -> Floats:

@@ -1,0 +1,81 @@
+"""ContractNLI: does the classifier find the sentences that decide a hypothesis, and does its score tell whether the
+contract entails it?"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evals.classifier_figures import THRESHOLD, WAYS, average_precision
+from evals.data import DataProblem
+from proviso_service.matters.parsing.canonical import readable
+from proviso_service.models.local.classifier.embedded import StatementScorer
+from proviso_service.models.local.classifier.features import NAMES
+from proviso_service.models.local.classifier.statements import understand, wordings
+from proviso_service.models.ports import Embedder, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Entailment:
+    """`mean_average_precision` of the spans that decide a hypothesis, within their contract, by WAYS. A contract
+    entails what one of its spans scores above 0.5 for: `accuracy` of that, and of always giving the commoner answer."""
+
+    decided: int
+    mean_average_precision: tuple[float, ...]
+    pairs: int
+    accuracy: float
+    commoner_answer: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self) -> str:
+        by_way = ", ".join(f"{way} {value:.3f}" for way, value in zip(WAYS, self.mean_average_precision, strict=True))
+        return (
+            f"Mean average precision of the deciding spans ({self.decided} hypotheses on contracts): {by_way}.\n"
+            f"Entailed or not ({self.pairs} pairs): accuracy {self.accuracy:.3f}, commoner answer"
+            f" {self.commoner_answer:.3f}."
+        )
+
+
+async def measure_entailment(scorer: StatementScorer, embedder: Embedder, path: Path) -> Entailment:
+    """Raises DataProblem."""
+    content = await asyncio.to_thread(_read, path)
+    hypotheses = {key: label["hypothesis"] for key, label in content["labels"].items()}
+    precisions: list[Sequence[float]] = []
+    entailed, said = [], []
+    for document in content["documents"]:
+        passages = [Passage(document["text"][start:end]) for start, end in document["spans"]]
+        vectors = await embedder.embed_documents([readable(passage.text) for passage in passages])
+        for key, annotation in document["annotation_sets"][0]["annotations"].items():
+            understood = understand(hypotheses[key])
+            meant = await embedder.embed_documents(wordings(understood))
+            scores = scorer.score(understood, list(meant), passages, vectors).astype(np.float64)
+            entailed.append(annotation["choice"] == "Entailment")
+            said.append(bool(scores.max() > THRESHOLD))
+            if annotation["spans"]:
+                words = scorer.features(hypotheses[key], meant[0], passages, vectors)[:, NAMES.index("bm25")]
+                marked = np.zeros(len(passages), dtype=bool)
+                marked[annotation["spans"]] = True
+                rankings = (scores, words, (vectors @ meant[0]).astype(np.float64))
+                precisions.append([average_precision(marked, ranking) for ranking in rankings])
+    share = float(np.mean(entailed))
+    return Entailment(
+        len(precisions),
+        tuple(float(value) for value in np.mean(precisions, axis=0)),
+        len(entailed),
+        float(np.mean(np.array(entailed) == np.array(said))),
+        max(share, 1 - share),
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise DataProblem(f"{path} cannot be read: {error}") from error
+    return content
