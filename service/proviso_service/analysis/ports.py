@@ -33,8 +33,8 @@ class ScoreStore(Protocol):
     async def shared_scores(
         self, tenant: str, model_id: str, document: Document, statements: Sequence[str]
     ) -> ScoresByStatement:
-        """What other documents of the tenant know of equal passages, such as those of an earlier version: full length,
-        NaN for the rest."""
+        """What other documents of the tenant know of equal passages, such as those of an earlier version; empty when
+        there are none."""
         ...
 
     async def save_scores(

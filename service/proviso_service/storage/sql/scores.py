@@ -88,6 +88,8 @@ class SqlScoreStore(Store):
         self, transaction: Connection, tenant: str, model_id: str, document: Document, statements: Sequence[str]
     ) -> ScoresByStatement:
         others = _most_alike(transaction, tenant, model_id, document.document_id, statements)
+        if not others:
+            return {}
         known = _known_scores(transaction, tenant, model_id, others, statements)
         shared = {s: np.full(document.chunk_count, np.nan, dtype=np.float32) for s in statements}
         for mine, other_id, theirs in _equal_passages(transaction, tenant, document.document_id, others):
