@@ -15,6 +15,7 @@ from proviso.v1 import tools_pb2 as pb
 from proviso_service.models.ports import Passage, Scores
 from tests.api.serving import Refusal, refusal
 from tests.support.running import RunningService, running_service
+from tests.support.word_classifier import WordClassifier
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -260,6 +261,21 @@ async def test_a_stream_is_refused_as_a_call_is(service: RunningService, matter_
     assert (found.code, found.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_IQL")
     found = await refusal(first(pb.ExecuteIqlRequest(matter_id="42", query="{a}")))
     assert found.violations == {"query.matter_id": "Invalid matter ID format"}
+
+
+async def test_cancelling_a_stream_stops_the_work(tmp_path: Path, models_dir: Path) -> None:
+    classifier = WordClassifier()
+    async with running_service(tmp_path / "data", models_dir, classifier=classifier) as service:
+        matter_id = await service.create_matter(Service_Agreement=SERVICES, NDA=NDA)
+        classifier.shut()
+        query = pb.ExecuteIqlRequest(matter_id=matter_id, query="{fees}")
+        stream = service.tools.StreamIql(pb.StreamIqlRequest(query=query))
+        await classifier.until_running(2)
+        stream.cancel()
+        await classifier.until_idle()
+        assert classifier.calls == []
+        classifier.open()
+        assert (await service.tools.ExecuteIql(query)).document_count == 2
 
 
 async def test_a_query_is_parsed_without_a_model(service: RunningService, matter_id: str) -> None:

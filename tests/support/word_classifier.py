@@ -27,6 +27,7 @@ class WordClassifier:
         self.calls: list[tuple[str, str]] = []
         self.failures: dict[str, Exception] = {}
         self.entered = asyncio.Event()
+        self.left = asyncio.Event()
         self.running = 0
         self.most_running = 0
 
@@ -44,6 +45,7 @@ class WordClassifier:
             return np.array([self._score(statement, passage) for passage in passages], dtype=np.float32)
         finally:
             self.running -= 1
+            self.left.set()
 
     def shut(self) -> None:
         """Calls wait until `open`."""
@@ -59,6 +61,13 @@ class WordClassifier:
             while self.running < calls:
                 self.entered.clear()
                 await self.entered.wait()
+
+    async def until_idle(self) -> None:
+        """Until no call is under way."""
+        async with asyncio.timeout(10):
+            while self.running:
+                self.left.clear()
+                await self.left.wait()
 
     def fail_on(self, word: str, error: Exception) -> None:
         """Every passage that holds the word makes the call fail."""
