@@ -63,5 +63,5 @@ async def test_every_ranking_answers_every_question(folder: Path, models_dir: Pa
         report = await measure(data, tmp_path, models_dir, 900)
         assert {name: len(found) for name, found in report.answers.items()} == {one.name: 2 for one in RANKINGS}
         assert all(one.recall == (1.0, 1.0, 1.0) for found in report.answers.values() for one in found)
-    assert "| Proviso, default (0.7) | 100.0 (100 to 100) | 100.0" in report.text()
+    assert "| Proviso, default | 100.0 (100 to 100) | 100.0" in report.text()
     assert json.loads(report.json())["slices"]["all"]["BM25"]["questions"] == 2

@@ -10,7 +10,6 @@ from proviso_service.cli.problems import CommandError, UsageProblem
 if TYPE_CHECKING:
     from proviso_service.cli.discovery import Found
     from proviso_service.cli.ingest_run import IngestRun
-    from proviso_service.cli.uploads import Progress
 
 MAX_NAME_CHARS = 512
 
@@ -30,14 +29,13 @@ def ingest(
     """
     import asyncio
 
-    from proviso_service.cli.ingest_report import report, showing_progress
+    from proviso_service.cli.ingest_report import report
     from proviso_service.cli.ingest_run import IngestRun
 
     found = _discover(paths, matter, per_folder=matter_per_folder)
     run = IngestRun(found)
     try:
-        with showing_progress(found, as_json=as_json) as progress:
-            asyncio.run(_ingest(run, address, progress))
+        asyncio.run(_ingest(run, address, as_json=as_json))
     except KeyboardInterrupt:
         report(found, run.outcomes, as_json=as_json, stopped=True)
         raise
@@ -59,8 +57,10 @@ def _discover(paths: list[Path], matter: str, *, per_folder: bool) -> "Found":
     return found
 
 
-async def _ingest(run: "IngestRun", address: str, progress: "Progress") -> None:
+async def _ingest(run: "IngestRun", address: str, *, as_json: bool) -> None:
     from proviso_service.cli.client import connect
+    from proviso_service.cli.ingest_report import showing_progress
 
     async with connect(address) as client:
-        await run.run(client, progress)
+        with showing_progress(run.found, as_json=as_json) as progress:
+            await run.run(client, progress)
