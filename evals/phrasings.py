@@ -13,10 +13,12 @@ def about(category: str, question: str) -> str:
 
 
 def phrasings(category: str, question: str) -> tuple[str, ...]:
-    """The category's name with its question, each alone, and the short statements that were written for it."""
+    """The category's name with its question, each alone, and the short statements written for it; each once."""
     name = spoken(category)
     written = tomllib.loads(resources.files("evals").joinpath("statements.toml").read_text())
-    return (about(category, question), question, f"This is a {name.lower()} clause.", *written.get(category, ()))
+    article = "an" if name[0] in "AEIOU" else "a"
+    named = f"This is {article} {name.lower()} clause."
+    return tuple(dict.fromkeys((about(category, question), question, named, *written.get(category, ()))))
 
 
 def spoken(category: str) -> str:

@@ -107,3 +107,13 @@ def test_a_statement_that_explains_its_name_has_two_wordings() -> None:
         "This is a clause about Rent.",
     )
     assert wordings(understand("This clause limits liability.")) == ("This clause limits liability.",)
+
+
+@pytest.mark.parametrize("piece", [", a,, b", "Customer, ", "Customer and its A B ", "surely ", "(a", " to", "\t \n"])
+def test_hostile_texts_take_no_longer_than_others(piece: str) -> None:
+    """Each would keep a pattern that can match in several ways busy for ages: the time limit of tests decides."""
+    text = f"Customer{piece * 5_000}"
+    assert duty_score(text, "Customer") < 0.5
+    assert right_score(text, "Customer") < 0.5
+    form_scores(Form.UNILATERAL, "", [Passage(text)])
+    understand(f"This clause imposes a duty on {text}")

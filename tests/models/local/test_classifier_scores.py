@@ -1,7 +1,7 @@
 """What every score keeps to: bounds, repeatability, independence of neighbours, and the port's ways to fail."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ passages = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(neighbours=st.lists(passages, max_size=5), more=st.lists(passages, max_size=5), passage=passages)
 async def test_a_score_does_not_depend_on_neighbours(
     classifier: EmbeddedClassifier, neighbours: list[Passage], more: list[Passage], passage: Passage
@@ -123,11 +123,11 @@ async def test_a_heading_counts(meaning_classifier: EmbeddedClassifier) -> None:
     assert under > elsewhere
 
 
-async def test_vectors_that_are_at_hand_are_not_made_again(embedder: MiniLmEmbedder) -> None:
+async def test_vectors_that_are_at_hand_are_not_made_again() -> None:
     class Counting(WordEmbedder):
         embedded = 0
 
-        async def embed_documents(self, texts: list[str]) -> Vectors:  # type: ignore[override]
+        async def embed_documents(self, texts: Sequence[str]) -> Vectors:
             self.embedded += len(texts)
             return await super().embed_documents(texts)
 

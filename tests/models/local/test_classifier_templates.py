@@ -57,6 +57,10 @@ LATE = (
     "Any amount that is not paid when due shall bear interest at the rate of one percent per month, and Supplier may"
     " suspend the services until it has been paid."
 )
+LATE_DELIVERY = (
+    "If Supplier delivers late, it shall pay as liquidated damages, and not as a penalty, one percent of the price for"
+    " each week of delay; if the delay exceeds ten weeks, Customer may terminate this Agreement."
+)
 WARRANTY = (
     "Seller represents and warrants to Buyer that the goods are free from defects in material and workmanship and"
     " conform to the specifications."
@@ -120,7 +124,7 @@ TEMPLATES = [
         "Provider shall comply with the Artificial Intelligence Act in the development of any high-risk AI system.",
         LICENSE,
     ),
-    (("remedial clause",), LATE, PAYMENT),
+    (("remedial clause",), LATE_DELIVERY, PAYMENT),
     (("representation or warranty clause",), WARRANTY, INDEMNITY),
     (("right",), AT_WILL, GOVERNING_LAW),
     (

@@ -69,6 +69,8 @@ class ContentReader:
         hits = find(text.tokens, self._cue_words)
         weighed = ((concept.name, _cue_weight(concept, text, hits, words)) for concept in self._concepts.values())
         found = [(name, weight) for name, weight in weighed if weight]
+        wider = {self._concepts[name].needs for name, _ in found}
+        found = [(name, weight) for name, weight in found if name not in wider]
         return sorted(found, key=lambda item: (-item[1], item[0]))[:_MAX_CONCEPTS]
 
     def _widened(self, query: Weighted) -> Weighted:

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proviso_service.errors import NotReady, TooBusy
 from proviso_service.matters.parsing.canonical import readable
@@ -17,12 +17,16 @@ from proviso_service.models.local.classifier.content import ContentReader
 from proviso_service.models.local.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.models.local.classifier.fitted import Fitted, from_bytes
 from proviso_service.models.local.classifier.forms import burden_shares, form_scores
+from proviso_service.models.local.classifier.matching import Floats
 from proviso_service.models.local.classifier.passages import Block, PassageReader
 from proviso_service.models.local.classifier.statements import Form, Statement, understand, wordings
 from proviso_service.models.local.classifier.words import Stemmer
 from proviso_service.models.ports import Embedder, Passage, Scores, Vectors
 
-_VERSION = "1"
+_FITTED = "fitted.npz"
+_SOURCES = (".py", ".toml", ".npz")
+"""What scores follow from: code and data."""
+
 _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
@@ -39,14 +43,9 @@ class StatementScorer:
         self._passages = PassageReader(stemmer)
         self._contents = ContentReader(stemmer, fitted.words, self.concepts)
 
-    def features(
-        self, text: str, vector: Vectors, passages: Sequence[Passage], vectors: Vectors
-    ) -> NDArray[np.float64]:
-        """Of a statement about content; shape (len(passages), number of features)."""
-        meant = self._meaning(vector)
-        own, topic = similarities(self.fitted.topics, meant, vectors) if meant else (np.zeros(len(passages)),) * 2
-        block = Block.of([self._passages.read(passage) for passage in passages])
-        return features(block, self._contents.read(text), self.concepts, own, topic)
+    def features(self, text: str, vector: Vectors, passages: Sequence[Passage], vectors: Vectors) -> Floats:
+        """Of a wording of a statement about content; shape (len(passages), number of features)."""
+        return self._features(text, vector, self._block(passages), vectors)
 
     def score(
         self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
@@ -62,12 +61,21 @@ class StatementScorer:
 
     def _content_scores(
         self, texts: Sequence[str], meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
+        block = self._block(passages)
         logit = np.zeros(len(passages))
         for text, vector in zip(texts, meant, strict=True):
-            logit += self.fitted.head.logit(self.features(text, vector, passages, vectors)) / len(texts)
-        found: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+            logit += self.fitted.head.logit(self._features(text, vector, block, vectors)) / len(texts)
+        found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
         return found
+
+    def _block(self, passages: Sequence[Passage]) -> Block:
+        return Block.of([self._passages.read(passage) for passage in passages])
+
+    def _features(self, text: str, vector: Vectors, block: Block, vectors: Vectors) -> Floats:
+        meant = self._meaning(vector)
+        own, topic = similarities(self.fitted.topics, meant, vectors) if meant else (np.zeros(len(vectors)),) * 2
+        return features(block, self._contents.read(text), self.concepts, own, topic)
 
     def _meaning(self, vector: Vectors) -> Meaning | None:
         """None for vectors of another model than the one that the fitted numbers are about."""
@@ -87,19 +95,20 @@ class EmbeddedClassifier:
 
     @classmethod
     def load(cls, embedder: Embedder) -> Self:
-        """Reads the package's data, some 0.1 s."""
-        folder = resources.files(__package__)
-        parts = [folder.joinpath(name).read_bytes() for name in ("fitted.npz", "concepts.toml")]
-        digest = sha256(b"\0".join([_VERSION.encode(), embedder.model_id.encode(), *parts])).hexdigest()
-        return cls(embedder, from_bytes(parts[0]), f"proviso-classifier-{_VERSION}-{digest[:12]}")
+        """Reads the package's data in about 0.1 s. The id follows from code, data and embedder."""
+        files = sorted(
+            (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
+        )
+        contents = {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
+        digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values()])).hexdigest()
+        return cls(embedder, from_bytes(contents[_FITTED]), f"proviso-classifier-{digest[:16]}")
 
     @property
     def model_id(self) -> str:
         return self._model_id
 
     async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
-        if self._is_closed:
-            raise NotReady("The classifier is closed")
+        self._check_open()
         if self._waiting >= _MAX_WAITING:
             raise TooBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
         self._waiting += 1
@@ -109,9 +118,9 @@ class EmbeddedClassifier:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Refuses new statements, finishes the block under way and ends the thread."""
+        """Fails what waits with NotReady, finishes the block under way and ends the thread."""
         self._is_closed = True
-        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._thread.shutdown)
 
     async def _score(self, statement: Statement, passages: Sequence[Passage]) -> Scores:
         scores = np.empty(len(passages), dtype=np.float32)
@@ -121,12 +130,20 @@ class EmbeddedClassifier:
         for start in range(0, len(passages), _BLOCK_PASSAGES):
             part = passages[start : start + _BLOCK_PASSAGES]
             vectors = await self._vectors(part) if needs_vectors else np.empty((len(part), 0), np.float32)
-            if self._is_closed:
-                raise NotReady("The classifier is closed")
-            scores[start : start + len(part)] = await loop.run_in_executor(
-                self._thread, self._scorer.score, statement, meant, part, vectors
-            )
+            self._check_open()
+            work = partial(self._work, statement, meant, part, vectors)
+            scores[start : start + len(part)] = await loop.run_in_executor(self._thread, work)
         return scores
+
+    def _work(
+        self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+    ) -> Scores:
+        self._check_open()
+        return self._scorer.score(statement, meant, passages, vectors)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise NotReady("The classifier is closed")
 
     async def _vectors(self, passages: Sequence[Passage]) -> Vectors:
         missing = [index for index, passage in enumerate(passages) if passage.vector is None]

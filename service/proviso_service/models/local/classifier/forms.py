@@ -74,8 +74,8 @@ def _score(form: Form, name: str, passage: Passage) -> float:
 
 def _unilateral_score(text: str) -> float:
     """By the parties that stand as subjects: one, or several, or each of them."""
-    read = text[:_MAX_CHARS]
-    named = (match["subject"].split()[-1].lower() for match in _SUBJECT.finditer(re.sub(r"\s+", " ", read)))
+    read = " ".join(text[:_MAX_CHARS].split())
+    named = (match["subject"].split()[-1].lower() for match in _SUBJECT.finditer(read))
     parties = {party for party in named if party not in _NO_PARTIES}
     if _MUTUAL.search(read):
         return 0.25 if len(parties) == 1 else 0.1

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from proviso_service.models.local.classifier.words import STOP, Stemmer, Tokens
 from proviso_service.models.ports import Passage
 
-_MAX_KEPT_TOKENS = 24_000_000
-"""Some 100 MB: what 150,000 passages have."""
+_MAX_KEPT_BYTES = 128_000_000
+"""What some 150,000 passages take."""
+_BYTES_PER_PASSAGE = 500
+"""Besides its tokens."""
 
 _NUMBER = r"(?:\d+(?:\.\d+)*\.?|\([a-z\d]{1,4}\)|[A-Za-z][.)])"
 _RUN_IN_TITLE = re.compile(
@@ -29,6 +31,11 @@ class ReadPassage:
     text: Tokens
     title: Tokens
 
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return _BYTES_PER_PASSAGE + self.text.nbytes + self.title.nbytes
+
 
 class PassageReader:
     """Reads passages once. For one thread; bounded."""
@@ -36,7 +43,7 @@ class PassageReader:
     def __init__(self, stemmer: Stemmer) -> None:
         self._stemmer = stemmer
         self._kept: OrderedDict[str, ReadPassage] = OrderedDict()
-        self._kept_tokens = 0
+        self._kept_bytes = 0
 
     def read(self, passage: Passage) -> ReadPassage:
         key = passage.sha256
@@ -47,10 +54,10 @@ class PassageReader:
         titles = " . ".join(titles_of(passage))
         read = ReadPassage(self._stemmer.tokens(passage.text), self._stemmer.tokens(titles))
         self._kept[key] = read
-        self._kept_tokens += len(read.text) + len(read.title)
-        while self._kept_tokens > _MAX_KEPT_TOKENS:
+        self._kept_bytes += read.size
+        while self._kept_bytes > _MAX_KEPT_BYTES:
             _, dropped = self._kept.popitem(last=False)
-            self._kept_tokens -= len(dropped.text) + len(dropped.title)
+            self._kept_bytes -= dropped.size
         return read
 
 

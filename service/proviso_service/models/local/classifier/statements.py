@@ -16,6 +16,9 @@ class Form(Enum):
     UNILATERAL = "unilateral"
 
 
+_MAX_FORM_CHARS = 600
+"""A longer statement is about content, whatever it begins with."""
+
 _NAME = r"[\"\u201c\u2018']?(?P<name>[^\"\u201c\u201d]+?)[\"\u201d\u2019']?"
 _NAME_ALONE = r"[\"\u201c\u2018']?(?P<name>(?:(?! to )[^\"\u201c\u201d])+?)[\"\u201d\u2019']?"
 _CLAUSE = r"(?:clause|section|provision)"
@@ -72,6 +75,8 @@ class Statement:
 
 def understand(text: str) -> Statement:
     """ "This clause does not ..." asks for all clauses but those that do."""
+    if len(text) > _MAX_FORM_CHARS:
+        return Statement(text, Form.CONTENT)
     denied = _DENIED.fullmatch(text)
     verb = "" if denied and denied["does"] else "is "
     asked = f"{denied['subject']} {verb}{denied['rest']}" if denied else text

@@ -1,0 +1,114 @@
+"""Fitting and measuring the classifier, on data of its own."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evals.classifier_figures import average_precision, calibration_error, measure, table
+from evals.corpus import Corpus, is_marked, read_corpus
+from evals.data import load
+from evals.entailment import measure_entailment
+from evals.fitting import fit
+from evals.phrasings import about, phrasings
+from proviso_service.matters.model import Span
+from proviso_service.models.local.classifier.embedded import StatementScorer
+from proviso_service.models.local.classifier.fitted import from_bytes, to_bytes
+from tests.support.word_embedder import WordEmbedder
+
+LAW = "This lease is governed by the laws of Oregon."
+INSURANCE = "Tenant shall maintain liability insurance and name Landlord as an additional insured."
+BODY = f"1. Rent\n\nThe rent is due monthly.\n\n2. Insurance\n\n{INSURANCE}\n\n3. Governing Law\n\n{LAW}\n"
+QUESTIONS = {"Governing Law": "Which law governs the contract?", "Insurance": "Must a party keep insurance?"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "contracts").mkdir()
+    spans = []
+    for number in range(6):
+        name, text = f"{number}.txt", f"Lease {number}\n\n{BODY}\nSigned for house {number}."
+        (tmp_path / "contracts" / name).write_text(text)
+        for category, marked in (("Governing Law", LAW), ("Insurance", INSURANCE)):
+            start = text.index(marked)
+            spans.append({"contract": name, "category": category, "start": start, "end": start + len(marked)})
+    (tmp_path / "categories.json").write_text(json.dumps(QUESTIONS))
+    (tmp_path / "spans.jsonl").write_text("\n".join(map(json.dumps, spans)))
+    return tmp_path
+
+
+@pytest.fixture
+async def corpus(folder: Path) -> Corpus:
+    return await read_corpus(load(folder, 10), WordEmbedder(), 400)
+
+
+def test_a_passage_is_marked_by_half_of_either_or_by_a_long_part() -> None:
+    assert is_marked(Span(0, 100), Span(50, 150))
+    assert is_marked(Span(0, 1_000), Span(900, 960))
+    assert is_marked(Span(0, 1_000), Span(850, 5_000))
+    assert not is_marked(Span(0, 100), Span(51, 1_000))
+    assert not is_marked(Span(0, 100), Span(100, 110))
+
+
+def test_average_precision_is_the_mean_of_precisions_at_marked_passages() -> None:
+    marked = np.array([True, False, True, False])
+    assert average_precision(marked, np.array([0.9, 0.8, 0.7, 0.1])) == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision(marked, np.array([0.9, 0.1, 0.8, 0.2])) == 1
+
+
+def test_calibration_error_is_the_gap_between_score_and_share() -> None:
+    marked = np.array([True, False, False, False])
+    assert calibration_error(marked, np.full(4, 0.25)) == pytest.approx(0)
+    assert calibration_error(marked, np.full(4, 1.0)) == pytest.approx(0.75)
+
+
+async def test_the_corpus_knows_what_is_marked(corpus: Corpus) -> None:
+    for category, text in (("Governing Law", LAW), ("Insurance", INSURANCE)):
+        marked = [passage.text for passage, flag in zip(corpus.passages, corpus.labels[category], strict=True) if flag]
+        assert len(marked) == 6
+        assert all(text in passage for passage in marked)
+    first = corpus.part(np.array([name == "0.txt" for name in corpus.contracts]))
+    assert set(first.contracts) == {"0.txt"}
+    assert len(first.vectors) == len(first.passages) == len(first.labels["Insurance"])
+
+
+def test_a_category_is_asked_for_in_several_wordings() -> None:
+    found = phrasings("Insurance", "Must a party keep insurance?")
+    assert found[0] == about("Insurance", "Must a party keep insurance?")
+    assert "This is an insurance clause." in found
+    assert len(set(found)) == len(found) > 3
+
+
+async def test_what_is_fitted_is_the_same_every_time_and_finds_what_is_marked(corpus: Corpus) -> None:
+    statements = {name: [about(name, question)] for name, question in QUESTIONS.items()}
+    content = to_bytes(await fit(corpus, statements, WordEmbedder()))
+    assert content == to_bytes(await fit(corpus, statements, WordEmbedder()))
+    scorer = StatementScorer(from_bytes(content))
+    found = [await measure(scorer, WordEmbedder(), corpus, name, texts[0]) for name, texts in statements.items()]
+    assert [one.average_precision[0] for one in found] == [1.0, 1.0]
+    assert "| Macro mean | 12 | 1.000 |" in table(found)
+
+
+async def test_entailment_is_measured_within_each_contract(corpus: Corpus, tmp_path: Path) -> None:
+    text = f"{INSURANCE} {LAW}"
+    document = {
+        "text": text,
+        "spans": [[0, len(INSURANCE)], [len(INSURANCE) + 1, len(text)]],
+        "annotation_sets": [
+            {
+                "annotations": {
+                    "law": {"choice": "Entailment", "spans": [1]},
+                    "boats": {"choice": "NotMentioned", "spans": []},
+                }
+            }
+        ],
+    }
+    labels = {"law": {"hypothesis": "The law of Oregon governs."}, "boats": {"hypothesis": "Boats are painted."}}
+    path = tmp_path / "nli.json"
+    path.write_text(json.dumps({"labels": labels, "documents": [document]}))
+    statements = {name: [about(name, question)] for name, question in QUESTIONS.items()}
+    scorer = StatementScorer(await fit(corpus, statements, WordEmbedder()))
+    found = await measure_entailment(scorer, WordEmbedder(), path)
+    assert (found.decided, found.pairs, found.commoner_answer) == (1, 2, 0.5)
+    assert found.mean_average_precision[1] == 1.0
