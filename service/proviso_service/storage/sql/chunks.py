@@ -60,7 +60,10 @@ class ChunkRows(Store):
         words = significant_words(query)
         if not words and not phrases:
             return []
-        hits = found(any_word(tenant, matter_id, telling_words(words), phrases))
+        # Without a filter nothing that is found is dropped below: the index holds chunks of READY documents only. Twice
+        # as many as wanted, so that an order of equals by position has room.
+        best = None if document_ids or phrases else 2 * limit
+        hits = found(any_word(tenant, matter_id, telling_words(words), phrases), best)
         complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words, phrases))
         statement = (
             select(chunks.c.chunk_id, complete.label("all_terms"))
