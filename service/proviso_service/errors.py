@@ -20,6 +20,9 @@ ProvisoError
 │   ├── IndexRebuilding     the vector index is being rebuilt already
 │   └── TurnNotWaiting
 ├── TooBusy                 a bound was reached; carries the time to wait
+├── ModelApiError           a hosted model's service failed
+│   ├── ModelApiUnavailable it did not answer, or not in time; carries the time to wait
+│   └── ModelApiRefused     it refused what was sent, for example the key
 └── Unavailable
     ├── Draining
     └── NotReady
@@ -154,6 +157,26 @@ class TooBusy(ProvisoError):
     def __init__(self, message: str, retry_after_s: float) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class ModelApiError(ProvisoError):
+    """A hosted model's service failed: "Isaacus API error: [details]". `details` say what went wrong, and never hold
+    the key or the text that was sent."""
+
+    def __init__(self, service: str, details: str) -> None:
+        super().__init__(f"{service} API error: {details}")
+
+
+class ModelApiUnavailable(ModelApiError):
+    """It did not answer, or not in time; trying again after `retry_after_s` may help."""
+
+    def __init__(self, service: str, details: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(service, details)
+        self.retry_after_s = retry_after_s
+
+
+class ModelApiRefused(ModelApiError):
+    """It refused what was sent, for example the key: somebody has to look at the settings."""
 
 
 class Unavailable(ProvisoError):

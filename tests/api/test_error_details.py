@@ -37,6 +37,8 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
     (errors.TurnNotWaiting("no"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
+    (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
+    (errors.ModelApiRefused("Isaacus", "bad key"), StatusCode.FAILED_PRECONDITION, "MODEL_API_ERROR", set()),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Draining(), StatusCode.UNAVAILABLE, "DRAINING", {"RetryInfo"}),

@@ -68,6 +68,8 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.IndexRebuilding: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_INDEX_REBUILDING),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
+    errors.ModelApiUnavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
+    errors.ModelApiRefused: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
     errors.Draining: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING),
     errors.Unavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_NOT_READY),
     NotBuilt: (grpc.StatusCode.UNIMPLEMENTED, ErrorReason.ERROR_REASON_NOT_IMPLEMENTED),
@@ -126,7 +128,7 @@ def _details(error: ProvisoError) -> Iterator[Message]:
             yield _bad_request((FieldViolation("data", error.message),))
         case errors.NotFound():
             yield ResourceInfo(resource_type=error.resource, resource_name=error.name[:MAX_TEXT_CHARS])
-        case errors.TooBusy() | errors.Unavailable():
+        case errors.TooBusy() | errors.ModelApiUnavailable() | errors.Unavailable():
             yield RetryInfo(retry_delay=duration(error.retry_after_s))
 
 

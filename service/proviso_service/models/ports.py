@@ -65,3 +65,38 @@ class Classifier(Protocol):
         statement. A score follows from the statement and the passage alone, never from its neighbours, and is the same
         every time. Raises NotReady when closed, TooBusy when the queue is full."""
         ...
+
+
+class Reranker(Protocol):
+    """Tells how relevant passages are to a query. Implementations never block the event loop and bound their queue."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+        """Shape (len(passages),), float32, in [0, 1], in order. Raises NotReady when closed, TooBusy when the queue is
+        full, ModelApiError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """An answer in a passage's text, from `start` to `end` in code points, end exclusive. `score`, in [0, 1], is how
+    surely it answers the question."""
+
+    start: int
+    end: int
+    score: float
+
+
+class AnswerExtractor(Protocol):
+    """Finds the span of a passage that answers a question. Implementations never block the event loop and bound their
+    queue."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+        """For each passage, in order, its answers, best first, without overlap; none where it has none. Scores are
+        comparable between passages. Raises NotReady when closed, TooBusy when the queue is full, ModelApiError."""
+        ...

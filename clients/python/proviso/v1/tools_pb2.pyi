@@ -281,15 +281,29 @@ class DocumentHits(_message.Message):
     passages: int
     def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., passages: _Optional[int] = ...) -> None: ...
 
+class DocumentError(_message.Message):
+    __slots__ = ("document_id", "filename", "error")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    FILENAME_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    filename: str
+    error: str
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+
 class ExtractRequest(_message.Message):
-    __slots__ = ("matter_id", "question", "document_ids")
+    __slots__ = ("matter_id", "question", "document_ids", "min_confidence", "max_alternatives")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    MIN_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    MAX_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     question: str
     document_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    min_confidence: float
+    max_alternatives: int
+    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_confidence: _Optional[float] = ..., max_alternatives: _Optional[int] = ...) -> None: ...
 
 class ExtractCitation(_message.Message):
     __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "relevance_score", "answer_start", "answer_end", "citation")
@@ -311,32 +325,54 @@ class ExtractCitation(_message.Message):
     citation: SearchCitation
     def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., text_excerpt: _Optional[str] = ..., relevance_score: _Optional[float] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
 
+class ExtractAlternative(_message.Message):
+    __slots__ = ("answer", "confidence", "citation")
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    CITATION_FIELD_NUMBER: _ClassVar[int]
+    answer: str
+    confidence: float
+    citation: ExtractCitation
+    def __init__(self, answer: _Optional[str] = ..., confidence: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ...) -> None: ...
+
 class ExtractResponse(_message.Message):
-    __slots__ = ("answer", "confidence", "citations", "question", "found")
+    __slots__ = ("answer", "confidence", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     FOUND_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     answer: str
     confidence: float
     citations: _containers.RepeatedCompositeFieldContainer[ExtractCitation]
     question: str
     found: bool
-    def __init__(self, answer: _Optional[str] = ..., confidence: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ...) -> None: ...
+    alternatives: _containers.RepeatedCompositeFieldContainer[ExtractAlternative]
+    model: str
+    document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
+    truncated: bool
+    def __init__(self, answer: _Optional[str] = ..., confidence: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class ClassifyRequest(_message.Message):
-    __slots__ = ("matter_id", "clause_types", "document_ids")
+    __slots__ = ("matter_id", "clause_types", "document_ids", "min_confidence", "max_clauses")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     CLAUSE_TYPES_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    MIN_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    MAX_CLAUSES_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     clause_types: _containers.RepeatedScalarFieldContainer[str]
     document_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, matter_id: _Optional[str] = ..., clause_types: _Optional[_Iterable[str]] = ..., document_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    min_confidence: float
+    max_clauses: int
+    def __init__(self, matter_id: _Optional[str] = ..., clause_types: _Optional[_Iterable[str]] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_confidence: _Optional[float] = ..., max_clauses: _Optional[int] = ...) -> None: ...
 
 class ClassifiedClause(_message.Message):
-    __slots__ = ("clause_type", "confidence", "text_excerpt", "document_id", "filename", "start", "end")
+    __slots__ = ("clause_type", "confidence", "text_excerpt", "document_id", "filename", "start", "end", "chunk_id", "citation")
     CLAUSE_TYPE_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     TEXT_EXCERPT_FIELD_NUMBER: _ClassVar[int]
@@ -344,6 +380,8 @@ class ClassifiedClause(_message.Message):
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
+    CITATION_FIELD_NUMBER: _ClassVar[int]
     clause_type: str
     confidence: float
     text_excerpt: str
@@ -351,19 +389,37 @@ class ClassifiedClause(_message.Message):
     filename: str
     start: int
     end: int
-    def __init__(self, clause_type: _Optional[str] = ..., confidence: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+    chunk_id: str
+    citation: SearchCitation
+    def __init__(self, clause_type: _Optional[str] = ..., confidence: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
 
 class ClassifyResponse(_message.Message):
-    __slots__ = ("clauses", "total_found", "clause_types_searched", "truncated")
+    __slots__ = ("clauses", "total_found", "clause_types_searched", "truncated", "document_errors", "model", "counts")
     CLAUSES_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FOUND_FIELD_NUMBER: _ClassVar[int]
     CLAUSE_TYPES_SEARCHED_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
     clauses: _containers.RepeatedCompositeFieldContainer[ClassifiedClause]
     total_found: int
     clause_types_searched: _containers.RepeatedScalarFieldContainer[str]
     truncated: bool
-    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_found: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
+    model: str
+    counts: _containers.RepeatedCompositeFieldContainer[ClauseTypeCount]
+    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_found: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., model: _Optional[str] = ..., counts: _Optional[_Iterable[_Union[ClauseTypeCount, _Mapping]]] = ...) -> None: ...
+
+class ClauseTypeCount(_message.Message):
+    __slots__ = ("clause_type", "clauses", "documents")
+    CLAUSE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    CLAUSES_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    clause_type: str
+    clauses: int
+    documents: int
+    def __init__(self, clause_type: _Optional[str] = ..., clauses: _Optional[int] = ..., documents: _Optional[int] = ...) -> None: ...
 
 class ListMatterDocumentsRequest(_message.Message):
     __slots__ = ("matter_id",)
@@ -430,7 +486,7 @@ class GetDocumentTextRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., max_length: _Optional[int] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ...) -> None: ...
 
 class GetDocumentTextResponse(_message.Message):
-    __slots__ = ("text", "filename", "document_id", "file_type", "character_count", "truncated", "start", "page", "section_path")
+    __slots__ = ("text", "filename", "document_id", "file_type", "character_count", "truncated", "start", "page", "section_path", "next_start")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -440,6 +496,7 @@ class GetDocumentTextResponse(_message.Message):
     START_FIELD_NUMBER: _ClassVar[int]
     PAGE_FIELD_NUMBER: _ClassVar[int]
     SECTION_PATH_FIELD_NUMBER: _ClassVar[int]
+    NEXT_START_FIELD_NUMBER: _ClassVar[int]
     text: str
     filename: str
     document_id: str
@@ -449,7 +506,8 @@ class GetDocumentTextResponse(_message.Message):
     start: int
     page: int
     section_path: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, text: _Optional[str] = ..., filename: _Optional[str] = ..., document_id: _Optional[str] = ..., file_type: _Optional[str] = ..., character_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., section_path: _Optional[_Iterable[str]] = ...) -> None: ...
+    next_start: int
+    def __init__(self, text: _Optional[str] = ..., filename: _Optional[str] = ..., document_id: _Optional[str] = ..., file_type: _Optional[str] = ..., character_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., section_path: _Optional[_Iterable[str]] = ..., next_start: _Optional[int] = ...) -> None: ...
 
 class RetrieveDocumentationRequest(_message.Message):
     __slots__ = ("query", "max_results")

@@ -90,7 +90,8 @@ class ToolServiceServicer:
         """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
         and spoils nothing.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
-        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+        UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -116,23 +117,28 @@ class ToolServiceServicer:
 
     def Search(self, request, context):
         """Search finds the passages of a matter that are closest to a query, by meaning and by words.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/NOT_READY.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+        UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Extract(self, request, context):
-        """Extract answers a question with a span of the documents' text.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until extraction is built.
+        """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
+        the answer "Not found in the documents".
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Classify(self, request, context):
-        """Classify finds clauses of given types.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until classification is built.
+        """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
+        has an error of its own and spoils nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

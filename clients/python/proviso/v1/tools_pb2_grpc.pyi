@@ -37,7 +37,8 @@ class ToolServiceStub:
     """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
     and spoils nothing.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
-    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+    UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     StreamIql: _grpc.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]
     """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
@@ -51,15 +52,20 @@ class ToolServiceStub:
     """
     Search: _grpc.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/NOT_READY.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+    UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Extract: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ExtractRequest, _tools_pb2.ExtractResponse]
-    """Extract answers a question with a span of the documents' text.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until extraction is built.
+    """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
+    the answer "Not found in the documents".
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Classify: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ClassifyRequest, _tools_pb2.ClassifyResponse]
-    """Classify finds clauses of given types.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until classification is built.
+    """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
+    has an error of its own and spoils nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     ListMatterDocuments: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ListMatterDocumentsRequest, _tools_pb2.ListMatterDocumentsResponse]
     """ListMatterDocuments lists a matter's documents with a summary of their states.
@@ -84,7 +90,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
     and spoils nothing.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
-    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
+    FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+    UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     StreamIql: _aio.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]  # type: ignore[assignment]
     """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
@@ -98,15 +105,20 @@ class ToolServiceAsyncStub(ToolServiceStub):
     """
     Search: _aio.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]  # type: ignore[assignment]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/NOT_READY.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+    UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Extract: _aio.UnaryUnaryMultiCallable[_tools_pb2.ExtractRequest, _tools_pb2.ExtractResponse]  # type: ignore[assignment]
-    """Extract answers a question with a span of the documents' text.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until extraction is built.
+    """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
+    the answer "Not found in the documents".
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Classify: _aio.UnaryUnaryMultiCallable[_tools_pb2.ClassifyRequest, _tools_pb2.ClassifyResponse]  # type: ignore[assignment]
-    """Classify finds clauses of given types.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until classification is built.
+    """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
+    has an error of its own and spoils nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     ListMatterDocuments: _aio.UnaryUnaryMultiCallable[_tools_pb2.ListMatterDocumentsRequest, _tools_pb2.ListMatterDocumentsResponse]  # type: ignore[assignment]
     """ListMatterDocuments lists a matter's documents with a summary of their states.
@@ -134,7 +146,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
         and spoils nothing.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
-        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY.
+        FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+        UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod
@@ -166,7 +179,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.SearchResponse, _abc.Awaitable[_tools_pb2.SearchResponse]]:
         """Search finds the passages of a matter that are closest to a query, by meaning and by words.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/NOT_READY.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+        UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod
@@ -175,8 +189,10 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ExtractRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ExtractResponse, _abc.Awaitable[_tools_pb2.ExtractResponse]]:
-        """Extract answers a question with a span of the documents' text.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until extraction is built.
+        """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
+        the answer "Not found in the documents".
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod
@@ -185,8 +201,10 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ClassifyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ClassifyResponse, _abc.Awaitable[_tools_pb2.ClassifyResponse]]:
-        """Classify finds clauses of given types.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until classification is built.
+        """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
+        has an error of its own and spoils nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod

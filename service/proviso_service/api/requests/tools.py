@@ -33,6 +33,7 @@ _COMPARISONS = {
 
 IqlText = Annotated[str, Field(max_length=100_000)]
 Question = Annotated[str, Field(min_length=1, max_length=2_000)]
+ClauseType = Annotated[str, Field(min_length=1, max_length=200)]
 MaxResults = Annotated[int, Field(ge=0, le=20)]
 
 
@@ -103,14 +104,18 @@ class ExtractRequestModel(RequestModel):
     matter_id: MatterId
     question: Question
     document_ids: DocumentIds
+    min_confidence: Fraction | None
+    max_alternatives: Annotated[int, Field(ge=0, le=20)] | None
 
 
 class ClassifyRequestModel(RequestModel):
     proto = tools_pb2.ClassifyRequest
 
     matter_id: MatterId
-    clause_types: Annotated[tuple[str, ...], at_most(50)]
+    clause_types: Annotated[tuple[ClauseType, ...], at_most(50)]
     document_ids: DocumentIds
+    min_confidence: Fraction | None
+    max_clauses: Annotated[int, Field(ge=0, le=1_000)]
 
 
 class ListMatterDocumentsRequestModel(RequestModel):
