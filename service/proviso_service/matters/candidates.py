@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proviso_service.concurrency import together
 from proviso_service.matters.model import StoredChunk
-from proviso_service.matters.ports import LexicalHit, MatterStore, VectorIndex
+from proviso_service.matters.ports import LexicalHit, MatterStore, VectorHit, VectorIndex
 from proviso_service.matters.queries import ParsedQuery
 from proviso_service.matters.references import clause_ranks
 from proviso_service.matters.wording import holds_phrase
@@ -53,10 +54,7 @@ class CandidateSearch:
     async def find(self, place: Place, query: ParsedQuery) -> Sequence[Candidate]:
         """All that any order holds, with the similarity of each: that of passages found by words or numbers alone is
         computed from their stored embeddings."""
-        vector = await self._embedder.embed_query(query.text)
-        near = await self._vectors.search(place.tenant, place.matter_id, vector, CANDIDATES, place.document_ids)
-        worded = await self._worded(place, query)
-        numbered = await self._numbered(place, query)
+        (vector, near), (worded, numbered) = await together(self._near(place, query), self._named(place, query))
         ids = dict.fromkeys([*(hit.chunk_id for hit in near), *worded, *numbered])
         found = _holding(query.phrases, await self._store.chunks(place.tenant, list(ids)))
         similarity = {hit.chunk_id: hit.similarity for hit in near}
@@ -70,6 +68,16 @@ class CandidateSearch:
             )
             for stored, rank in zip(found, ranks, strict=True)
         ]
+
+    async def _near(self, place: Place, query: ParsedQuery) -> tuple[Vectors, Sequence[VectorHit]]:
+        """The query's vector, and what is near it."""
+        vector = await self._embedder.embed_query(query.text)
+        near = await self._vectors.search(place.tenant, place.matter_id, vector, CANDIDATES, place.document_ids)
+        return vector, near
+
+    async def _named(self, place: Place, query: ParsedQuery) -> tuple[Mapping[str, LexicalHit], Sequence[str]]:
+        """What is found by words, and what by numbers."""
+        return await self._worded(place, query), await self._numbered(place, query)
 
     async def _worded(self, place: Place, query: ParsedQuery) -> Mapping[str, LexicalHit]:
         hits = await self._store.search_words(

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from proviso_service.concurrency import together
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters.candidates import Candidate, CandidateSearch, Place
 from proviso_service.matters.identifiers import uuid_of, uuids_of
@@ -48,13 +49,15 @@ class Retriever:
 
     async def _search(self, place: Place, query: SearchQuery) -> SearchOutcome:
         parsed = parse_query(query.query)
-        candidates = await self._candidates.find(place, parsed)
+        candidates, matching = await together(
+            self._candidates.find(place, parsed),
+            self._store.documents_matching(
+                place.tenant, place.matter_id, parsed.text, place.document_ids, parsed.phrases
+            ),
+        )
         snippets = Snippets(parsed)
         best = best_candidates(candidates, query, parsed)
         hits = [await self._hit(place.tenant, candidate, score, query, snippets) for score, candidate in best]
-        matching = await self._store.documents_matching(
-            place.tenant, place.matter_id, parsed.text, place.document_ids, parsed.phrases
-        )
         if hits:
             return SearchOutcome(query, tuple(hits), tuple(matching))
         available, processing = await self._filenames(place)
