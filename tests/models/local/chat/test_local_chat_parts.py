@@ -15,7 +15,7 @@ from proviso_service.models.local.chat.measures import only_amount, only_duratio
 from proviso_service.models.local.chat.mentions import find_mentions, match_mention, without_mentions
 from proviso_service.models.local.chat.rendering import quote
 from proviso_service.models.local.chat.sentences import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
-from proviso_service.models.local.chat.topics import Kind, kind_of, topic_of
+from proviso_service.models.local.topics import Kind, kind_of, topic_of
 
 FILES = [
     "Services Agreement.md",

@@ -13,7 +13,7 @@ from proviso_service.models.local.chat.ranking import Scored, Wanted, closest, r
 from proviso_service.models.local.chat.rendering import bullets, counted, document_lines, joined, name
 from proviso_service.models.local.chat.targets import Target
 from proviso_service.models.local.chat.task import Scope, Task
-from proviso_service.models.local.chat.topics import Kind
+from proviso_service.models.local.topics import Kind
 from proviso_service.models.ports import Embedder
 
 _MAX_FOUND = 8

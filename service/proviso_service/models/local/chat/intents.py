@@ -8,7 +8,7 @@ import numpy as np
 from proviso_service.models.local.chat.examples import EXAMPLES, Intent
 from proviso_service.models.local.chat.lexical import content_words
 from proviso_service.models.local.chat.rules import rule_bonus, speaks_of_documents
-from proviso_service.models.local.chat.topics import topic_of
+from proviso_service.models.local.topics import topic_of
 from proviso_service.models.ports import Embedder, Vectors
 
 _NEAREST = 2

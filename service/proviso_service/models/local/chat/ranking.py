@@ -9,7 +9,7 @@ import numpy as np
 from proviso_service.models.local.chat.evidence import Passage
 from proviso_service.models.local.chat.lexical import content_stems, stems
 from proviso_service.models.local.chat.sentences import excerpt, split_sentences
-from proviso_service.models.local.chat.topics import KIND_PATTERNS, Kind, Topic
+from proviso_service.models.local.topics import KIND_PATTERNS, Kind, Topic
 from proviso_service.models.ports import Embedder
 
 _MAX_SENTENCES = 64

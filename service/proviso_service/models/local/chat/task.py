@@ -11,7 +11,7 @@ from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser
 from proviso_service.models.local.chat.lexical import content_words, one_line
 from proviso_service.models.local.chat.mentions import Mention, filename_stems, find_mentions, without_mentions
-from proviso_service.models.local.chat.topics import Kind, Topic, kind_of, topic_of
+from proviso_service.models.local.topics import Kind, Topic, kind_of, topic_of
 
 MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6
