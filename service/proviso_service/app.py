@@ -12,6 +12,9 @@ import structlog
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
+from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.score_cache import ScoreCache
+from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
@@ -28,7 +31,7 @@ from proviso_service.models.local.classifier import EmbeddedClassifier
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import Classifier, Embedder
-from proviso_service.settings import Settings, TelemetrySettings
+from proviso_service.settings import IqlSettings, Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
@@ -208,7 +211,10 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
     retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
-    analysis = _analysis(settings, parts)
+    templates = TemplateCatalog.load(settings.iql.templates_file)
+    scores = SqlScoreStore(parts.database)
+    scoring = _document_scoring(settings.iql, parts)
+    analysis = IqlAnalysis(parts.store, scores, scoring, templates, settings.iql)
     tools = ToolRegistry(
         [ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever), IsaacusIql(analysis)]
     )
@@ -233,10 +239,11 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
     )
 
 
-def _analysis(settings: Settings, parts: Parts) -> IqlAnalysis:
-    templates = TemplateCatalog.load(settings.iql.templates_file)
+def _document_scoring(settings: IqlSettings, parts: Parts) -> DocumentScoring:
+    cache = ScoreCache(settings.max_cached_scores)
     scores = SqlScoreStore(parts.database)
-    return IqlAnalysis(parts.store, scores, parts.classifier, parts.embedder.model_id, templates, settings.iql)
+    scorer = Scorer(parts.classifier, scores, cache, parts.embedder.model_id, settings.max_kept_statements)
+    return DocumentScoring(scorer, settings)
 
 
 def _hosted_models(settings: Settings) -> ChatModels | None:

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
+from proviso_service.analysis.ports import ScoreStore
+from proviso_service.analysis.score_cache import ScoreCache
+from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Chunk, Document, DocumentStatus, Matter, ParsedDocument
@@ -32,14 +36,9 @@ class AnalysisWorld:
 
     def restarted(self, classifier: Classifier | None = None, **settings: Any) -> IqlAnalysis:
         """Another life of the service: nothing is in memory."""
-        return IqlAnalysis(
-            self.store,
-            self.scores,
-            classifier or self.classifier,
-            MODEL,
-            TemplateCatalog.load(),
-            IqlSettings(**settings),
-        )
+        chosen = IqlSettings(**settings)
+        documents = document_scoring(self.scores, classifier or self.classifier, chosen)
+        return IqlAnalysis(self.store, self.scores, documents, TemplateCatalog.load(), chosen)
 
     def restart(self, **settings: Any) -> None:
         self.analysis = self.restarted(**settings)
@@ -79,13 +78,20 @@ class AnalysisWorld:
         return calls
 
 
+def document_scoring(scores: ScoreStore, classifier: Classifier, settings: IqlSettings) -> DocumentScoring:
+    cache = ScoreCache(settings.max_cached_scores)
+    return DocumentScoring(Scorer(classifier, scores, cache, MODEL, settings.max_kept_statements), settings)
+
+
 @asynccontextmanager
 async def analysis_world(folder: Path, **settings: Any) -> AsyncIterator[AnalysisWorld]:
     database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     store, scores, classifier = SqlMatterStore(database), SqlScoreStore(database), WordClassifier()
     matter = await store.create_matter(TENANT, "Leases")
-    analysis = IqlAnalysis(store, scores, classifier, MODEL, TemplateCatalog.load(), IqlSettings(**settings))
+    chosen = IqlSettings(**settings)
+    documents = document_scoring(scores, classifier, chosen)
+    analysis = IqlAnalysis(store, scores, documents, TemplateCatalog.load(), chosen)
     try:
         yield AnalysisWorld(database, store, scores, classifier, analysis, matter)
     finally:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from proviso_service.analysis.document_scoring import ScoredDocument
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlQuery, StatementScore
-from proviso_service.analysis.planning import Plan, Target
+from proviso_service.analysis.planning import Plan
 from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
+from proviso_service.analysis.targets import Target
 from proviso_service.iql import Scores, evaluate
 from proviso_service.matters.model import Chunk, chunk_id
 
@@ -32,22 +34,26 @@ class Evaluated:
         return list(map(int, self.matched))
 
 
-def evaluated(plan: Plan, scored: Sequence[tuple[Target, ScoresByStatement]]) -> list[Evaluated]:
+def evaluated(plan: Plan, documents: Sequence[ScoredDocument]) -> list[Evaluated]:
     """All documents in one computation, whose cost is in its steps more than in its numbers."""
+    scored = iter(_evaluated(plan, [document for document in documents if not document.error]))
+    return [_failed(document) if document.error else next(scored) for document in documents]
+
+
+def _evaluated(plan: Plan, scored: Sequence[ScoredDocument]) -> Iterator[Evaluated]:
     if not scored:
-        return []
-    joined = {s: np.concatenate([scores[s] for _, scores in scored]) for s in plan.statements}
+        return
+    joined = {s: np.concatenate([document.scores[s] for document in scored]) for s in plan.statements}
     combined = evaluate(plan.tree, joined, plan.comparison)
     matched = np.flatnonzero(combined > plan.min_score)
-    ends = np.cumsum([len(scores[plan.statements[0]]) for _, scores in scored])
-    by_document = zip(
-        scored, [0, *ends], np.split(combined, ends), np.split(matched, np.searchsorted(matched, ends)), strict=False
-    )
-    return [Evaluated(target, part, hits - start, scores) for (target, scores), start, part, hits in by_document]
+    ends = np.cumsum([len(document.scores[plan.statements[0]]) for document in scored])
+    parts, hits = np.split(combined, ends), np.split(matched, np.searchsorted(matched, ends))
+    for document, start, part, found in zip(scored, [0, *ends], parts, hits, strict=False):
+        yield Evaluated(document.target, part, found - start, document.scores)
 
 
-def failed(target: Target, error: str) -> Evaluated:
-    return Evaluated(target, np.empty(0, np.float32), np.empty(0, np.intp), {}, error)
+def _failed(document: ScoredDocument) -> Evaluated:
+    return Evaluated(document.target, np.empty(0, np.float32), np.empty(0, np.intp), {}, document.error)
 
 
 def fair_shares(done: Sequence[Evaluated], query: IqlQuery) -> list[int]:

@@ -1,0 +1,147 @@
+"""Scores of statements on many documents: side by side under a bound, each with its own failure."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import structlog
+
+from proviso_service.analysis.ports import ScoresByStatement
+from proviso_service.analysis.scoring import Scorer
+from proviso_service.analysis.targets import NO_SUCH_DOCUMENT, Target
+from proviso_service.errors import DocumentNotFound, ProvisoError
+from proviso_service.matters.model import Document
+from proviso_service.settings import IqlSettings
+
+_log = structlog.get_logger(__name__)
+
+DOCUMENTS_AT_HAND = 64
+"""Documents whose scores are known that are looked up in one step of the event loop."""
+
+FAILED = "This document could not be analysed; try again"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Statements, each once, to score on documents."""
+
+    tenant: str
+    statements: tuple[str, ...]
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDocument:
+    """A document's scores of every statement of a job; an `error` says why there are none."""
+
+    target: Target
+    scores: ScoresByStatement
+    error: str = ""
+
+
+class DocumentScoring:
+    """Scores a bounded number of documents at once, over all jobs; what was scored is kept."""
+
+    def __init__(self, scorer: Scorer, settings: IqlSettings) -> None:
+        self._scorer = scorer
+        self._at_once = settings.documents_at_once
+        self._time_limit_s = settings.time_limit_s
+        self._scoring = asyncio.Semaphore(settings.documents_at_once)
+
+    @property
+    def model_id(self) -> str:
+        return self._scorer.model_id
+
+    async def all(self, job: Job) -> list[ScoredDocument]:
+        """Every target, in order. Each has its own error: it is not READY, not there, could not be scored, or not
+        within the time limit of the job. When no document could be scored for one of the errors that a caller is told
+        about, that is raised."""
+        done: list[ScoredDocument] = []
+        failures: list[ProvisoError] = []
+        try:
+            async with asyncio.timeout(self._time_limit_s) as limit, aclosing(self._run(job, failures)) as runs:
+                async for some in runs:
+                    done += some
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        if failures and all(one.error for one in done):
+            raise failures[0]
+        finished = {one.target.index for one in done}
+        done += [self._late(target) for target in job.targets if target.index not in finished]
+        return sorted(done, key=lambda one: one.target.index)
+
+    async def as_done(self, job: Job) -> AsyncGenerator[list[ScoredDocument], None]:
+        """Every target, some at a time, as they are done. Closing it stops the work. The time limit is that of each
+        document."""
+        async with aclosing(self._run(job, [])) as runs:
+            async for some in runs:
+                yield some
+
+    async def _run(self, job: Job, failures: list[ProvisoError]) -> AsyncGenerator[list[ScoredDocument], None]:
+        """First those that need no scoring, then each as it is scored. `failures` gathers what kept documents from
+        being scored and a caller may be told."""
+        unscored: list[tuple[Target, Document]] = []
+        for start in range(0, len(job.targets), DOCUMENTS_AT_HAND):
+            targets = job.targets[start : start + DOCUMENTS_AT_HAND]
+            done = await self._at_hand(job, targets)
+            known = {one.target.index for one in done}
+            unscored += [(t, t.document) for t in targets if t.document and t.index not in known]
+            if done:
+                yield done
+        async with aclosing(self._as_scored(job, unscored, failures)) as scored:
+            async for some in scored:
+                yield some
+
+    async def _at_hand(self, job: Job, targets: Sequence[Target]) -> list[ScoredDocument]:
+        """Those that can't be analysed, and those whose scores are known."""
+        await asyncio.sleep(0)  # other work on the event loop gets its turn between the steps of a large matter
+        documents = [target.document for target in targets if target.document and not target.error]
+        known = await self._scorer.known(job.tenant, documents, job.statements)
+        unable = [ScoredDocument(target, {}, target.error) for target in targets if target.error]
+        scored = [ScoredDocument(t, known[t.document_id]) for t in targets if t.document_id in known]
+        return unable + scored
+
+    async def _as_scored(
+        self, job: Job, targets: Iterable[tuple[Target, Document]], failures: list[ProvisoError]
+    ) -> AsyncGenerator[list[ScoredDocument], None]:
+        """In the order in which they are done; at most documents_at_once are under way."""
+        waiting = iter(targets)
+        running: set[asyncio.Task[ScoredDocument]] = set()
+        try:
+            while True:
+                for target, document in waiting:
+                    running.add(asyncio.create_task(self._scored(job, target, document, failures)))
+                    if len(running) >= self._at_once:
+                        break
+                if not running:
+                    return
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                yield sorted((task.result() for task in done), key=lambda one: one.target.index)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _scored(
+        self, job: Job, target: Target, document: Document, failures: list[ProvisoError]
+    ) -> ScoredDocument:
+        try:
+            async with self._scoring, asyncio.timeout(self._time_limit_s):
+                return ScoredDocument(target, await self._scorer.score(document, job.statements))
+        except DocumentNotFound:
+            return ScoredDocument(target, {}, NO_SUCH_DOCUMENT)
+        except ProvisoError as error:
+            failures.append(error)
+            return ScoredDocument(target, {}, error.message)
+        except TimeoutError:
+            return self._late(target)
+        except Exception as error:
+            _log.exception("document_not_scored", document_id=target.document_id, exc_info=error)
+            return ScoredDocument(target, {}, FAILED)
+
+    def _late(self, target: Target) -> ScoredDocument:
+        limit = f"{self._time_limit_s:g} s"
+        error = f"This document was not analysed within the time limit of {limit}; ask again to go on"
+        return ScoredDocument(target, {}, error)
