@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from heapq import merge
 
 from proviso_service.matters.model import Heading, Span
+from proviso_service.matters.numerals import roman_value
 from proviso_service.matters.references import clause_of_title
 
 MAX_NUMBERS = 32
@@ -37,7 +38,7 @@ _JOIN_CHARS = 12
 # A line of a table of contents.
 _CONTENTS_LINE = re.compile(r"(?:\.[ ]?){3,}[ \t]*\d{0,4}[ \t]*\Z|[ \t]{3,}\d{1,4}[ \t]*\Z")
 _CONTENTS_CHARS = 200
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ROMAN_SIGNS = frozenset("ivxlc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +240,6 @@ def _meanings(label: str) -> list[tuple[str, int]]:
     if label.isupper():
         return [("A", ord(label) - ord("A") + 1)]
     meanings = [("a", ord(label[0]) - ord("a") + 1 + 26 * (len(label) - 1))] if len(set(label)) == 1 else []
-    if set(label) <= _ROMAN.keys():
-        digits = [_ROMAN[char] for char in label]
-        following = [*digits[1:], 0]
-        value = sum(-digit if digit < after else digit for digit, after in zip(digits, following, strict=True))
+    if set(label) <= _ROMAN_SIGNS and (value := roman_value(label)):
         meanings.append(("i", value))
     return meanings

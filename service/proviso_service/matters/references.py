@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proviso_service.matters.model import Chunk, Span
+from proviso_service.matters.numerals import NumeralStyle, numeral, roman_value
 
 MAX_REFERENCES = 16
 """References of a query that count, those between the ends of a range included."""
@@ -42,9 +43,8 @@ _TITLE_NUMBER = re.compile(rf"(?P<number>{_DIGITS}|{_ROMAN}|[A-Z]|[a-z]|{_ITEMS}
 _NUMBER_ENDS = " .:"
 _LEVELS = re.compile(r"[^\s.()-]+")
 _RANGES = ("to", "through", "-", "\u2013")
-_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_ROMAN_TENS = ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC")
-_ROMAN_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+_MAX_OTHER_NUMERAL = 99
+"""An article C or D is rather lettered."""
 _BELOW = 3
 _TITLE_CHARS = 200
 """Where a chunk may name the part that it opens."""
@@ -187,16 +187,9 @@ def _between(first: ClauseReference, last: ClauseReference) -> Iterator[ClauseRe
             yield ClauseReference(first.kind, (*above, str(number)))
 
 
-def _other_numeral(numeral: str) -> str:
-    """4 for IV and IV for 4, below 100; empty for what is neither."""
-    if numeral.isdecimal():
-        value = int(numeral)
-        return _roman(value) if 0 < value < 100 else ""
-    digits = [_ROMAN_DIGITS.get(char, 0) for char in numeral]
-    signed = [-one if one < following else one for one, following in zip(digits, [*digits[1:], 0], strict=True)]
-    value = sum(signed)
-    return str(value) if 0 < value < 100 and _roman(value) == numeral else ""
-
-
-def _roman(value: int) -> str:
-    return _ROMAN_TENS[value // 10] + _ROMAN_ONES[value % 10]
+def _other_numeral(number: str) -> str:
+    """4 for IV and IV for 4; empty for what is neither."""
+    value = int(number) if number.isdecimal() else roman_value(number)
+    if not 0 < value <= _MAX_OTHER_NUMERAL:
+        return ""
+    return numeral(value, NumeralStyle.UPPER_ROMAN) if number.isdecimal() else str(value)

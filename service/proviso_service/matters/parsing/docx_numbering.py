@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from proviso_service.matters.numerals import NumeralStyle, numeral
 from proviso_service.matters.parsing.docx_styles import Styles
 from proviso_service.matters.parsing.docx_xml import Element, attribute, child, children, integer, is_on, kind, value
-from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
 
 BULLET = "-"
 LEVELS = 9

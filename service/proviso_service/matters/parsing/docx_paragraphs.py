@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from proviso_service.matters.numerals import NumeralStyle, numeral
 from proviso_service.matters.parsing.canonical import readable
 from proviso_service.matters.parsing.docx_numbering import Label, Numbering
 from proviso_service.matters.parsing.docx_styles import Style, Styles, in_outline
@@ -19,7 +20,6 @@ from proviso_service.matters.parsing.docx_xml import (
     kind,
     value,
 )
-from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
 
 # What is not read with everything in it. Comments and the code of fields hold no `w:t`.
 _LEFT_OUT = frozenset({"w:del", "w:moveFrom", "w:rPr", "w:pPr", "w:sdtPr", "w:rt", "w:sectPr", "w:tblPr", "w:trPr"})

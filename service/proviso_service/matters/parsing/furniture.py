@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from statistics import median
 
+from proviso_service.matters.numerals import roman_value
+
 _EDGE_LINES = 3
 """Lines at the head and at the foot of a page that may be furniture."""
 _MAX_LINE_CHARS = 300
@@ -33,7 +35,6 @@ _SENTENCE_ENDS = frozenset({"", *".;:!?"})
 _NUMBER = re.compile(r"\d{1,9}")
 _ROMAN_LINE = re.compile(r"(?P<before>[-\u2013\u2014 ]*)(?P<roman>[ivxlc]{1,7})(?P<after>[-\u2013\u2014 ]*)")
 _ROMAN_MARK = " roman"
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _CLAUSE = re.compile(r"\(#\)|[a-z]?#(?:\.#)+[.)]?|#[.)]")
 _COUNTED = re.compile(
     r"^(?:\(?#[.)]|#(?:\.#)+)"
@@ -121,7 +122,7 @@ def _shape(text: str) -> str:
 
 def _numbers(text: str) -> tuple[int, ...]:
     if roman := _ROMAN_LINE.fullmatch(" ".join(text.split()).lower()):
-        return (_roman(roman["roman"]),)
+        return (roman_value(roman["roman"]),)
     return tuple(int(number) for number in _NUMBER.findall(text))
 
 
@@ -247,8 +248,3 @@ def _is_regular(lines: Sequence[_Line]) -> bool:
 
 def _indices(lines: Iterable[_Line]) -> frozenset[int]:
     return frozenset(line.index for line in lines)
-
-
-def _roman(numeral: str) -> int:
-    digits = [_ROMAN[char] for char in numeral]
-    return sum(-digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
+from proviso_service.matters.numerals import NumeralStyle, numeral
 
 BULLET = "-"
 

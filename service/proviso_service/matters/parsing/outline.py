@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from proviso_service.matters.model import Heading, Span
+from proviso_service.matters.numerals import roman_value
 from proviso_service.matters.parsing.clauses import Title, capital_titles, labelled_titles, numbered_titles
 
 PART_LEVEL = 1
@@ -13,7 +14,8 @@ CLAUSE_LEVEL = 3
 _MAX_REPEATS = 2
 # In capitals, but on one level with the numbered clauses that come after them.
 _OPENERS = frozenset({"RECITALS", "RECITAL", "BACKGROUND", "PREAMBLE", "WHEREAS", "INTRODUCTION"})
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50}
+# An article C or D is rather lettered.
+_ROMAN_SIGNS = frozenset("IVXL")
 
 
 def find_headings(text: str, furniture: Sequence[Span] = ()) -> tuple[Heading, ...]:
@@ -75,8 +77,4 @@ def _value(number: str) -> int:
     first = number.partition(".")[0].upper()
     if first.isdecimal():
         return int(first)
-    if not first or not set(first) <= _ROMAN.keys():
-        return 0
-    digits = [_ROMAN[char] for char in first]
-    following = [*digits[1:], 0]
-    return sum(-digit if digit < after else digit for digit, after in zip(digits, following, strict=True))
+    return roman_value(first) if set(first) <= _ROMAN_SIGNS else 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.matters.parsing.numerals import NumeralStyle, numeral
+from proviso_service.matters.numerals import NumeralStyle, numeral, roman_value
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,19 @@ def test_any_number_is_short(value: int, style: NumeralStyle) -> None:
 
 
 @given(st.integers(1, 3_999))
-def test_roman_numbers_read_as_their_value(value: int) -> None:
-    worth = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
-    digits = [worth[sign] for sign in numeral(value, "lowerRoman")]
-    assert (
-        sum(-digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True)) == value
-    )
+def test_roman_numerals_read_as_their_value(value: int) -> None:
+    assert roman_value(numeral(value, "lowerRoman")) == value
+    assert roman_value(numeral(value, "upperRoman")) == value
+
+
+@pytest.mark.parametrize("written", ["", "iiii", "iix", "vx", "ic", "civil", "7", "iv.", "mmmm", "\u2167"])
+def test_what_is_no_roman_numeral_counts_nothing(written: str) -> None:
+    assert roman_value(written) == 0
+
+
+@given(st.text("ivxlcdm", max_size=12))
+def test_every_roman_numeral_is_written_in_one_way(signs: str) -> None:
+    assert roman_value(signs) == 0 or numeral(roman_value(signs), "lowerRoman") == signs
 
 
 @given(st.sampled_from([NumeralStyle.DECIMAL, NumeralStyle.LOWER_LETTER, NumeralStyle.UPPER_ROMAN]))

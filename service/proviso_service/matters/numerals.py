@@ -1,7 +1,8 @@
-"""How a list counts: 3 as "3", "c", "iii", "third"."""
+"""How clauses, pages and lists count: 3 as "3", "c", "iii", "third"."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from itertools import pairwise
 
 
 class NumeralStyle(StrEnum):
@@ -23,6 +24,7 @@ _ROMAN = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
     *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
+_WORTH = {sign: worth for worth, sign in _ROMAN if len(sign) == 1}
 _MAX_ROMAN = 3_999
 _MAX_REPEATED_LETTERS = 26
 _CARDINALS = (
@@ -40,6 +42,13 @@ def numeral(value: int, style: str) -> str:
     """The number as a list of that style shows it: after "z" comes "aa", then "bb". An unknown style and a number that
     the style has no sign for are decimal."""
     return _WRITTEN.get(style, str)(value)
+
+
+def roman_value(signs: str) -> int:
+    """What a Roman numeral counts, in small letters or capitals; 0 for what is none, such as "iiii"."""
+    digits = [_WORTH.get(sign, 0) for sign in signs.lower()]
+    value = sum(-one if one < following else one for one, following in pairwise((*digits, 0)))
+    return value if 0 < value <= _MAX_ROMAN and _roman(value) == signs.lower() else 0
 
 
 def _letters(value: int) -> str:
