@@ -13,7 +13,8 @@ async def together(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]
     caller is. Nothing goes on when this returns."""
     tasks = (asyncio.ensure_future(first), asyncio.ensure_future(second))
     try:
-        return await asyncio.gather(*tasks)
+        one, other = await asyncio.gather(*tasks)
+        return one, other
     finally:
         for task in tasks:
             task.cancel()

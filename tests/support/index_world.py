@@ -34,7 +34,9 @@ class IndexWorld:
         return self.folder / "vectors"
 
     def new_index(self) -> KeptIndex:
-        return KeptIndex(self.store, ChromaShelf(self.vectors, self.layout), self.layout.model_id, DIMENSIONS)
+        """One that is asked also where there are few vectors."""
+        shelf = ChromaShelf(self.vectors, self.layout)
+        return KeptIndex(self.store, shelf, self.layout.model_id, DIMENSIONS, few=0)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[KeptIndex]:

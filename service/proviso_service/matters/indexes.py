@@ -28,6 +28,10 @@ class VectorSource(Protocol):
         """The nearest of the matter (and documents, when given), best first, by comparing with every vector."""
         ...
 
+    async def count_vectors(self, tenant: str, matter_id: str, document_ids: Sequence[str] = ()) -> int:
+        """Those that `nearest_chunks` would compare, give or take those of another model."""
+        ...
+
     async def indexed_matters(self, model_id: str) -> Mapping[tuple[str, str], int]:
         """Number of vectors by tenant and matter, of those that have any."""
         ...

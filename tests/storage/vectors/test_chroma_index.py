@@ -71,6 +71,24 @@ async def test_search_is_as_good_as_comparing_with_every_vector_of_the_matter(tm
     await index.close()
 
 
+@pytest.mark.parametrize("others", [0, 30, 3_000])
+async def test_search_in_a_large_matter_is_exact_whatever_shares_its_collection(tmp_path: Path, others: int) -> None:
+    wanted = random_units(600, seed=2)
+    index = await open_index(tmp_path, collections=1)
+    await index.upsert("t", records("large", "d", wanted))
+    if others:
+        await index.upsert("t", records("other", "e", random_units(others, seed=1)))
+        await index.upsert("u", records("large", "f", random_units(others, seed=4)))
+    query = random_units(1, seed=3)[0]
+
+    hits = await index.search("t", "large", query, 10)
+
+    best = np.argsort(-(wanted @ query))[:10]
+    assert [hit.chunk_id for hit in hits] == [f"d-{row}" for row in best]
+    assert [hit.similarity for hit in hits] == pytest.approx((wanted @ query)[best].tolist(), abs=1e-4)
+    await index.close()
+
+
 async def test_matters_tenants_and_documents_are_kept_apart(tmp_path: Path) -> None:
     index = await open_index(tmp_path, collections=1)
     for tenant, matter, document in [("a", "m", "d"), ("b", "m", "d"), ("a", "n", "e"), ("a", "m", "f")]:

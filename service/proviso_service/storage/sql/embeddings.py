@@ -48,11 +48,7 @@ class EmbeddingRows(Store):
         limit: int,
         document_ids: Sequence[str] = (),
     ) -> Sequence[VectorHit]:
-        ready = [
-            document_id
-            for document_id in _chunk_counts(transaction, tenant, matter_id)
-            if not document_ids or document_id in document_ids
-        ]
+        ready = list(_chunk_counts(transaction, tenant, matter_id, document_ids))
         query = select(chunks.c.chunk_id, embeddings.c.vector).select_from(_JOINED)
         query = query.where(documents.c.tenant == tenant, *_ready(model_id)).execution_options(yield_per=ROWS_SCORED)
         best: list[tuple[float, str]] = []
@@ -62,6 +58,12 @@ class EmbeddingRows(Store):
                 scored = [*best, *_nearest(rows, vector, limit)]
                 best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:limit]
         return [VectorHit(chunk_id, similarity) for similarity, chunk_id in best]
+
+    @reading
+    def count_vectors(
+        self, transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
+    ) -> int:
+        return sum(_chunk_counts(transaction, tenant, matter_id, document_ids).values())
 
     @reading
     def indexed_matters(self, transaction: Connection, model_id: str) -> Mapping[tuple[str, str], int]:
@@ -133,14 +135,19 @@ def _ready(model_id: str) -> tuple[ColumnElement[bool], ...]:
     return (documents.c.status == DocumentStatus.READY, ~matters.c.deleted, of_model)
 
 
-def _chunk_counts(transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, int]:
-    """Of the matter's READY documents."""
+def _chunk_counts(
+    transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
+) -> Mapping[str, int]:
+    """Of the matter's READY documents, all or those given."""
     query = select(documents.c.document_id, documents.c.chunk_count).where(
         documents.c.tenant == tenant,
         documents.c.matter_id == matter_id,
         documents.c.status == DocumentStatus.READY,
     )
-    return {row.document_id: row.chunk_count for row in transaction.execute(query)}
+    wanted = set(document_ids)
+    return {
+        document_id: count for document_id, count in transaction.execute(query) if not wanted or document_id in wanted
+    }
 
 
 def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], int]]:
