@@ -5,6 +5,7 @@
 import ctypes
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -32,9 +33,11 @@ def _tell(content: bytes) -> ReadDocument:
 
 
 def _sleep(content: bytes) -> ReadDocument:
-    """For ever; first it tells its process id and its supervisor's through the named pipe that the file names."""
+    """For ever; first it tells its process id and its supervisor's on the socket that the file names."""
     if content:
-        Path(content.decode()).write_text(f"{os.getpid()} {os.getppid()}")
+        with socket.socket(socket.AF_UNIX) as told:
+            told.connect(content.decode())
+            told.sendall(f"{os.getpid()} {os.getppid()}".encode())
     while True:
         time.sleep(60)
 
@@ -135,14 +138,26 @@ def _endless(content: bytes) -> ReadDocument:
         os.write(answers, b"T\0\0\xff\xff" + b"x" * 0xFFFF)
 
 
-def _kill_supervisor(content: bytes) -> ReadDocument:
-    os.kill(os.getppid(), signal.SIGKILL)
-    return _sleep(content)
+def _signal(content: bytes) -> ReadDocument:
+    """Sends a process a signal that changes nothing."""
+    os.kill(int(content), signal.SIGCONT)
+    return _echo(content)
 
 
-def _stop_supervisor(content: bytes) -> ReadDocument:
-    os.kill(os.getppid(), signal.SIGSTOP)
-    return _sleep(content)
+def _connect(content: bytes) -> ReadDocument:
+    """To a port of this machine."""
+    socket.create_connection(("127.0.0.1", int(content))).close()
+    return _echo(content)
+
+
+def _truncate(content: bytes) -> ReadDocument:
+    os.truncate(content, 0)
+    return _echo(content)
+
+
+def _remove(content: bytes) -> ReadDocument:
+    Path(content.decode()).unlink()
+    return _echo(content)
 
 
 _PARSERS = {
@@ -164,8 +179,10 @@ _PARSERS = {
     "garbage": _garbage,
     "forge": _forge,
     "endless": _endless,
-    "kill-supervisor": _kill_supervisor,
-    "stop-supervisor": _stop_supervisor,
+    "signal": _signal,
+    "connect": _connect,
+    "truncate": _truncate,
+    "remove": _remove,
 }
 
 

@@ -10,6 +10,8 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+from proviso_service.matters.parsing.worker import landlock
+
 _OPEN_FILES = 32
 _HIGHEST_DESCRIPTOR = 1_024
 """More than the supervisor ever has."""
@@ -19,7 +21,8 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 def confine(memory_bytes: int, time_limit_s: float, keep: tuple[int, ...]) -> None:
     """Limits this process to memory, time and a few descriptors, takes away writing files and starting processes, and
-    closes every descriptor but those to `keep`; the standard ones lead nowhere. It cannot be undone."""
+    closes every descriptor but those to `keep`; the standard ones lead nowhere. Where the system can, it also takes
+    away what else reaches beyond this process, see landlock.py. It cannot be undone."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _die_with_parent()
     _close_all_but(keep)
@@ -32,6 +35,7 @@ def confine(memory_bytes: int, time_limit_s: float, keep: tuple[int, ...]) -> No
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
     _limit(resource.RLIMIT_NPROC, 0)
+    landlock.restrict()
 
 
 def _die_with_parent() -> None:
