@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proviso_service.matters.chunking import chunk_document
-from proviso_service.matters.model import Chunk, ParsedDocument, Span
+from proviso_service.matters.model import Chunk, PageSpan, ParsedDocument, Span
 from proviso_service.matters.parsing.canonical import ReadingLimits
 from proviso_service.matters.parsing.markdown import parse_markdown
 from proviso_service.matters.parsing.plain import parse_plain
@@ -179,6 +179,14 @@ def test_a_chunk_is_on_the_page_on_which_it_begins() -> None:
     parsed = parse_plain(("Page one says this. " * 8 + "\f" + "Page two says that. " * 8).encode(), ReadingLimits())
     assert [chunk.page for chunk in chunk_document(parsed, 200)] == [1, 2]
     assert [chunk.page for chunk in _chunks("No pages.")] == [0]
+
+
+def test_a_chunk_that_a_rule_opens_is_on_the_page_of_its_words() -> None:
+    text = "_________\n\nThe term is one year."
+    parsed = ParsedDocument(text, pages=(PageSpan(1, 0, 11), PageSpan(2, 11, len(text))))
+    assert [(chunk.text, chunk.page) for chunk in chunk_document(parsed, 200)] == [(text, 2)]
+    parsed = ParsedDocument("_________", pages=(PageSpan(1, 0, 9),))
+    assert [chunk.page for chunk in chunk_document(parsed, 200)] == [1]
 
 
 def test_five_megabytes_are_cut_in_reasonable_time() -> None:

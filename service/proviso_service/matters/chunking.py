@@ -24,6 +24,7 @@ _PARAGRAPH_END = re.compile(
     r"\n[ \t]*\n\s*|\f\s*"
     r"|\n(?=[ \t]*(?:[-*+•●▪]|\(?(?:\d{1,3}|[ivxIVX]{1,5}|[a-zA-Z])[.)]|\d{1,2}(?:\.\d{1,2}){1,3})[ \t])"
 )
+_WORD_START = re.compile(r"[^\W_]")
 _ORNAMENT = " \t\n\f.:;-\u2013\u2014_=*#"
 # Inside a sentence, best first.
 _BREAKS = ("\n", "; ", ": ", ", ", " ")
@@ -55,12 +56,18 @@ def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
             start=span.start,
             end=span.end,
             text=parsed.text[span.start : span.end],
-            page=_page_at(parsed.pages, page_starts, span.start),
+            page=_page_at(parsed.pages, page_starts, _first_word(parsed.text, span)),
             section_path=section.path,
             clause_numbers=numbers[ordinal],
         )
         for ordinal, (span, section) in enumerate(spans)
     )
+
+
+def _first_word(text: str, span: Span) -> int:
+    """Where it begins: rules and ornaments may stand before it, at the foot of the page before."""
+    word = _WORD_START.search(text, span.start, span.end)
+    return word.start() if word else span.start
 
 
 def _page_at(pages: Sequence[PageSpan], starts: Sequence[int], position: int) -> int:

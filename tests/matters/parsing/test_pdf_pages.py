@@ -75,6 +75,13 @@ def test_a_paragraph_goes_on_over_the_end_of_its_page_with_the_footer_after_it()
     assert [parsed.text[page.start :].split(" ")[0] for page in parsed.pages] == ["Supply", "their", "and"]
 
 
+@pytest.mark.parametrize("rule", ["---------------", "_______", "* * *"])
+def test_nothing_goes_on_after_a_rule_at_the_foot_of_a_page(rule: str) -> None:
+    parsed = _parsed(drawn(lines("1. Fees. They are paid.", "", rule), lines("d. the duties of the Customer.")))
+    assert parsed.text == f"1. Fees. They are paid.\n\n{rule}\n\nd. the duties of the Customer."
+    assert _pages(parsed)[1] == (2, "d. the duties of the Customer.")
+
+
 def test_a_word_divided_between_two_pages_is_whole_and_its_page_begins_inside() -> None:
     parsed = _parsed(drawn(lines("A clause about the termi-"), lines("nation of the contract.")))
     assert parsed.text == "A clause about the termination of the contract."
@@ -177,6 +184,22 @@ def test_a_repeated_stamp_is_furniture() -> None:
     parsed = _parsed(drawn(*(together(stamp, lines(f"Clause {name} of it.")) for name in "AB")))
     assert _furniture(parsed) == ["DRAFT", "DRAFT"]
     assert _body(parsed) == "Clause A of it. Clause B of it."
+
+
+def test_a_stamp_is_on_its_page_also_where_a_paragraph_goes_on_to_the_next() -> None:
+    def stamp(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.translate(40, 400)
+        canvas.rotate(90)
+        canvas.drawString(0, 0, "Filed 12 May 2020")
+        canvas.restoreState()
+
+    first = together(stamp, lines("1. Fees. They are paid.", "", _FULL))
+    parsed = _parsed(drawn(first, lines("their loss until", "they have been unloaded.", "", "2. Taxes.")))
+    assert _pages(parsed) == [
+        (1, f"1. Fees. They are paid.\n\nFiled 12 May 2020\n\n{_FULL}"),
+        (2, "their loss until they have been unloaded.\n\n2. Taxes."),
+    ]
 
 
 def test_page_numbers_of_another_print_inside_the_pages_are_furniture_after_their_paragraph() -> None:

@@ -52,6 +52,7 @@ class _Writer:
         self._margins = margins
         self._page = -1
         self._waiting: list[tuple[str, bool]] = []
+        self._aside: tuple[str, ...] = ()
         self._blocks: list[SetBlock] = []
         self._apart: list[Span] = []
 
@@ -65,16 +66,18 @@ class _Writer:
                 self._turn_to(page)
                 end = self._text.continuation(text, first.space).end
             else:
-                span = self._begin(page, paragraph.start)(text)
+                span = self._begin(page, paragraph)(text)
                 start, end, begun_on = span.start, span.end, page
         if start < end:
             lines = len(paragraph.pieces)
             self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
 
-    def _begin(self, page: int, start: Break) -> Callable[[str], Span]:
+    def _begin(self, page: int, paragraph: Paragraph) -> Callable[[str], Span]:
         """Goes to the page; what appends a paragraph there."""
         between = self._go_to(page)
-        return self._text.line if start is Break.LINE and not between else self._text.paragraph
+        if page < paragraph.pieces[-1].page:
+            between |= self._write_aside()
+        return self._text.line if paragraph.start is Break.LINE and not between else self._text.paragraph
 
     def table(self, placed: PlacedTable) -> None:
         self._go_to(placed.page)
@@ -113,13 +116,24 @@ class _Writer:
 
     def _leave_page(self) -> None:
         if self._page >= 0:
-            margins = self._margins[self._page]
-            self._waiting += [(text, True) for text in margins.bottom] + [(text, False) for text in margins.aside]
+            self._waiting += [(text, True) for text in self._margins[self._page].bottom]
+            self._waiting += [(text, False) for text in self._aside]
+            self._aside = ()
+
+    def _write_aside(self) -> bool:
+        """What stands aside on this page, before a paragraph that leaves it: after that it would be on the next one.
+        Tells whether anything was written."""
+        written = bool(self._aside)
+        for text in self._aside:
+            self._text.paragraph(text)
+        self._aside = ()
+        return written
 
     def _enter_page(self) -> None:
         self._page += 1
         margins = self._margins[self._page]
         self._text.begin_page(margins.number)
+        self._aside = margins.aside
         self._waiting += [(text, True) for text in margins.top]
 
     def _write_waiting(self) -> bool:

@@ -200,7 +200,7 @@ def _break(paragraph: Sequence[Line], line: Line, setting: Setting, right: float
     if _is_wide(paragraph, line, setting):
         close = line.baseline - above.baseline <= _MAX_SPACING * above.size
         return Break.NONE if goes_on and full and close else Break.PARAGRAPH
-    if goes_on or (_OPEN_END.search(_tail(above)) and not _changes_size(above, line)):
+    if goes_on or (_is_open(above) and not _changes_size(above, line)):
         return Break.NONE
     if _changes_size(above, line):
         return Break.PARAGRAPH
@@ -226,7 +226,7 @@ def _break_apart(above: Line, line: Line, right: float) -> Break:
         return Break.NONE
     if _changes_size(above, line) or above.bold != line.bold or _FILLED_IN.search(_tail(above)):
         return Break.PARAGRAPH
-    if _OPEN_END.search(_tail(above)) or (_is_full(above, line, right) and not _ends_sentence(above)):
+    if _is_open(above) or (_is_full(above, line, right) and not _ends_sentence(above)):
         return Break.NONE
     return Break.PARAGRAPH
 
@@ -237,13 +237,23 @@ def _begins_item(above: Line, line: Line) -> bool:
     if not label:
         return False
     if label[0].isalnum() and not _ITEM_ENDS.search(_tail(above)):
-        return not (_OPEN_END.search(_tail(above)) or _REFERENCE.search(_tail(above)) or _goes_on(above, line))
+        return not (_is_open(above) or _REFERENCE.search(_tail(above)) or _goes_on(above, line))
     return not _REFERENCE.search(_tail(above))
 
 
 def _goes_on(above: Line, line: Line) -> bool:
     """Whether a sentence goes on."""
-    return line.text[:1].islower() and not _ends_sentence(above)
+    return line.text[:1].islower() and not _ends_sentence(above) and not _is_rule(above)
+
+
+def _is_open(line: Line) -> bool:
+    """Whether a line ends on what cannot be the end."""
+    return _OPEN_END.search(_tail(line)) is not None and not _is_rule(line)
+
+
+def _is_rule(line: Line) -> bool:
+    """Whether it is drawn with characters: dashes, stars."""
+    return not any(map(str.isalnum, line.text))
 
 
 def _ends_sentence(line: Line) -> bool:
