@@ -19,6 +19,7 @@ from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
+from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
 from proviso_service.context.model import SessionItem
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.kept_index import KeptIndex
@@ -27,10 +28,8 @@ from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
-from proviso_service.models.local.classifier import EmbeddedClassifier
-from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import ModelNotPrepared
-from proviso_service.models.ports import Classifier, Embedder
+from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder
 from proviso_service.settings import IqlSettings, Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
@@ -73,6 +72,7 @@ class StartupError(Exception):
 
 
 _MENDABLE = (
+    BackEndUnavailable,
     CannotListen,
     ChatModelUnavailable,
     DataFolderError,
@@ -89,8 +89,7 @@ class Parts:
 
     database: Database
     store: SqlMatterStore
-    embedder: Embedder
-    classifier: Classifier
+    models: Models
     vectors: KeptIndex
     blobs: FolderBlobStore
     reader: ProcessReader
@@ -110,25 +109,31 @@ class App:
 
     @classmethod
     async def start(
-        cls, settings: Settings, chat_models: ChatModels | None = None, classifier: Classifier | None = None
+        cls,
+        settings: Settings,
+        chat_models: ChatModels | None = None,
+        classifier: Classifier | None = None,
+        extractor: AnswerExtractor | None = None,
     ) -> Self:
-        """Returns when the service is SERVING. `chat_models` and `classifier` take the place of those that the settings
-        name.
+        """Returns when the service is SERVING. Models that are given take the place of those that the settings name.
 
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
             async with AsyncExitStack() as stack:
                 hosted = chat_models or _hosted_models(settings)
+                chosen = back_ends(settings)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
-                parts = await _open(settings, stack, classifier)
-                models = hosted or _embedded_models(parts.embedder)
-                domain = _domain(settings, parts, models, traces)
+                stack.enter_context(FolderLock(settings.data_dir))
+                opening = Opening(settings, chosen, stack)
+                models = await opening.models(classifier, extractor)
+                chat = hosted or _embedded_chat(await opening.minilm())
+                domain = _domain(settings, await _open(settings, stack, models), chat, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
-                await models.warm_up()
+                await chat.warm_up()
                 await readiness.set_ready()
                 return cls(settings, port, readiness, domain.turns, stack.pop_all())
         except _MENDABLE as error:
@@ -174,31 +179,20 @@ def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvid
     return traces
 
 
-async def _open(settings: Settings, stack: AsyncExitStack, classifier: Classifier | None) -> Parts:
-    """Opens storage and models, but for a classifier that is given."""
-    stack.enter_context(FolderLock(settings.data_dir))
+async def _open(settings: Settings, stack: AsyncExitStack, models: Models) -> Parts:
+    """Opens storage in the data folder, which is ours."""
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     blobs = FolderBlobStore(settings.data_dir / "blobs")
     await database.migrate()
     await blobs.open()
-    embedder = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
-    stack.push_async_callback(embedder.close)
-    if classifier is None:
-        classifier = await _embedded_classifier(embedder, stack)
     reader = ProcessReader(settings.documents)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
-    vectors = kept_index(settings, store, embedder)
+    vectors = kept_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, embedder, classifier, vectors, blobs, reader)
-
-
-async def _embedded_classifier(embedder: Embedder, stack: AsyncExitStack) -> EmbeddedClassifier:
-    classifier = await asyncio.to_thread(EmbeddedClassifier.load, embedder)
-    stack.push_async_callback(classifier.close)
-    return classifier
+    return Parts(database, store, models, vectors, blobs, reader)
 
 
 def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
@@ -207,10 +201,11 @@ def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) ->
     return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
 
 
-def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "TracerProvider | None") -> Domain:
+def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerProvider | None") -> Domain:
     sessions = SqlSessionStore(parts.database)
-    matters = Matters(parts.store, parts.vectors, parts.blobs, parts.embedder, settings.documents, parts.reader)
-    retriever = Retriever(parts.store, parts.vectors, parts.embedder, settings.documents)
+    matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
+    models = parts.models
+    retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker)
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(parts.database)
     scoring = _document_scoring(settings.iql, parts)
@@ -219,7 +214,7 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
         [ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever), IsaacusIql(analysis)]
     )
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
-    agent = Agent(models, tools, sessions, matters, settings.turns, settings.context, session_items)
+    agent = Agent(chat, tools, sessions, matters, settings.turns, settings.context, session_items)
     turns = Turns(
         TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),
@@ -234,7 +229,7 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
         retriever=retriever,
         index=parts.vectors,
         analysis=analysis,
-        limits=Limits.of(settings, models.names),
+        limits=Limits.of(settings, chat.names),
         session_items=session_items,
     )
 
@@ -242,7 +237,8 @@ def _domain(settings: Settings, parts: Parts, models: ChatModels, traces: "Trace
 def _document_scoring(settings: IqlSettings, parts: Parts) -> DocumentScoring:
     cache = ScoreCache(settings.max_cached_scores)
     scores = SqlScoreStore(parts.database)
-    scorer = Scorer(parts.classifier, scores, cache, parts.embedder.model_id, settings.max_kept_statements)
+    models = parts.models
+    scorer = Scorer(models.classifier, scores, cache, models.classifier_vectors, settings.max_kept_statements)
     return DocumentScoring(scorer, settings)
 
 
@@ -254,7 +250,7 @@ def _hosted_models(settings: Settings) -> ChatModels | None:
     return ChatModels(NamedChatModel(settings.llm, model))
 
 
-def _embedded_models(embedder: Embedder) -> ChatModels:
+def _embedded_chat(embedder: Embedder) -> ChatModels:
     model = LocalChatModel(embedder=embedder)
     return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 

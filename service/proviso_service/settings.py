@@ -7,8 +7,9 @@ Sources, strongest first: command-line flags, environment (`PROVISO_` and the pa
 import os
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -18,6 +19,16 @@ from pydantic_settings import (
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0)]
+
+
+def _api_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError("must be an address such as https://api.isaacus.com/v1")
+    return value
+
+
+ApiUrl = Annotated[str, AfterValidator(_api_url)]
 
 
 class Section(BaseModel):
@@ -92,10 +103,51 @@ class IqlSettings(Section):
     max_kept_statements: int = Field(1_000, ge=128, description="Statements whose scores are stored, per document.")
 
 
+class ExtractionSettings(Section):
+    min_confidence: Fraction = Field(0.3, description="Lowest confidence of an extracted answer.")
+    passages: int = Field(40, ge=1, le=100, description="Passages that an answer is looked for in.")
+    max_running: int = Field(8, ge=1, le=256, description="Extractions at once.")
+    time_limit_s: Seconds = Field(45.0, description="Time limit of an extraction.")
+
+
 class ModelSettings(Section):
     embed_threads: int = Field(2, ge=1, le=64, description="Threads of the embedding model.")
     embed_batch: int = Field(16, ge=1, le=256, description="Texts in one batch of the embedding model.")
     embed_queue: int = Field(4_096, ge=1, description="Texts that may wait for the embedding model.")
+
+
+class BackendSettings(Section):
+    """Which models serve; `auto` is Isaacus where its key is set, else the embedded model (no reranker)."""
+
+    embedder: Literal["embedded", "isaacus"] = Field(
+        "embedded", description="Embeddings: `embedded` or `isaacus`. After a change documents are uploaded anew."
+    )
+    classifier: Literal["auto", "embedded", "isaacus"] = Field(
+        "auto", description="Scores of statements: `embedded`, `isaacus`, or `auto`: Isaacus where its key is set."
+    )
+    extractor: Literal["auto", "embedded", "isaacus"] = Field(
+        "auto", description="Answers to questions: `embedded`, `isaacus` or `auto`."
+    )
+    reranker: Literal["auto", "none", "isaacus"] = Field(
+        "auto", description="Order of search results: `none`, `isaacus` or `auto`."
+    )
+
+
+class IsaacusSettings(Section):
+    timeout_s: Seconds = Field(20.0, description="Time limit of a call to Isaacus, each try on its own.")
+    retries: int = Field(2, ge=0, le=10, description="Tries after a call that failed for the moment.")
+    retry_base_s: Seconds = Field(0.5, description="First wait before a try; doubles, with jitter.")
+    retry_max_s: Seconds = Field(8.0, description="Longest wait before a try that Isaacus has not asked for.")
+    retry_after_max_s: Seconds = Field(
+        30.0, description="Longest wait that Isaacus may ask for; where it asks for more, the call fails."
+    )
+    calls_at_once: int = Field(8, ge=1, le=64, description="Calls at once.")
+    texts_per_call: int = Field(64, ge=1, le=128, description="Texts in one call.")
+    dimensions: int = Field(1_024, ge=1, le=1_792, description="Dimensions of Isaacus's embeddings.")
+    embedder_model: str = Field("kanon-2-embedder", min_length=1, description="Model of embeddings.")
+    classifier_model: str = Field("kanon-universal-classifier", min_length=1, description="Model of statements.")
+    reranker_model: str = Field("kanon-2-reranker", min_length=1, description="Model of search results.")
+    extractor_model: str = Field("kanon-answer-extractor", min_length=1, description="Model of answers.")
 
 
 class StorageSettings(Section):
@@ -126,12 +178,21 @@ class Settings(BaseSettings):
     google_api_key: SecretStr | None = Field(
         None, validation_alias="GOOGLE_API_KEY", description="Key for google_genai models."
     )
+    isaacus_api_key: SecretStr | None = Field(
+        None, validation_alias="ISAACUS_API_KEY", description="Key for Isaacus's models."
+    )
+    isaacus_base_url: ApiUrl = Field(
+        "https://api.isaacus.com/v1", validation_alias="ISAACUS_BASE_URL", description="Address of Isaacus's API."
+    )
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
     context: ContextSettings = ContextSettings()
     documents: DocumentSettings = DocumentSettings()
     iql: IqlSettings = IqlSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
     models: ModelSettings = ModelSettings()
+    backends: BackendSettings = BackendSettings()
+    isaacus: IsaacusSettings = IsaacusSettings()
     storage: StorageSettings = StorageSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import grpc.aio
 from alembic.script import ScriptDirectory
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from proviso_service.backends import BackEnd, BackEndUnavailable, back_ends, vector_model
 from proviso_service.cli.client import is_serving
 from proviso_service.cli.configuration import load_settings, unknown_variables
 from proviso_service.cli.problems import UsageProblem
@@ -21,7 +23,7 @@ from proviso_service.errors import ProvisoError
 from proviso_service.matters.indexes import IndexFailed
 from proviso_service.matters.reconciling import probe
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
-from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID, ModelNotPrepared, verify_prepared
+from proviso_service.models.local.prepared import ModelNotPrepared, verify_prepared
 from proviso_service.settings import Settings
 from proviso_service.storage.lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.storage.sql import migrations
@@ -60,7 +62,8 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
         state, chunk_count = await _state(settings)
         vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
     port = await _port(settings, in_use=in_use)
-    return [_settings(), folder, state, _embedding_model(settings), vectors, _chat_model(settings), port]
+    models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
+    return [_settings(), folder, state, *models, port]
 
 
 def _settings() -> Finding:
@@ -133,8 +136,37 @@ async def _read_state(url: str) -> tuple[str, int]:
         await database.close()
 
 
+def _back_ends(settings: Settings) -> Finding:
+    """Nothing is asked of Isaacus: that would cost something."""
+    name = "Back ends"
+    try:
+        chosen = back_ends(settings)
+    except BackEndUnavailable as error:
+        return Finding(Level.FAIL, name, str(error), "Or choose another back end for it.")
+    served = ", ".join(f"{port} {back_end}" for port, back_end in chosen.by_port.items())
+    address = urlsplit(settings.isaacus_base_url)
+    if BackEnd.ISAACUS in chosen.by_port.values() and address.scheme == "http" and not _is_loopback(address.hostname):
+        remedy = "Set ISAACUS_BASE_URL to an address that begins with https."
+        return Finding(Level.WARN, name, f"{served}; key and texts go to Isaacus unencrypted", remedy)
+    return Finding(Level.OK, name, served)
+
+
+def _served_by(settings: Settings) -> set[BackEnd]:
+    """All that are in use, as far as that is settled."""
+    try:
+        return set(back_ends(settings).by_port.values())
+    except BackEndUnavailable:
+        return set(BackEnd)
+
+
+def _is_loopback(host: str | None) -> bool:
+    return host in ("localhost", "127.0.0.1", "::1")
+
+
 def _embedding_model(settings: Settings) -> Finding:
     models_dir = settings.resolved_models_dir
+    if BackEnd.EMBEDDED not in _served_by(settings) and settings.llm != "local":
+        return Finding(Level.OK, "Embedding model", "is not in use")
     try:
         folder = verify_prepared(models_dir)
     except ModelNotPrepared as error:
@@ -153,7 +185,7 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
             return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", MENDED)
         return Finding(Level.OK, name, "is new; the first start makes it")
     try:
-        vector_count = await _count_vectors(folder, settings.storage.vector_collections)
+        vector_count = await _count_vectors(folder, settings)
     except (IndexFailed, OSError) as error:
         return Finding(Level.WARN, name, f"cannot be used: {_first_line(error)}", MENDED)
     counts = f"{vector_count} vectors for {chunk_count} passages"
@@ -162,11 +194,13 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
     return Finding(Level.OK, name, counts)
 
 
-async def _count_vectors(folder: Path, collections: int) -> int:
+async def _count_vectors(folder: Path, settings: Settings) -> int:
     """Those that a search can find."""
-    index = await ChromaShelf(folder, VectorLayout(collections, DIMENSIONS, MODEL_ID)).open_current()
+    model = vector_model(settings)
+    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
+    index = await ChromaShelf(folder, layout).open_current()
     try:
-        surveys = [await index.survey(part, probe(DIMENSIONS)) for part in index.parts]
+        surveys = [await index.survey(part, probe(model.dimensions)) for part in index.parts]
         return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)
     finally:
         await index.close()

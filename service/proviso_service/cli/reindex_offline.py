@@ -6,12 +6,12 @@ from pathlib import Path
 
 from sqlalchemy.engine import make_url
 
+from proviso_service.backends import vector_model
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.problems import CommandError, UsageProblem
 from proviso_service.cli.reindex_report import Reindexed
 from proviso_service.errors import ProvisoError
 from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.storage.lock import DataFolderError, FolderInUse, FolderLock
 from proviso_service.storage.sql.database import Database
@@ -50,9 +50,10 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> KeptIndex:
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     await database.migrate()
-    layout = VectorLayout(settings.storage.vector_collections, DIMENSIONS, MODEL_ID)
+    model = vector_model(settings)
+    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
     shelf = ChromaShelf(settings.data_dir / "vectors", layout)
-    index = KeptIndex(SqlMatterStore(database), shelf, MODEL_ID, DIMENSIONS)
+    index = KeptIndex(SqlMatterStore(database), shelf, model.model_id, model.dimensions)
     index.open()
     stack.push_async_callback(index.close)
     return index

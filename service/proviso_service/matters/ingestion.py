@@ -5,7 +5,14 @@ from contextlib import suppress
 
 import structlog
 
-from proviso_service.errors import DocumentNotFound, TooBusy, Unavailable, UnsupportedDocument
+from proviso_service.errors import (
+    DocumentNotFound,
+    ModelApiError,
+    ModelApiUnavailable,
+    TooBusy,
+    Unavailable,
+    UnsupportedDocument,
+)
 from proviso_service.matters.backlog import Backlog
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
 from proviso_service.matters.pipeline import Pipeline
@@ -97,6 +104,8 @@ class Ingestion:
             pass  # deleted, which leaves a record of what is to be cleared
         except UnsupportedDocument as failure:
             await self._fail(document, failure.message)
+        except ModelApiError as failure:
+            await self._fail(document, f"{failure.message}. Upload the document again to retry.")
         except Exception:
             _log.exception("a document could not be ingested", document_id=document.document_id)
             await self._fail(document, FAULT)
@@ -106,7 +115,7 @@ class Ingestion:
         for attempt in range(ATTEMPTS - 1):
             try:
                 await self._pipeline.ingest(document, self._board.publish)
-            except (TooBusy, Unavailable, TimeoutError) as failure:
+            except (ModelApiUnavailable, TooBusy, Unavailable, TimeoutError) as failure:
                 _log.warning("ingestion waits", document_id=document.document_id, failure=type(failure).__name__)
                 await asyncio.sleep(self._retry_s * 2**attempt)
             else:

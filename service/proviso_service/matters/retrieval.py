@@ -4,14 +4,15 @@ import asyncio
 
 from proviso_service.concurrency import together
 from proviso_service.errors import InvalidRequest, TooBusy
-from proviso_service.matters.candidates import Candidate, CandidateSearch, Place
+from proviso_service.matters.candidates import CandidateSearch, Place
 from proviso_service.matters.identifiers import uuid_of, uuids_of
 from proviso_service.matters.model import DocumentStatus, SearchHit, SearchOutcome, SearchQuery
 from proviso_service.matters.ports import MatterStore, VectorIndex
 from proviso_service.matters.queries import parse_query
-from proviso_service.matters.ranking import best_candidates
+from proviso_service.matters.ranking import Ranked, best_of, rank
+from proviso_service.matters.reranking import reranked
 from proviso_service.matters.snippets import Snippets
-from proviso_service.models.ports import Embedder
+from proviso_service.models.ports import Embedder, Reranker
 from proviso_service.settings import DocumentSettings
 
 TIME_LIMIT_S = 30.0
@@ -21,9 +22,15 @@ class Retriever:
     """Searches the READY documents of a matter; a bounded number of searches at once."""
 
     def __init__(
-        self, store: MatterStore, vectors: VectorIndex, embedder: Embedder, settings: DocumentSettings
+        self,
+        store: MatterStore,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        settings: DocumentSettings,
+        reranker: Reranker | None = None,
     ) -> None:
         self._store = store
+        self._reranker = reranker
         self._candidates = CandidateSearch(store, vectors, embedder)
         self._running = asyncio.Semaphore(settings.max_searches_running)
 
@@ -35,6 +42,9 @@ class Retriever:
         case, and the kind of quotes and hyphens do not count. A clause that the query names ("clause 12.3") comes
         first, then those below it, then what else is near; where the query has another subject, both count. The
         threshold spares passages with the phrases, in such a clause, or with every significant word of the query.
+
+        With a reranker the best of these passages come in the order of its scores (see reranking.py); without its
+        answer the search is answered as without it.
 
         Raises InvalidRequest, MatterNotFound, and TooBusy when there is no answer within the time limit."""
         place = Place(tenant, uuid_of("matter_id", query.matter_id), uuids_of("document_ids", query.document_ids))
@@ -56,23 +66,25 @@ class Retriever:
             ),
         )
         snippets = Snippets(parsed)
-        best = best_candidates(candidates, query, parsed)
-        hits = [await self._hit(place.tenant, candidate, score, query, snippets) for score, candidate in best]
+        ranked = rank(candidates, query, parsed)
+        reordered = await reranked(self._reranker, parsed, ranked)
+        best = best_of(ranked if reordered is None else reordered, query)
+        hits = [await self._hit(place.tenant, one, query, snippets) for one in best]
         if hits:
-            return SearchOutcome(query, tuple(hits), tuple(matching))
+            return SearchOutcome(query, tuple(hits), tuple(matching), reranked=reordered is not None)
         available, processing = await self._filenames(place)
         return SearchOutcome(query, (), tuple(matching), documents_available=available, documents_processing=processing)
 
-    async def _hit(
-        self, tenant: str, candidate: Candidate, score: float, query: SearchQuery, snippets: Snippets
-    ) -> SearchHit:
+    async def _hit(self, tenant: str, one: Ranked, query: SearchQuery, snippets: Snippets) -> SearchHit:
+        candidate = one.candidate
         before, after = await self._store.neighbours(tenant, candidate.stored) if query.include_context else ("", "")
         return SearchHit(
             candidate.stored,
             candidate.similarity,
-            score,
+            one.score,
             lexical_match=candidate.lexical is not None,
             snippet=snippets.of(candidate.stored.chunk),
+            rerank_score=one.rerank_score,
             context_before=before,
             context_after=after,
         )

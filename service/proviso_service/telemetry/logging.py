@@ -13,10 +13,12 @@ from structlog.typing import EventDict, Processor
 
 from proviso_service.settings import TelemetrySettings
 
-SECRET_FIELDS = frozenset({"authorization", "api_key", "google_api_key", "password", "secret", "credential", "cookie"})
+SECRET_FIELDS = frozenset(
+    {"authorization", "api_key", "google_api_key", "isaacus_api_key", "password", "secret", "credential", "cookie"}
+)
 MASK = "***"
 
-NOISY = ("alembic.runtime.plugins", "grpc", "httpx", "httpcore", "chromadb", "sqlalchemy", "opentelemetry")
+NOISY = ("alembic.runtime.plugins", "grpc", "httpx", "httpcore", "isaacus", "chromadb", "sqlalchemy", "opentelemetry")
 """Libraries that are heard from warnings on only: below that they log their own set-up, or contents such as statements
 and URLs."""
 

@@ -186,6 +186,8 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
             "highlights": [{"start": span.start, "end": span.end} for span in hit.snippet.highlights],
         },
     }
+    if hit.rerank_score is not None:
+        found["rerank_score"] = round(hit.rerank_score, 4)
     if hit.context_before or hit.context_after:
         found |= {"context_before": hit.context_before, "context_after": hit.context_after}
     return found
