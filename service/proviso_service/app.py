@@ -12,7 +12,10 @@ import structlog
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
+from proviso_service.analysis.classification import Classification
+from proviso_service.analysis.clause_types import ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.score_cache import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -43,7 +46,10 @@ from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.turn_spans import TracedProgram
+from proviso_service.tools.base import Tool
 from proviso_service.tools.get_document_text import GetDocumentText
+from proviso_service.tools.isaacus_classify import IsaacusClassify
+from proviso_service.tools.isaacus_extract import IsaacusExtract
 from proviso_service.tools.isaacus_iql import IsaacusIql
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
@@ -210,11 +216,19 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     scores = SqlScoreStore(parts.database)
     scoring = _document_scoring(settings.iql, parts)
     analysis = IqlAnalysis(parts.store, scores, scoring, templates, settings.iql)
-    tools = ToolRegistry(
-        [ListMatterDocuments(matters), GetDocumentText(matters), IsaacusSearch(retriever), IsaacusIql(analysis)]
-    )
-    session_items = tuple(SessionItem(item.ref, item.include_mode) for item in tools.context_items())
-    agent = Agent(chat, tools, sessions, matters, settings.turns, settings.context, session_items)
+    classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), settings.iql)
+    extraction = Extraction(parts.store, retriever, models.extractor, settings.extraction) if models.extractor else None
+    tools: list[Tool] = [
+        ListMatterDocuments(matters),
+        GetDocumentText(matters),
+        IsaacusSearch(retriever),
+        *([IsaacusExtract(extraction)] if extraction else []),
+        IsaacusClassify(classification),
+        IsaacusIql(analysis),
+    ]
+    registry = ToolRegistry(tools)
+    session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
+    agent = Agent(chat, registry, sessions, matters, settings.turns, settings.context, session_items)
     turns = Turns(
         TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),
@@ -229,6 +243,8 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
         retriever=retriever,
         index=parts.vectors,
         analysis=analysis,
+        extraction=extraction,
+        classification=classification,
         limits=Limits.of(settings, chat.names),
         session_items=session_items,
     )

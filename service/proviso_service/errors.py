@@ -50,7 +50,10 @@ class FieldViolation:
 
 
 class ProvisoError(Exception):
-    """Base of every failure that a caller can be told about; `message` is fit for a person."""
+    """Base of every failure that a caller can be told about; `message` is fit for a person. `hint`, where it is not
+    empty, tells a chat model what to do instead."""
+
+    hint = ""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -97,6 +100,10 @@ class MatterNotFound(NotFound):
 
 class DocumentNotFound(NotFound):
     resource = "document"
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        super().__init__(name)
+        self.hint = hint
 
 
 class SessionNotFound(NotFound):

@@ -24,7 +24,7 @@ from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
 from tests.turns.scripted import emits
 
-NO_DOMAIN = Domain(*[cast(Any, None)] * 7)
+NO_DOMAIN = Domain(*[cast(Any, None)] * 9)
 """For tests of what happens around any call."""
 
 QUICK = ServerSettings(port=0)
@@ -62,7 +62,18 @@ async def conversations(
     limits = Limits(settings, ContextSettings(), upload_idle_s=5, chat_models=("scripted",))
     absent = cast(Any, None)
     try:
-        yield Domain(engine, SqlSessionStore(database), absent, absent, absent, absent, limits, session_items)
+        yield Domain(
+            turns=engine,
+            sessions=SqlSessionStore(database),
+            matters=absent,
+            retriever=absent,
+            index=absent,
+            analysis=absent,
+            extraction=absent,
+            classification=absent,
+            limits=limits,
+            session_items=session_items,
+        )
     finally:
         await engine.close()
         await database.close()

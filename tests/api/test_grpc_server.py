@@ -189,8 +189,6 @@ def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
     yield sessions.RemoveContextItem(sessions_pb2.RemoveContextItemRequest())
     yield sessions.PreviewRequestContext(sessions_pb2.PreviewRequestContextRequest())
     yield sessions.RebuildRequest(sessions_pb2.RebuildRequestRequest())
-    yield tools.Extract(tools_pb2.ExtractRequest())
-    yield tools.Classify(tools_pb2.ClassifyRequest())
     yield tools.RetrieveDocumentation(tools_pb2.RetrieveDocumentationRequest())
 
 

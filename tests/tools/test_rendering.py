@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.tools.rendering import MIN_TEXT_CHARS, fit_list, fit_text
+from proviso_service.tools.rendering import MIN_TEXT_CHARS, fit_list, fitting_length, to_json
 
 texts = st.text(max_size=400)
 
@@ -26,8 +26,8 @@ def test_a_list_loses_items_from_its_end_until_it_fits(items: list[str], budget:
 
 @given(texts, st.integers(0, 600))
 def test_a_text_is_cut_at_its_end(text: str, budget: int) -> None:
-    rendered = fit_text({"text": text, "truncated": False}, "text", budget)
-    read = json.loads(rendered.text)
-    assert text.startswith(read["text"])
-    assert read["truncated"] is rendered.truncated is (read["text"] != text)
-    assert len(rendered.text) <= max(budget, 8 * MIN_TEXT_CHARS)
+    payload = {"text": text, "truncated": False}
+    length = fitting_length(payload, "text", budget)
+    whole, cut = to_json(payload), to_json({"text": text[:length], "truncated": True})
+    assert (length == len(text)) is (len(whole) <= budget or len(text) <= MIN_TEXT_CHARS)
+    assert length == len(text) or len(cut) <= max(budget, 8 * MIN_TEXT_CHARS)

@@ -50,10 +50,11 @@ class InvalidCall:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a tool came to: a result, or an error in words."""
+    """What a tool came to: a result, or an error in words, with a hint where there is one."""
 
     result: ToolResult | None
     error: str
+    hint: str
     duration_s: float
 
 
@@ -117,23 +118,24 @@ class ToolsNode:
 
     async def _execute(self, call: ValidCall, tool_scope: ToolScope) -> Finished:
         started = time.monotonic()
-        result, error = None, ""
+        result, error, hint = None, "", ""
         try:
             async for attempt in self._retries.attempts():
                 with attempt:
                     result = await call.tool.run(tool_scope, call.args)
         except ProvisoError as problem:
-            error = problem.message
+            error, hint = problem.message, problem.hint
         except Exception as problem:
             _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
             error = _FAILED
-        return Finished(result, error, time.monotonic() - started)
+        return Finished(result, error, hint, time.monotonic() - started)
 
 
 def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) -> ToolMessage:
     """The tool message of an executed call; emits its tool_end."""
     if finished.result is None:
-        rendered, output_json = Rendered(to_json({"error": finished.error}), False), ""
+        failure = {"error": finished.error} | ({"hint": finished.hint} if finished.hint else {})
+        rendered, output_json = Rendered(to_json(failure), False), ""
     else:
         passages = len(scope.sources)
         rendered = finished.result.render(scope.sources.number, budget)

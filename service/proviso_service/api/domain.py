@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from proviso_service.analysis.classification import Classification
+from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.model import SessionItem
@@ -30,7 +32,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `session_items` are in every new session."""
+    """The domain services; `extraction` is None where no model extracts answers, `session_items` are in every new
+    session."""
 
     turns: Turns
     sessions: SessionStore
@@ -38,6 +41,8 @@ class Domain:
     retriever: Retriever
     index: KeptIndex
     analysis: IqlAnalysis
+    extraction: Extraction | None
+    classification: Classification
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
     identify: Identify = local_caller

@@ -6,6 +6,8 @@ from contextlib import aclosing
 
 from proviso.v1 import tools_pb2 as pb
 from proviso.v1.tools_pb2_grpc import ToolServiceServicer
+from proviso_service.api.convert.classification import classify_response
+from proviso_service.api.convert.extraction import extract_response
 from proviso_service.api.convert.iql import iql_progress, iql_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import search_response
@@ -14,7 +16,9 @@ from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.tools import (
+    ClassifyRequestModel,
     ExecuteIqlRequestModel,
+    ExtractRequestModel,
     GetDocumentTextRequestModel,
     ListMatterDocumentsRequestModel,
     ParseIqlRequestModel,
@@ -68,10 +72,16 @@ class ToolServicer(ToolServiceServicer):
         return parse_iql_response(inspection)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
-        raise NotBuilt("Extract", "extraction")
+        if self._domain.extraction is None:
+            raise NotBuilt("Extract", "an embedded model for it")
+        asked = parse(ExtractRequestModel, request)
+        outcome = await self._domain.extraction.extract(self._tenant(context), asked.to_domain())
+        return extract_response(outcome)
 
     async def Classify(self, request: pb.ClassifyRequest, context: Context) -> pb.ClassifyResponse:
-        raise NotBuilt("Classify", "classification")
+        asked = parse(ClassifyRequestModel, request)
+        outcome = await self._domain.classification.classify(self._tenant(context), asked.to_domain())
+        return classify_response(outcome)
 
     async def RetrieveDocumentation(
         self, request: pb.RetrieveDocumentationRequest, context: Context

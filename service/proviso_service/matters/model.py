@@ -166,6 +166,12 @@ class DocumentText:
     page: int = 0
     section_path: tuple[str, ...] = ()
 
+    @property
+    def next_start(self) -> int:
+        """Where the text goes on after this part; 0 when this was the end."""
+        end = self.start + len(self.text)
+        return end if end < self.character_count else 0
+
 
 @dataclass(frozen=True, slots=True)
 class UploadHeader:

@@ -1,11 +1,16 @@
 """Cuts a passage down to the part that is about a query, so that more passages fit into a tool result."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from proviso_service.matters import excerpts
 from proviso_service.matters.excerpts import Mark
 from proviso_service.matters.model import Span
+from proviso_service.tools.base import Passage
+from proviso_service.tools.rendering import to_json
+
+MIN_EXCERPT_CHARS = 240
 
 _WORD = re.compile(r"[^\W_]+")
 _STEM_CHARS = 6
@@ -28,6 +33,27 @@ def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
     if len(text) <= max_chars:
         return Span(0, len(text))
     return excerpts.best_part(text, list(_marks(text, stems)), max_chars)
+
+
+def part_around(text: str, span: Span, max_chars: int) -> Span:
+    """The part of at most `max_chars` code points that holds `span`, or its beginning."""
+    return excerpts.best_part(text, [Mark(span, "")], max_chars)
+
+
+def excerpt_of(
+    passage: Passage, choose: Callable[[int], Span], max_chars: int, min_chars: int = MIN_EXCERPT_CHARS
+) -> Passage | None:
+    """The part of a passage that is `choose`n for a number of code points and at most `max_chars` long as JSON; None
+    when it would have to be shorter than `min_chars`."""
+    limit = max_chars
+    while limit >= min(min_chars, len(passage.text)):
+        span = choose(limit)
+        text = passage.text[span.start : span.end]
+        over = len(to_json({"": text})) - len('{"":""}') - max_chars
+        if over <= 0:
+            return replace(passage, start=passage.start + span.start, text=text)
+        limit -= over  # JSON escapes make a text longer than its code points
+    return None
 
 
 def _marks(text: str, stems: frozenset[str]) -> Iterator[Mark]:

@@ -1,16 +1,17 @@
 """The tool `get_document_text`: a document's text, whole or in part."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
 
-from proviso_service.errors import InvalidRequest
-from proviso_service.matters.model import DocumentText
+from proviso_service.errors import DocumentNotFound, InvalidRequest
+from proviso_service.matters.model import Document, DocumentText
 from proviso_service.matters.reading import TextPart
 from proviso_service.matters.service import Matters
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.rendering import MIN_TEXT_CHARS, fit_text
+from proviso_service.tools.rendering import fitting_length, to_json
 
 
 class GetDocumentTextArgs(ToolArgs):
@@ -20,6 +21,10 @@ class GetDocumentTextArgs(ToolArgs):
     page: int = Field(0, ge=0, description="Page to read, from 1, instead of start.")
     heading: str = Field("", max_length=512, description='Section to read, by title or number ("12.3"), not start.')
     max_length: int = Field(50_000, ge=1, le=700_000, description="Most characters to return.")
+
+
+MAX_NAMED = 12
+_LONGEST_REF = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +47,24 @@ class TextResult:
             "start": self.part.start,
             "page": self.part.page,
             "section_path": list(self.part.section_path),
+            "next_start": self.part.next_start,
             "text": self.part.text,
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        document = self.part.document
-        # What is not shown is no source: JSON holds at most as many characters of the text as it is long.
-        shown = self.part.text[: max(max_chars, MIN_TEXT_CHARS)]
-        heading = self.part.section_path[-1] if self.part.section_path else ""
-        ref = number(Passage(document.document_id, document.filename, self.part.start, shown, self.part.page, heading))
-        return fit_text({"ref": ref, **self.data()}, "text", max_chars)
+        """As much of the text as fits, and how to get what follows. What is not shown is no source."""
+        longest = {"ref": _LONGEST_REF, **self.data()} | _going_on(self.part.character_count)
+        length = fitting_length(longest, "text", max_chars)
+        is_cut = length < len(self.part.text)
+        shown = self.data() | {"text": self.part.text[:length], "truncated": self.part.truncated or is_cut}
+        if shown["truncated"]:
+            shown |= _going_on(self.part.start + length)
+        return Rendered(to_json({"ref": number(self._passage(length)), **shown}), shown["truncated"])
+
+    def _passage(self, length: int) -> Passage:
+        part, document = self.part, self.part.document
+        heading = part.section_path[-1] if part.section_path else ""
+        return Passage(document.document_id, document.filename, part.start, part.text[:length], part.page, heading)
 
 
 class GetDocumentText:
@@ -59,8 +72,9 @@ class GetDocumentText:
 
     name = "get_document_text"
     description = (
-        "Read the text of one document: whole, one page, one section, or from a position on. Use it when the user "
-        "wants to see a document. Cite what you quote from it by its ref."
+        "Read the text of one document: from its beginning, one page, one section, or from a position on. Use it when "
+        'the user wants to see a document ("Show me the full document"), not to look something up in it. A long text '
+        "comes in parts: next_start is where to go on. Cite what you quote from it by its ref."
     )
     args = GetDocumentTextArgs
     needs_matter = True
@@ -70,15 +84,33 @@ class GetDocumentText:
         self._matters = matters
 
     async def run(self, scope: ToolScope, args: GetDocumentTextArgs) -> TextResult:
+        """Raises DocumentNotFound, whose hint names the documents that there are."""
         document_id = args.document_id or ("" if args.filename else scope.document_id or "")
         if not document_id and not args.filename:
             raise InvalidRequest.of("document_id", "document_id or filename is required")
-        return TextResult(
-            await self._matters.document_text(
-                scope.caller.tenant,
-                matter_of(scope),
+        tenant, matter_id = scope.caller.tenant, matter_of(scope)
+        try:
+            part = await self._matters.document_text(
+                tenant,
+                matter_id,
                 document_id=document_id,
                 filename="" if document_id else args.filename,
                 part=TextPart(args.start, args.page, args.heading, args.max_length),
             )
-        )
+        except DocumentNotFound as error:
+            documents = await self._matters.all_documents(tenant, matter_id)
+            raise DocumentNotFound(error.name, _what_there_is(documents)) from error
+        return TextResult(part)
+
+
+def _what_there_is(documents: Sequence[Document]) -> str:
+    names = [document.filename for document in documents]
+    if not names:
+        return "The matter has no documents."
+    more = f" and {len(names) - MAX_NAMED} more, see list_matter_documents" if len(names) > MAX_NAMED else ""
+    return f"The documents are {', '.join(names[:MAX_NAMED])}{more}."
+
+
+def _going_on(start: int) -> dict[str, Any]:
+    hint = f"The text goes on: call get_document_text with this document_id and start={start} to read what follows."
+    return {"next_start": start, "hint": hint}

@@ -11,16 +11,15 @@ from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome,
 from proviso_service.analysis.planning import KANON
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.excerpts import best_part, stems_of
+from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
-from proviso_service.tools.rendering import to_json
+from proviso_service.tools.rendering import fair_share, first_fitting, to_json
 
 MAX_MATCHES_IN_ALL = 100
 """The whole result is part of the turn's events; the model is shown less of it."""
 
 MAX_TEMPLATES_NAMED = 60
 MAX_QUERY_SHOWN = 300
-MIN_EXCERPT_CHARS = 240
 MAX_ERRORS_SHOWN = 3
 _DOCUMENTS_SHARE = 0.45
 _SCORE_DIGITS = 3
@@ -35,8 +34,8 @@ Use it when users ask to:
 - complex analysis: "Find unilateral clauses that limit liability" is {IS unilateral clause} AND {IS clause that \
 "limits liability"}
 - compare relevance: "Which is more about confidentiality?" is {IS confidentiality clause}, comparing document scores
-Do not use it for references to a word or a fact such as the notice period (isaacus_search), nor to show a document \
-(get_document_text).
+Do not use it for "What types of clauses are here?" (isaacus_classify), "Search for references to payment" \
+(isaacus_search), "What is the notice period?" (isaacus_extract) or "Show me the full document" (get_document_text).
 When [CONTEXT] includes document_id, use document_ids=[document_id]; when it has matter_id only, omit document_ids.
 A statement stands in braces, in plain words ({The Customer may assign.}) or as a template. Operators: AND, OR, NOT, \
 >, <, + and parentheses. Scores are 0 to 1; passages above 0.5 match. Cite a match by its ref."""
@@ -88,7 +87,7 @@ class IqlResult:
         }
         room = max_chars - len(to_json(frame))
         analysed = [result for result in results if not result.error]
-        shown = _fitting([_brief(result) for result in analysed], int(room * _DOCUMENTS_SHARE))
+        shown = first_fitting([_brief(result) for result in analysed], int(room * _DOCUMENTS_SHARE))
         room -= sum(len(to_json(one)) + 1 for one in shown)
         is_whole = self._add_matches(analysed, shown, number, room)
         is_whole = is_whole and len(shown) + len(frame["errors"]) == len(results)
@@ -211,25 +210,6 @@ def _excerpt(result: DocumentResult, match: IqlMatch, stems: frozenset[str], roo
     """The part of the match that is most about the query, so long that those `waiting` get a fair share of the `room`;
     None when it would be too short."""
     chunk = match.chunk
-    place = Passage(result.document_id, result.filename, chunk.start, "", chunk.page, chunk.heading)
-    frame = len(to_json(_cited(1_000, match, place))) + 1
-    limit = room // max(1, min(waiting, room // (frame + MIN_EXCERPT_CHARS))) - frame
-    while limit >= min(MIN_EXCERPT_CHARS, len(chunk.text)):
-        span = best_part(chunk.text, stems, limit)
-        text = chunk.text[span.start : span.end]
-        over = len(to_json({"": text})) - len('{"":""}') - limit
-        if over <= 0:
-            return replace(place, start=chunk.start + span.start, text=text)
-        limit -= over  # JSON escapes make a text longer than its code points
-    return None
-
-
-def _fitting(items: Sequence[dict[str, Any]], max_chars: int) -> list[dict[str, Any]]:
-    """The first items that fit as JSON, at least one."""
-    kept: list[dict[str, Any]] = []
-    for item in items:
-        max_chars -= len(to_json(item)) + 1
-        if kept and max_chars < 0:
-            break
-        kept.append(item)
-    return kept
+    passage = Passage(result.document_id, result.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    share = fair_share(room, waiting, _cited(1_000, match, replace(passage, text="")), MIN_EXCERPT_CHARS)
+    return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share)

@@ -72,6 +72,7 @@ def document_text(value: DocumentText) -> tools_pb2.GetDocumentTextResponse:
         start=value.start,
         page=value.page,
         section_path=value.section_path,
+        next_start=value.next_start,
     )
 
 

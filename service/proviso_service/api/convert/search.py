@@ -1,6 +1,7 @@
 """Search results."""
 
 from proviso.v1 import tools_pb2 as pb
+from proviso_service.analysis.targets import Target
 from proviso_service.api.answer_size import fit
 from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, SearchOutcome, Snippet
 
@@ -62,6 +63,10 @@ def label(filename: str, chunk: Chunk) -> str:
     """The citation as a person reads it: file name, page and heading where there are any."""
     page = f"page {chunk.page}" if chunk.page else ""
     return ", ".join(part for part in (filename, page, chunk.heading) if part)
+
+
+def document_error(target: Target) -> pb.DocumentError:
+    return pb.DocumentError(document_id=target.document_id, filename=target.filename, error=target.error)
 
 
 def _document_hits(hits: DocumentHits) -> pb.DocumentHits:

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proviso.v1 import tools_pb2
+from proviso_service.analysis.classification import DEFAULT_MAX_CLAUSES, ClassifyQuery
+from proviso_service.analysis.extraction import DEFAULT_MAX_ALTERNATIVES, ExtractQuery
 from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery
 from proviso_service.api.requests.base import (
     DocumentIds,
@@ -107,6 +109,15 @@ class ExtractRequestModel(RequestModel):
     min_confidence: Fraction | None
     max_alternatives: Annotated[int, Field(ge=0, le=20)] | None
 
+    def to_domain(self) -> ExtractQuery:
+        return ExtractQuery(
+            matter_id=self.matter_id,
+            question=self.question,
+            document_ids=self.document_ids,
+            min_confidence=self.min_confidence,
+            max_alternatives=DEFAULT_MAX_ALTERNATIVES if self.max_alternatives is None else self.max_alternatives,
+        )
+
 
 class ClassifyRequestModel(RequestModel):
     proto = tools_pb2.ClassifyRequest
@@ -116,6 +127,15 @@ class ClassifyRequestModel(RequestModel):
     document_ids: DocumentIds
     min_confidence: Fraction | None
     max_clauses: Annotated[int, Field(ge=0, le=1_000)]
+
+    def to_domain(self) -> ClassifyQuery:
+        return ClassifyQuery(
+            matter_id=self.matter_id,
+            clause_types=self.clause_types,
+            document_ids=self.document_ids,
+            min_confidence=self.min_confidence,
+            max_clauses=self.max_clauses or DEFAULT_MAX_CLAUSES,
+        )
 
 
 class ListMatterDocumentsRequestModel(RequestModel):

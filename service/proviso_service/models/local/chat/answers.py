@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.models.local.chat import counts, phrases, reading
+from proviso_service.models.local.chat.clause_types import types_answer
 from proviso_service.models.local.chat.comparison import compared
 from proviso_service.models.local.chat.evidence import Evidence, Listing, Search
 from proviso_service.models.local.chat.examples import Intent
@@ -48,6 +49,9 @@ async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embed
     if task.clauses and evidence.analyses:
         last = evidence.analyses[-1]
         return Answer(iql_answer(task.clauses, last), found=task.clauses.compares or last.total_matches > 0)
+    if task.asks_types and evidence.classified:
+        found = evidence.classified[-1]
+        return Answer(types_answer(found), found=found.total_found > 0)
     settled = _settled(task, target, evidence)
     if settled:
         return Answer(settled)

@@ -16,6 +16,7 @@ LIST_TOOL = "list_matter_documents"
 TEXT_TOOL = "get_document_text"
 SEARCH_TOOL = "isaacus_search"
 IQL_TOOL = "isaacus_iql"
+CLASSIFY_TOOL = "isaacus_classify"
 
 
 class _Result(BaseModel):
@@ -141,6 +142,26 @@ class Analysis(_Result):
     errors: tuple[NotAnalysed, ...] = ()
 
 
+class ClausesOfType(_Result):
+    """Clauses of a type that was found; `passages` may be cut, the surest first, `clauses` counts all."""
+
+    clause_type: str
+    clauses: int
+    documents: int = 1
+    passages: tuple[Passage, ...] = ()
+
+
+class Classified(_Result):
+    """Answer of isaacus_classify; lists may be cut, counts are full."""
+
+    total_found: int
+    types_searched: int
+    types_found: int
+    clause_types: tuple[ClausesOfType, ...] = ()
+    not_found: tuple[str, ...] = ()
+    document_errors: tuple[NotAnalysed, ...] = ()
+
+
 class DocumentPart(Passage):
     """Answer of get_document_text."""
 
@@ -169,6 +190,7 @@ class Evidence:
     searches: tuple[Search, ...] = ()
     parts: tuple[DocumentPart, ...] = ()
     analyses: tuple[Analysis, ...] = ()
+    classified: tuple[Classified, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     def has_called(self, name: str) -> bool:
@@ -198,23 +220,27 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
         searches=tuple(value for value in values if isinstance(value, Search)),
         parts=tuple(value for value in values if isinstance(value, DocumentPart)),
         analyses=tuple(value for value in values if isinstance(value, Analysis)),
+        classified=tuple(value for value in values if isinstance(value, Classified)),
         failures=tuple(value for value in values if isinstance(value, Failure)),
     )
 
 
-def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | DocumentPart | Analysis | Failure:
+_SHAPES: Mapping[str, type[_Result]] = {
+    CLASSIFY_TOOL: Classified,
+    IQL_TOOL: Analysis,
+    LIST_TOOL: Listing,
+    SEARCH_TOOL: Search,
+    TEXT_TOOL: DocumentPart,
+}
+
+
+def _read(message: ToolMessage, call: MadeCall | None) -> _Result:
     tool = call.name if call else message.name or ""
-    shapes: dict[str, type[Listing | Search | DocumentPart | Analysis]] = {
-        IQL_TOOL: Analysis,
-        LIST_TOOL: Listing,
-        SEARCH_TOOL: Search,
-        TEXT_TOOL: DocumentPart,
-    }
     try:
         value = json.loads(str(message.text))
     except ValueError:
         return Failure(tool=tool)
-    if not isinstance(value, dict) or tool not in shapes:
+    if not isinstance(value, dict) or tool not in _SHAPES:
         return Failure(tool=tool)
     if "error" in value:
         return Failure(tool=tool, error=str(value["error"]))
@@ -222,7 +248,7 @@ def _read(message: ToolMessage, call: MadeCall | None) -> Listing | Search | Doc
         value["document_ids"] = call.args.get("document_ids") or ()
         value["max_results"] = call.args.get("max_results", 0)
     try:
-        return shapes[tool].model_validate(value)
+        return _SHAPES[tool].model_validate(value)
     except ValidationError:
         return Failure(tool=tool)
 

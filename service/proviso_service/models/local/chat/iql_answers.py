@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 
 from proviso_service.models.local.chat.clause_queries import ClauseQuery
-from proviso_service.models.local.chat.evidence import Analysed, Analysis, Passage
-from proviso_service.models.local.chat.lexical import one_line
-from proviso_service.models.local.chat.rendering import bullets, counted, joined, name, place, quote
-from proviso_service.models.local.chat.sentences import plain, split_sentences
+from proviso_service.models.local.chat.evidence import Analysed, Analysis
+from proviso_service.models.local.chat.quoting import opening_of
+from proviso_service.models.local.chat.rendering import bullets, counted, joined, name, not_analysed, place, quote
 
 _MAX_QUOTES = 8
 _MAX_COMPARED = 12
-_MAX_QUOTE_CHARS = 500
 
 
 def iql_answer(asked: ClauseQuery, analysis: Analysis) -> str:
     """With quotes where anything matched; without a figure that the result does not hold."""
     body = _compared(asked, analysis) if asked.compares else _found(asked, analysis)
-    return body + _not_analysed(analysis)
+    return body + not_analysed(analysis.errors)
 
 
 def _found(asked: ClauseQuery, analysis: Analysis) -> str:
@@ -26,7 +24,7 @@ def _found(asked: ClauseQuery, analysis: Analysis) -> str:
     passages = "passage satisfies" if analysis.total_matches == 1 else "passages satisfy"
     more = analysis.total_matches - len(matches)
     rest = f"\n\n{counted(more, 'more passage')} not quoted here." if more > 0 else ""
-    lines = bullets(f"{place(one)}: {quote(_quoted(one), one.ref)}" for one in matches)
+    lines = bullets(f"{place(one)}: {quote(opening_of(one), one.ref)}" for one in matches)
     return f"{analysis.total_matches} {passages} the query {_shown(asked.iql)}:\n{lines}{rest}"
 
 
@@ -38,7 +36,7 @@ def _compared(asked: ClauseQuery, analysis: Analysis) -> str:
 
 
 def _line(document: Analysed) -> str:
-    said = next((f" {quote(_quoted(one), one.ref)}" for one in document.passages), "")
+    said = next((f" {quote(opening_of(one), one.ref)}" for one in document.passages), "")
     return f"{name(document.filename)}: {document.score:.2f}{said}"
 
 
@@ -57,21 +55,3 @@ def _shown(query: str) -> str:
 def _documents(analysis: Analysis) -> str:
     count = analysis.document_count - len(analysis.errors)
     return "the document" if count == 1 else f"the {count} documents"
-
-
-def _not_analysed(analysis: Analysis) -> str:
-    names = [name(one.filename or one.document_id) for one in analysis.errors]
-    return f"\n\nNot analysed: {joined(names)}." if names else ""
-
-
-def _quoted(passage: Passage) -> str:
-    """The first sentences of the passage, as many as a quote should have."""
-    sentences = split_sentences(passage.text, passage.heading)
-    whole = one_line(plain(passage.text))
-    best = sentences[0] if sentences else whole
-    for count in range(2, len(sentences) + 1):
-        longer = " ".join(sentences[:count])
-        if len(longer) > _MAX_QUOTE_CHARS or longer not in whole:
-            break
-        best = longer
-    return best

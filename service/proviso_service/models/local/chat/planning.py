@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proviso_service.models.local.chat.clause_queries import ClauseQuery
 from proviso_service.models.local.chat.evidence import (
+    CLASSIFY_TOOL,
     IQL_TOOL,
     LIST_TOOL,
     SEARCH_TOOL,
@@ -58,9 +58,9 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
 
 
 def _needs_listing(task: Task, tools: Tools) -> bool:
-    """A query is run on all documents where none is meant."""
-    runs_query = task.clauses is not None and IQL_TOOL in tools
-    return needs_listing(task) and (not runs_query or bool(task.mentions) or task.scope is Scope.EARLIER)
+    """Clauses are looked for in all documents where none is meant."""
+    is_analysed = _analysis(task, Target(), tools) is not None
+    return needs_listing(task) and (not is_analysed or bool(task.mentions) or task.scope is Scope.EARLIER)
 
 
 def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
@@ -69,9 +69,10 @@ def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) ->
     is tried once."""
     if len(evidence.calls) >= MAX_CALLS:
         return []
-    if task.clauses and evidence.analyses:
-        is_new = task.scope is Scope.VIEWED_FIRST and len(evidence.analyses) == 1
-        return [_accepted(_query(task.clauses, Target()), tools)] if is_new else []
+    if evidence.analyses or evidence.classified:
+        is_new = task.scope is Scope.VIEWED_FIRST and len(evidence.analyses) + len(evidence.classified) == 1
+        again = _analysis(task, Target(), tools)
+        return [_accepted(again, tools)] if again and is_new else []
     if task.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
     if not evidence.searches:
@@ -103,7 +104,7 @@ def _names(task: Task) -> str:
 
 def _is_settled(task: Task, target: Target) -> bool:
     """Nothing is left to look up: the documents meant are missing, not ready, or the list was the answer."""
-    if task.clauses is None and _is_about_documents(task, target):
+    if not task.is_about_clauses and _is_about_documents(task, target):
         return True
     return bool((target.missing or target.unready) and not target.documents)
 
@@ -128,10 +129,8 @@ def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, ans
 
 
 def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
-    if task.clauses and IQL_TOOL in tools:
-        compares_all = task.clauses.compares and not task.mentions
-        only_once = not evidence.has_called(IQL_TOOL)
-        return [_query(task.clauses, Target() if compares_all else target)] if only_once else []
+    if analysis := _analysis(task, target, tools):
+        return [] if evidence.has_called(analysis.name) else [analysis]
     if task.intent in (Intent.SHOW, Intent.SUMMARY):
         return _reading(task, target, evidence, tools)
     if evidence.has_called(SEARCH_TOOL):
@@ -182,8 +181,15 @@ def _comparison(task: Task, target: Target, evidence: Evidence) -> list[Call]:
     ]
 
 
-def _query(clauses: ClauseQuery, target: Target) -> Call:
-    return Call(IQL_TOOL, {"query": clauses.iql} | ({"document_ids": target.ids} if target.documents else {}))
+def _analysis(task: Task, target: Target, tools: Tools) -> Call | None:
+    """The one call that answers a question about clauses; None for other questions, and without the tool for it."""
+    where = {"document_ids": target.ids} if target.documents else {}
+    if task.asks_types and CLASSIFY_TOOL in tools:
+        return Call(CLASSIFY_TOOL, where)
+    if task.clauses and IQL_TOOL in tools:
+        compares_all = task.clauses.compares and not task.mentions
+        return Call(IQL_TOOL, {"query": task.clauses.iql} | ({} if compares_all else where))
+    return None
 
 
 def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> Call:

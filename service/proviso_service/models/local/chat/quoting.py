@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from proviso_service.models.local.chat.evidence import Passage
 from proviso_service.models.local.chat.lexical import content_stems, one_line, stems
 from proviso_service.models.local.chat.ranking import Scored, Wanted, quote_of
 from proviso_service.models.local.chat.rendering import bullets, place, quote
-from proviso_service.models.local.chat.sentences import plain
+from proviso_service.models.local.chat.sentences import plain, split_sentences
 
 _MAX_DOCUMENTS = 12
 _DOCUMENT_MARGIN = 0.25
@@ -13,6 +14,7 @@ _FIGURE_MARGIN = 0.4
 _SECOND_MARGIN = 0.08
 _CLAUSE_MARGIN = 0.3
 _MAX_CLAUSE_CHARS = 900
+_MAX_OPENING_CHARS = 500
 
 
 def stated(good: Sequence[Scored], wanted: Wanted) -> str:
@@ -51,6 +53,19 @@ def distinct(good: Sequence[Scored]) -> list[Scored]:
         if one.score >= floor:
             best.setdefault(id(one.passage), one)
     return list(best.values())
+
+
+def opening_of(passage: Passage) -> str:
+    """The first sentences of the passage, as many as a quote should have."""
+    sentences = split_sentences(passage.text, passage.heading)
+    whole = one_line(plain(passage.text))
+    best = sentences[0] if sentences else whole
+    for count in range(2, len(sentences) + 1):
+        longer = " ".join(sentences[:count])
+        if len(longer) > _MAX_OPENING_CHARS or longer not in whole:
+            break
+        best = longer
+    return best
 
 
 def _near(first: Scored, good: Sequence[Scored], margin: float, most: int) -> list[Scored]:

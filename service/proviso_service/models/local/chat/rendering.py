@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from proviso_service.models.local.chat.evidence import Listing, Passage
+from proviso_service.models.local.chat.evidence import Listing, NotAnalysed, Passage
 from proviso_service.models.local.chat.lexical import one_line
 
 _MAX_NAME_CHARS = 160
@@ -41,6 +41,12 @@ def joined(names: Sequence[str]) -> str:
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def not_analysed(documents: Sequence[NotAnalysed]) -> str:
+    """The paragraph that names them; empty when there are none."""
+    names = [name(one.filename or one.document_id) for one in documents]
+    return f"\n\nNot analysed: {joined(names)}." if names else ""
 
 
 def document_lines(listing: Listing) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.models.local.chat.clause_queries import ClauseQuery, clause_query
+from proviso_service.models.local.chat.clause_types import asks_for_types
 from proviso_service.models.local.chat.conversation import Conversation, ViewedDocument
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser
@@ -53,7 +54,7 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Task:
     """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`; `clauses` is the
-    IQL query for a question that one answers best."""
+    IQL query for a question that one answers best; `asks_types` when it asks which types of clauses there are."""
 
     intent: Intent
     question: str
@@ -64,10 +65,16 @@ class Task:
     section: str = ""
     viewed: ViewedDocument | None = None
     clauses: ClauseQuery | None = None
+    asks_types: bool = False
 
     @property
     def is_document_free(self) -> bool:
-        return self.intent in _DOCUMENT_FREE and self.clauses is None
+        return self.intent in _DOCUMENT_FREE and not self.is_about_clauses
+
+    @property
+    def is_about_clauses(self) -> bool:
+        """Whether it is answered by what clauses are, not by what they say."""
+        return self.clauses is not None or self.asks_types
 
     def subject(self, named: Sequence[Mention]) -> str:
         """The words that say what is looked for, without the documents `named`. A term in quotation marks counts as
@@ -110,6 +117,7 @@ def generalised(question: str, mentions: Sequence[Mention]) -> str:
 
 def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversation: Conversation) -> Task:
     topic = topic_of(without_mentions(question, mentions, "agreement"))
+    bare = without_mentions(question, mentions)
     section = _SECTION.search(question)
     return Task(
         intent=intent,
@@ -120,7 +128,8 @@ def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversa
         kind=kind_of(question, topic),
         section=section[1] if section else "",
         viewed=conversation.current.viewed,
-        clauses=clause_query(without_mentions(question, mentions)),
+        clauses=clause_query(bare),
+        asks_types=asks_for_types(bare),
     )
 
 

@@ -1,0 +1,187 @@
+"""Finding the clauses of given types: every passage of every document is judged by every type."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proviso_service.analysis.clause_types import ClauseTypes
+from proviso_service.analysis.document_scoring import DocumentScoring, Job, ScoredDocument
+from proviso_service.analysis.ports import ScoreStore
+from proviso_service.analysis.targets import Target, find_targets
+from proviso_service.matters.identifiers import uuid_of, uuids_of
+from proviso_service.matters.model import Chunk, chunk_id
+from proviso_service.matters.ports import MatterStore
+from proviso_service.settings import IqlSettings
+
+DEFAULT_MAX_CLAUSES = 200
+
+DOCUMENTS_AT_ONCE = 64
+"""Documents that are looked through in one step of the event loop."""
+
+_Numbers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyQuery:
+    """Empty `clause_types` mean the default ones, empty `document_ids` the whole matter. A clause is above
+    `min_confidence`, where None means what the settings say of matches. At most `max_clauses` are returned, the best of
+    each type."""
+
+    matter_id: str
+    clause_types: Sequence[str] = ()
+    document_ids: Sequence[str] = ()
+    min_confidence: float | None = None
+    max_clauses: int = DEFAULT_MAX_CLAUSES
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A passage that is of a type; one of several types is a clause of each."""
+
+    clause_type: str
+    confidence: float
+    document_id: str
+    filename: str
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    clause_type: str
+    clauses: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyOutcome:
+    """`clauses` by document and position; `counts`, in the order of the request, are of all that were found. `failed`
+    are the documents that were not analysed, each with its error."""
+
+    query: ClassifyQuery
+    model: str
+    clauses: tuple[Clause, ...]
+    counts: tuple[TypeCount, ...]
+    failed: tuple[Target, ...]
+
+    @property
+    def total_found(self) -> int:
+        return sum(count.clauses for count in self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    """Passages of types, as arrays of one length: which document, which passage of it, which type, how surely."""
+
+    documents: _Numbers
+    ordinals: _Numbers
+    types: _Numbers
+    scores: NDArray[np.float32]
+
+    def best(self, most: int) -> "_Hits":
+        """At most so many, chosen as `by_turns` orders them; by document, position and type."""
+        surest = np.argsort(-self.scores, kind="stable")
+        turns = np.empty(len(surest), dtype=np.intp)
+        for kind in np.unique(self.types):
+            of_kind = np.flatnonzero(self.types[surest] == kind)
+            turns[of_kind] = np.arange(len(of_kind))
+        kept = surest[np.argsort(turns, kind="stable")[:most]]
+        order = kept[np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))]
+        return _Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
+
+
+def by_turns(clauses: Sequence[Clause]) -> list[Clause]:
+    """The surest of each type, then the second surest of each, and so on; the surest of a turn first. Where not all can
+    be shown, no type crowds out another."""
+    surest = sorted(clauses, key=lambda clause: -clause.confidence)
+    seen = Counter[str]()
+    turns: list[tuple[int, Clause]] = []
+    for clause in surest:
+        turns.append((seen[clause.clause_type], clause))
+        seen[clause.clause_type] += 1
+    return [clause for _, clause in sorted(turns, key=lambda turn: turn[0])]
+
+
+class Classification:
+    """Classifies through the scores of statements, which it shares with queries."""
+
+    def __init__(
+        self,
+        store: MatterStore,
+        scores: ScoreStore,
+        documents: DocumentScoring,
+        clause_types: ClauseTypes,
+        settings: IqlSettings,
+    ) -> None:
+        self._store = store
+        self._scores = scores
+        self._documents = documents
+        self._clause_types = clause_types
+        self._min_confidence = settings.min_score
+
+    async def classify(self, tenant: str, query: ClassifyQuery) -> ClassifyOutcome:
+        """Documents that can't be analysed are named and spoil nothing; when none could be for one of the errors that a
+        caller is told about, that is raised.
+
+        Raises InvalidRequest, MatterNotFound and NoReadyDocuments."""
+        matter_id = uuid_of("matter_id", query.matter_id)
+        document_ids = uuids_of("document_ids", query.document_ids)
+        statements = self._clause_types.statements(query.clause_types)
+        targets = await find_targets(self._store, tenant, matter_id, document_ids)
+        scored = await self._documents.all(Job(tenant, tuple(dict.fromkeys(statements.values())), targets))
+        least = self._min_confidence if query.min_confidence is None else query.min_confidence
+        hits = await _hits(scored, tuple(statements.values()), least)
+        return ClassifyOutcome(
+            query=query,
+            model=self._documents.model_id,
+            clauses=await self._clauses(tenant, targets, tuple(statements), hits.best(query.max_clauses)),
+            counts=tuple(_counts(hits, tuple(statements))),
+            failed=tuple(replace(one.target, error=one.error) for one in scored if one.error),
+        )
+
+    async def _clauses(
+        self, tenant: str, targets: Sequence[Target], names: Sequence[str], hits: _Hits
+    ) -> tuple[Clause, ...]:
+        """A document that was deleted meanwhile has none."""
+        found = [
+            (targets[document], chunk_id(targets[document].document_id, ordinal), names[kind], score)
+            for document, ordinal, kind, score in zip(
+                hits.documents.tolist(), hits.ordinals.tolist(), hits.types.tolist(), hits.scores.tolist(), strict=True
+            )
+        ]
+        chunks = await self._scores.matched_chunks(tenant, list(dict.fromkeys(key for _, key, _, _ in found)))
+        return tuple(
+            Clause(name, score, target.document_id, target.filename, chunks[key])
+            for target, key, name, score in found
+            if key in chunks
+        )
+
+
+async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> _Hits:
+    """What is above `least`; the i-th of `statements` is that of the i-th type."""
+    documents, ordinals, types, scores = [], [], [], []
+    for number, one in enumerate(scored):
+        if number % DOCUMENTS_AT_ONCE == 0:
+            await asyncio.sleep(0)  # other work on the event loop gets its turn
+        if not one.error:
+            by_type = np.stack([one.scores[statement] for statement in statements])
+            kinds, places = np.nonzero(by_type > least)
+            documents.append(np.full(len(kinds), one.target.index, dtype=np.intp))
+            ordinals.append(places)
+            types.append(kinds)
+            scores.append(by_type[kinds, places])
+    return _Hits(_joined(documents), _joined(ordinals), _joined(types), np.concatenate([np.empty(0, "f4"), *scores]))
+
+
+def _joined(parts: Sequence[_Numbers]) -> _Numbers:
+    return np.concatenate([np.empty(0, dtype=np.intp), *parts])
+
+
+def _counts(hits: _Hits, names: Sequence[str]) -> list[TypeCount]:
+    counts = np.bincount(hits.types, minlength=len(names))
+    holders = np.unique(np.stack([hits.types, hits.documents]), axis=1)[0]
+    documents = np.bincount(holders, minlength=len(names))
+    return [TypeCount(name, int(counts[i]), int(documents[i])) for i, name in enumerate(names)]

@@ -1,0 +1,160 @@
+"""Answering a question with a span of the documents' text."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proviso_service.analysis.targets import Target, find_targets
+from proviso_service.errors import InvalidRequest, TooBusy
+from proviso_service.matters.identifiers import uuid_of, uuids_of
+from proviso_service.matters.model import SearchHit, SearchQuery, StoredChunk
+from proviso_service.matters.ports import MatterStore
+from proviso_service.matters.retrieval import Retriever
+from proviso_service.models.ports import AnswerExtractor, AnswerSpan, Passage
+from proviso_service.settings import ExtractionSettings
+
+DEFAULT_MAX_ALTERNATIVES = 3
+
+NOT_FOUND = "Not found in the documents"
+
+_OUTER_MARKS = " .,;:()[]\"'\u201c\u201d\u2018\u2019"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractQuery:
+    """Empty `document_ids` mean the whole matter; `min_confidence` None means what the settings say."""
+
+    matter_id: str
+    question: str
+    document_ids: Sequence[str] = ()
+    min_confidence: float | None = None
+    max_alternatives: int = DEFAULT_MAX_ALTERNATIVES
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCitation:
+    """A passage that holds an answer, from `start` to `end` in the document's text; `relevance` is that of the passage
+    to the question, `confidence` that of the answer there. All in [0, 1]."""
+
+    stored: StoredChunk
+    relevance: float
+    start: int
+    end: int
+    confidence: float
+
+    @property
+    def text(self) -> str:
+        chunk = self.stored.chunk
+        return chunk.text[self.start - chunk.start : self.end - chunk.start]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one or more passages say in the same words, the surest first."""
+
+    citations: tuple[AnswerCitation, ...]
+
+    @property
+    def text(self) -> str:
+        return self.citations[0].text
+
+    @property
+    def confidence(self) -> float:
+        return self.citations[0].confidence
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractOutcome:
+    """`answer` is None where nothing is sure enough; `alternatives` are other answers, best first. `failed` are the
+    documents that could not be read, each with its error."""
+
+    query: ExtractQuery
+    model: str
+    answer: Answer | None
+    alternatives: tuple[Answer, ...]
+    failed: tuple[Target, ...]
+
+
+class Extraction:
+    """Finds the passages that a question is about and has the extractor look for the answer in them; a bounded number
+    of questions at once."""
+
+    def __init__(
+        self, store: MatterStore, retriever: Retriever, extractor: AnswerExtractor, settings: ExtractionSettings
+    ) -> None:
+        self._store = store
+        self._retriever = retriever
+        self._extractor = extractor
+        self._settings = settings
+        self._running = asyncio.Semaphore(settings.max_running)
+
+    async def extract(self, tenant: str, query: ExtractQuery) -> ExtractOutcome:
+        """Raises InvalidRequest, MatterNotFound, NoReadyDocuments, what the extractor raises, and TooBusy when there is
+        no answer within the time limit."""
+        matter_id = uuid_of("matter_id", query.matter_id)
+        document_ids = uuids_of("document_ids", query.document_ids)
+        if not query.question.strip():
+            raise InvalidRequest.of("question", "must not be blank")
+        try:
+            async with asyncio.timeout(self._settings.time_limit_s), self._running:
+                targets = await find_targets(self._store, tenant, matter_id, document_ids)
+                return await self._extract(tenant, matter_id, query, targets)
+        except TimeoutError as error:
+            raise TooBusy("Finding the answer took too long; try again shortly", retry_after_s=1.0) from error
+
+    async def _extract(
+        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
+    ) -> ExtractOutcome:
+        hits = await self._passages(tenant, matter_id, query, targets)
+        passages = [Passage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
+        found = await self._extractor.extract(query.question, passages) if passages else ()
+        answers = _answers(hits, found)
+        least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence
+        is_found = bool(answers) and answers[0].confidence >= least
+        others = answers[1:] if is_found else answers
+        return ExtractOutcome(
+            query=query,
+            model=self._extractor.model_id,
+            answer=answers[0] if is_found else None,
+            alternatives=tuple(others[: query.max_alternatives]),
+            failed=tuple(target for target in targets if target.error),
+        )
+
+    async def _passages(
+        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
+    ) -> Sequence[SearchHit]:
+        """Whatever is nearest, however far: whether it answers is for the extractor to say."""
+        readable = [target.document_id for target in targets if not target.error]
+        if not readable:
+            return ()
+        search = SearchQuery(
+            matter_id=matter_id,
+            query=query.question,
+            max_results=self._settings.passages,
+            threshold=0,
+            document_ids=readable if query.document_ids else (),
+        )
+        return (await self._retriever.search(tenant, search)).hits
+
+
+def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[Answer]:
+    """Best first; of equally sure ones that of the more relevant passage. Answers in the same words are one."""
+    citations = [_citation(hit, span) for hit, spans in zip(hits, found, strict=True) for span in spans]
+    citations.sort(key=lambda one: (-one.confidence, -one.relevance))
+    same: dict[str, list[AnswerCitation]] = {}
+    for citation in citations:
+        same.setdefault(_key(citation.text), []).append(citation)
+    return [Answer(tuple(group)) for group in same.values()]
+
+
+def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:
+    chunk = hit.stored.chunk
+    if not (0 <= span.start < span.end <= len(chunk.text) and 0 <= span.score <= 1):
+        raise ValueError("an extractor gives spans within their passage, with scores within 0 and 1")
+    relevance = hit.similarity if hit.rerank_score is None else hit.rerank_score
+    return AnswerCitation(hit.stored, relevance, chunk.start + span.start, chunk.start + span.end, span.score)
+
+
+def _key(answer: str) -> str:
+    """Without regard to case, white space and the marks around."""
+    return " ".join(answer.casefold().split()).strip(_OUTER_MARKS)

@@ -1,0 +1,58 @@
+"""Clauses by their types."""
+
+from collections.abc import Sequence
+
+from proviso.v1 import tools_pb2 as pb
+from proviso_service.analysis.classification import ClassifyOutcome, Clause, by_turns
+from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
+from proviso_service.api.convert.search import citation, document_error
+from proviso_service.matters.model import chunk_id
+
+_FRAME_BYTES = 6
+"""What an item of a list takes beside its own bytes, at most."""
+
+
+def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
+    """Where the answer would be too large, it has fewer clauses, the best of each type."""
+    answer = pb.ClassifyResponse(
+        total_found=outcome.total_found,
+        clause_types_searched=[count.clause_type for count in outcome.counts],
+        truncated=len(outcome.clauses) < outcome.total_found,
+        document_errors=[document_error(target) for target in outcome.failed],
+        model=outcome.model,
+        counts=[
+            pb.ClauseTypeCount(clause_type=one.clause_type, clauses=one.clauses, documents=one.documents)
+            for one in outcome.counts
+        ],
+    )
+    fit(answer, "document_errors")
+    answer.clauses.extend(_fitting(outcome.clauses, MAX_ANSWER_BYTES - answer.ByteSize()))
+    answer.truncated |= len(answer.clauses) < len(outcome.clauses)
+    return answer
+
+
+def _clause(clause: Clause) -> pb.ClassifiedClause:
+    chunk = clause.chunk
+    return pb.ClassifiedClause(
+        clause_type=clause.clause_type,
+        confidence=clause.confidence,
+        text_excerpt=chunk.text,
+        document_id=clause.document_id,
+        filename=clause.filename,
+        start=chunk.start,
+        end=chunk.end,
+        chunk_id=chunk_id(clause.document_id, chunk.ordinal),
+        citation=citation(clause.document_id, clause.filename, chunk),
+    )
+
+
+def _fitting(clauses: Sequence[Clause], room: int) -> list[pb.ClassifiedClause]:
+    """As many as fit into so many bytes, the best of each type, in their order."""
+    kept: dict[int, pb.ClassifiedClause] = {}
+    for clause in by_turns(clauses):
+        kept[id(clause)] = _clause(clause)
+        room -= kept[id(clause)].ByteSize() + _FRAME_BYTES
+        if room < 0:
+            del kept[id(clause)]
+            break
+    return [kept[id(clause)] for clause in clauses if id(clause) in kept]

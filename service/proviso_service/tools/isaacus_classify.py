@@ -1,0 +1,181 @@
+"""The tool `isaacus_classify`: which types of clauses there are, and where."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from proviso_service.analysis.classification import (
+    Classification,
+    ClassifyOutcome,
+    ClassifyQuery,
+    Clause,
+    TypeCount,
+    by_turns,
+)
+from proviso_service.analysis.clause_types import DEFAULT_CLAUSE_TYPES
+from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
+from proviso_service.tools.excerpts import best_part, excerpt_of, stems_of
+from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
+from proviso_service.tools.rendering import MIN_TEXT_CHARS, fair_share, first_fitting, to_json
+
+MAX_CLAUSES = 100
+"""The whole result is part of the turn's events; the model is shown less of it."""
+
+MAX_CLAUSE_TYPES = 50
+_TYPES_SHARE = 0.45
+_ABSENT_SHARE = 0.15
+_SCORE_DIGITS = 2
+
+DESCRIPTION = f"""\
+Find out which types of clauses the matter's documents have: how many of each type, in how many documents, and the \
+passages. Every passage is judged by every type; confidences are 0 to 1, passages above 0.5 count.
+Use it when users ask "What types of clauses are here?" or "Which of these clauses are in the lease?", or want an \
+overview of the clauses. Without clause_types it looks for: {", ".join(DEFAULT_CLAUSE_TYPES)}.
+Do not use it to find clauses of one kind or by criteria ("Find termination clauses", isaacus_iql), for "Search for \
+references to payment" (isaacus_search), "What is the notice period?" (isaacus_extract) or "Show me the full document" \
+(get_document_text).
+When [CONTEXT] includes document_id, use document_ids=[document_id]; when it has matter_id only, omit document_ids. \
+Cite a clause by its ref."""
+
+ClauseType = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class IsaacusClassifyArgs(ToolArgs):
+    clause_types: list[ClauseType] | None = Field(
+        default=None,
+        max_length=MAX_CLAUSE_TYPES,
+        description='Clause types, such as "Indemnity", or sentences; the usual types when left out.',
+    )
+    document_ids: list[str] | None = Field(
+        default=None, max_length=MAX_DOCUMENT_IDS, description="Documents to read; all of the matter when left out."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyResult:
+    """Clauses by type."""
+
+    outcome: ClassifyOutcome
+
+    @property
+    def found(self) -> bool:
+        return self.outcome.total_found > 0
+
+    def data(self) -> dict[str, Any]:
+        outcome = self.outcome
+        return {
+            "clauses": [_clause(clause) for clause in outcome.clauses],
+            "total_found": outcome.total_found,
+            "clause_types_searched": [count.clause_type for count in outcome.counts],
+            "counts": [
+                {"clause_type": one.clause_type, "clauses": one.clauses, "documents": one.documents}
+                for one in outcome.counts
+            ],
+            "truncated": len(outcome.clauses) < outcome.total_found,
+            "model": outcome.model,
+            "document_errors": [error_data(target) for target in outcome.failed],
+        }
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        """The types that were found with their counts, then of each type its surest clause, cut to the part that is
+        about it, then the second surest and so on, while there is room."""
+        types, frame = self._frame(max_chars)
+        passages: dict[str, list[dict[str, Any]]] = {one["clause_type"]: one["passages"] for one in types}
+        waiting = [clause for clause in by_turns(self.outcome.clauses) if clause.clause_type in passages]
+        room = max_chars - len(to_json(frame))
+        is_whole = len(waiting) == self.outcome.total_found and len(self.outcome.failed) <= MAX_ERRORS_SHOWN
+        for position, clause in enumerate(waiting):
+            part = _part(clause, room, len(waiting) - position)
+            if part is None:
+                is_whole = False
+                break
+            is_whole = is_whole and part.text == clause.chunk.text
+            passages[clause.clause_type].append(_cited(number(part), clause, part))
+            room -= len(to_json(passages[clause.clause_type][-1])) + 1
+        return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
+
+    def _frame(self, max_chars: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """(types that were found, everything but their clauses); of very many types the first."""
+        counts, failed = self.outcome.counts, self.outcome.failed
+        found = [_type(count) for count in counts if count.clauses]
+        absent = [count.clause_type for count in counts if not count.clauses]
+        shown = first_fitting(found, int(max_chars * _TYPES_SHARE))
+        return shown, {
+            "total_found": self.outcome.total_found,
+            "types_searched": len(counts),
+            "types_found": len(found),
+            "clause_types": shown,
+            "not_found": first_fitting(absent, int(max_chars * _ABSENT_SHARE)),
+            "document_errors": [error_data(target) for target in failed[:MAX_ERRORS_SHOWN]],
+            "truncated": False,
+        }
+
+
+class IsaacusClassify:
+    """Classifies the clauses of the matter's documents."""
+
+    name = "isaacus_classify"
+    description = DESCRIPTION
+    args = IsaacusClassifyArgs
+    needs_matter = True
+    is_retrieval = False
+
+    def __init__(self, classification: Classification) -> None:
+        self._classification = classification
+
+    async def run(self, scope: ToolScope, args: IsaacusClassifyArgs) -> ClassifyResult:
+        query = ClassifyQuery(
+            matter_id=matter_of(scope),
+            clause_types=tuple(args.clause_types or ()),
+            document_ids=tuple(args.document_ids or ()),
+            max_clauses=MAX_CLAUSES,
+        )
+        return ClassifyResult(await self._classification.classify(scope.caller.tenant, query))
+
+
+def _part(clause: Clause, room: int, waiting: int) -> Passage | None:
+    """The part of the clause that is most about its type, so long that those `waiting` get a fair share of the
+    `room`."""
+    chunk = clause.chunk
+    passage = Passage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    share = fair_share(room, waiting, _cited(1_000, clause, replace(passage, text="")), MIN_TEXT_CHARS)
+    stems = stems_of(clause.clause_type)
+    return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share, MIN_TEXT_CHARS)
+
+
+def _clause(clause: Clause) -> dict[str, Any]:
+    chunk = clause.chunk
+    return {
+        "clause_type": clause.clause_type,
+        "confidence": clause.confidence,
+        "text_excerpt": chunk.text,
+        "document_id": clause.document_id,
+        "filename": clause.filename,
+        "start": chunk.start,
+        "end": chunk.end,
+        "page": chunk.page,
+        "heading": chunk.heading,
+        "permalink": f"cite:{clause.document_id}@{chunk.start}-{chunk.end}",
+    }
+
+
+def _type(count: TypeCount) -> dict[str, Any]:
+    return {
+        "clause_type": count.clause_type,
+        "clauses": count.clauses,
+        "documents": count.documents,
+        "passages": [],
+    }
+
+
+def _cited(ref: int, clause: Clause, part: Passage) -> dict[str, Any]:
+    """What the model needs of a clause; characters are dear."""
+    return {
+        "ref": ref,
+        "filename": part.filename,
+        "heading": part.heading,
+        "confidence": round(clause.confidence, _SCORE_DIGITS),
+        "text": part.text,
+    }

@@ -1,0 +1,174 @@
+"""The tool `isaacus_extract`: the answer to a question, as a span of the documents' text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import Field
+
+from proviso_service.analysis.extraction import (
+    NOT_FOUND,
+    Answer,
+    AnswerCitation,
+    Extraction,
+    ExtractOutcome,
+    ExtractQuery,
+)
+from proviso_service.matters.model import Span
+from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
+from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, excerpt_of, part_around
+from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
+from proviso_service.tools.rendering import fair_share, to_json
+
+MAX_QUESTION_SHOWN = 300
+MAX_ANSWER_SHOWN = 600
+_SCORE_DIGITS = 3
+
+DESCRIPTION = """\
+Answer a question with the exact words of the matter's documents: one figure, date, name or short statement, with a \
+confidence from 0 to 1 (above 0.7 is high, below 0.5 low) and the passage that holds it. Where no document answers it, \
+it says so.
+Use it when users ask for one fact: "What is the notice period?", "Which law governs the lease?"
+Do not use it to find clauses by criteria ("Find termination clauses", isaacus_iql), for "What types of clauses are \
+here?" (isaacus_classify), "Search for references to payment" (isaacus_search) or "Show me the full document" \
+(get_document_text).
+When [CONTEXT] includes document_id, use document_ids=[document_id]; when it has matter_id only, omit document_ids. \
+Quote from `text` and cite by its ref; say that you are not sure where the confidence is low."""
+
+
+class IsaacusExtractArgs(ToolArgs):
+    question: str = Field(min_length=1, max_length=2_000, description="The question, in natural language.")
+    document_ids: list[str] | None = Field(
+        default=None, max_length=MAX_DOCUMENT_IDS, description="Documents to read; all of the matter when left out."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractResult:
+    """The answer, where there is one, and others that were found."""
+
+    outcome: ExtractOutcome
+
+    @property
+    def found(self) -> bool:
+        """Also where nothing is sure enough: there are passages to read."""
+        return bool(self.outcome.answer or self.outcome.alternatives)
+
+    def data(self) -> dict[str, Any]:
+        answer, outcome = self.outcome.answer, self.outcome
+        return {
+            "answer": answer.text if answer else NOT_FOUND,
+            "confidence": answer.confidence if answer else 0,
+            "citations": [_citation(one) for one in answer.citations] if answer else [],
+            "question": outcome.query.question,
+            "found": answer is not None,
+            "alternatives": [
+                {"answer": other.text, "confidence": other.confidence, "citation": _citation(other.citations[0])}
+                for other in outcome.alternatives
+            ],
+            "model": outcome.model,
+            "document_errors": [error_data(target) for target in outcome.failed],
+        }
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        """The answer and its surest passage, then the other answers, then where else the answer stands, while there is
+        room; of each passage the part around the answer."""
+        answer, failed = self.outcome.answer, self.outcome.failed
+        frame: dict[str, Any] = {
+            "question": self.outcome.query.question[:MAX_QUESTION_SHOWN],
+            "found": answer is not None,
+            "answer": answer.text[:MAX_ANSWER_SHOWN] if answer else NOT_FOUND,
+            "confidence": round(answer.confidence, _SCORE_DIGITS) if answer else 0,
+            "citations": [],
+            "alternatives": [],
+            "document_errors": [error_data(target) for target in failed[:MAX_ERRORS_SHOWN]],
+            "truncated": False,
+        }
+        is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
+        is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
+        return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
+
+    def _add_passages(self, frame: dict[str, Any], number: Number, room: int) -> bool:
+        """Whether all are there, whole."""
+        waiting = list(self._by_weight())
+        is_whole = True
+        for position, (place, answer, citation) in enumerate(waiting):
+            passage = _passage(citation)
+            empty = _shown(1_000, answer, replace(passage, text=""))
+            share = fair_share(room, len(waiting) - position, empty, MIN_EXCERPT_CHARS)
+            part = _around(passage, citation, share)
+            if part is None:
+                return False
+            is_whole = is_whole and part.text == passage.text
+            frame[place].append(_shown(number(part), answer, part))
+            room -= len(to_json(frame[place][-1])) + 1
+        return is_whole
+
+    def _by_weight(self) -> Iterator[tuple[str, Answer | None, AnswerCitation]]:
+        """(where it is shown, the answer where it is another one, the passage)."""
+        answer = self.outcome.answer
+        if answer:
+            yield "citations", None, answer.citations[0]
+        for other in self.outcome.alternatives:
+            yield "alternatives", other, other.citations[0]
+        if answer:
+            yield from (("citations", None, citation) for citation in answer.citations[1:])
+
+
+class IsaacusExtract:
+    """Answers questions out of the matter's documents."""
+
+    name = "isaacus_extract"
+    description = DESCRIPTION
+    args = IsaacusExtractArgs
+    needs_matter = True
+    is_retrieval = True
+
+    def __init__(self, extraction: Extraction) -> None:
+        self._extraction = extraction
+
+    async def run(self, scope: ToolScope, args: IsaacusExtractArgs) -> ExtractResult:
+        query = ExtractQuery(matter_of(scope), args.question, tuple(args.document_ids or ()))
+        return ExtractResult(await self._extraction.extract(scope.caller.tenant, query))
+
+
+def _passage(citation: AnswerCitation) -> Passage:
+    stored, chunk = citation.stored, citation.stored.chunk
+    return Passage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+
+
+def _around(passage: Passage, citation: AnswerCitation, max_chars: int) -> Passage | None:
+    answer = Span(citation.start - passage.start, citation.end - passage.start)
+    return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars)
+
+
+def _citation(citation: AnswerCitation) -> dict[str, Any]:
+    stored, chunk = citation.stored, citation.stored.chunk
+    return {
+        "document_id": stored.document_id,
+        "chunk_id": stored.chunk_id,
+        "filename": stored.filename,
+        "text_excerpt": chunk.text,
+        "relevance_score": round(citation.relevance, _SCORE_DIGITS),
+        "answer_start": citation.start,
+        "answer_end": citation.end,
+        "page": chunk.page,
+        "heading": chunk.heading,
+        "section_path": list(chunk.section_path),
+        "permalink": f"cite:{stored.document_id}@{citation.start}-{citation.end}",
+    }
+
+
+def _shown(ref: int, answer: Answer | None, part: Passage) -> dict[str, Any]:
+    said = {"answer": answer.text[:MAX_ANSWER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
+    place = {"page": part.page} if part.page else {}
+    return {
+        "ref": ref,
+        **said,
+        "document_id": part.document_id,
+        "filename": part.filename,
+        "heading": part.heading,
+        **place,
+        "text": part.text,
+    }
