@@ -11,7 +11,8 @@ import pytest
 
 from proviso.v1 import matters_pb2
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from tests.support.endless_process import endless_service
+from tests.support.changes import database_changes
+from tests.support.endless_process import EndlessService, endless_service
 from tests.support.processes import children_of, ended
 from tests.support.running import AGREEMENT, running_service
 
@@ -22,10 +23,10 @@ DOCUMENTS = {f"{number}.txt": f"Agreement {number}.\n\n" + f"{AGREEMENT}\n" * 5 
 
 
 @asynccontextmanager
-async def killed_service(data_dir: Path, models_dir: Path) -> "AsyncIterator[MatterServiceAsyncStub]":
+async def killed_service(data_dir: Path, models_dir: Path) -> AsyncIterator[EndlessService]:
     """The service, which is killed at the end of the block and leaves no process behind."""
     async with endless_service(data_dir, models_dir) as doomed:
-        yield MatterServiceStub(doomed.channel)
+        yield doomed
         children = children_of(doomed.process.pid)
         doomed.process.kill()
         await doomed.process.wait()
@@ -46,12 +47,6 @@ async def upload(matters: "MatterServiceAsyncStub", matter_id: str, filename: st
     return (await matters.UploadDocument(iter(request))).document.document_id
 
 
-async def until_cleared(state: Path) -> None:
-    async with asyncio.timeout(30):
-        while _count(state, "leftovers") or _count(state, "matters WHERE deleted"):  # noqa: ASYNC110  # nobody tells
-            await asyncio.sleep(0.05)
-
-
 def _count(state: Path, rows: str) -> int:
     with closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True)) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608
@@ -60,7 +55,8 @@ def _count(state: Path, rows: str) -> int:
 @pytest.mark.timeout(300)  # on a busy machine
 async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_path: Path, models_dir: Path) -> None:
     data_dir = tmp_path / "data"
-    async with killed_service(data_dir, models_dir) as matters:
+    async with killed_service(data_dir, models_dir) as service:
+        matters: MatterServiceAsyncStub = MatterServiceStub(service.channel)
         matter_id, doomed = await create_matter(matters), await create_matter(matters)
         uploads = {name: await upload(matters, matter_id, name) for name in DOCUMENTS}
         for name in DOCUMENTS:
@@ -68,23 +64,30 @@ async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_pat
         async for state in matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
             if state.chunks_done:
                 break
-    async with killed_service(data_dir, models_dir) as matters:
+    async with killed_service(data_dir, models_dir) as service:
+        matters = MatterServiceStub(service.channel)
         async for _ in matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
             pass
         deletion = matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=uploads.pop("0.txt"))
         await matters.DeleteDocument(deletion)
         deleting = matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=doomed))
         async with asyncio.timeout(30):
-            while not (deleting.done() or _count(data_dir / "state.sqlite3", "matters WHERE deleted")):  # noqa: ASYNC110  # as above
-                await asyncio.sleep(0)
-    async with running_service(data_dir, models_dir) as service:
-        documents = await service.wait_until_ready(matter_id)
-        assert {document.filename: document.document_id for document in documents} == uploads
-        listed = await service.matters.ListMatters(matters_pb2.ListMattersRequest())
-        assert [matter.matter_id for matter in listed.matters] == [matter_id]
-        await until_cleared(data_dir / "state.sqlite3")
-        passages = sum(document.chunk_count for document in documents)
-        assert _count(data_dir / "state.sqlite3", "chunks") == passages > 0
-        assert _count(data_dir / "state.sqlite3", "chunk_words_docsize") == passages
+            await service.has_deleted(doomed)
+    deleting.cancel()
+    state = data_dir / "state.sqlite3"
+
+    async def all_is_cleared() -> bool:
+        return not (_count(state, "leftovers") or _count(state, "matters WHERE deleted"))
+
+    with database_changes() as changes:
+        async with running_service(data_dir, models_dir) as restarted:
+            documents = await restarted.wait_until_ready(matter_id)
+            assert {document.filename: document.document_id for document in documents} == uploads
+            listed = await restarted.matters.ListMatters(matters_pb2.ListMattersRequest())
+            assert [matter.matter_id for matter in listed.matters] == [matter_id]
+            await changes.until(all_is_cleared)
+            passages = sum(document.chunk_count for document in documents)
+            assert _count(state, "chunks") == passages > 0
+            assert _count(state, "chunk_words_docsize") == passages
     blobs = {path.name for path in (data_dir / "blobs").rglob("*") if path.is_file()}
     assert blobs == set(uploads.values())

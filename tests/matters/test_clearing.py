@@ -31,16 +31,11 @@ class Away:
 
 async def until_left(world: MattersWorld, leftovers: int) -> None:
     """Waits until so many rows are left to be cleared."""
-    async with asyncio.timeout(10):
-        while (await inventory(world)).rows["leftovers"] != leftovers:  # noqa: ASYNC110  # nobody announces it
-            await asyncio.sleep(0.005)
 
+    async def are_left() -> bool:
+        return (await inventory(world)).rows["leftovers"] == leftovers
 
-async def cleared(world: MattersWorld) -> None:
-    """Waits until the task has cleared everything."""
-    async with asyncio.timeout(10):
-        while await world.store.leftovers(1) or await world.store.deleted_matters():  # noqa: ASYNC110  # as above
-            await asyncio.sleep(0.005)
+    await world.changes.until(are_left)
 
 
 async def ingested(world: MattersWorld, *filenames: str) -> tuple[Matter, list[Document]]:
@@ -65,7 +60,7 @@ async def test_a_deletion_succeeds_and_is_finished_later_when_a_part_is_away(
     await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
     with pytest.raises(DocumentNotFound):
         await world.matters.get_document(TENANT, matter.matter_id, document.document_id)
-    await cleared(world)
+    await world.cleared()
     assert (await check_sound(world)).documents == ()
 
 
@@ -80,7 +75,7 @@ async def test_a_matters_deletion_succeeds_and_is_finished_later_when_the_index_
     await world.matters.delete(TENANT, matter.matter_id)
     with pytest.raises(MatterNotFound):
         await world.matters.get(TENANT, matter.matter_id)
-    await cleared(world)
+    await world.cleared()
     assert (await check_sound(world)).documents == (kept,)
 
 
@@ -104,7 +99,7 @@ async def test_what_cannot_be_cleared_does_not_keep_the_rest(
         await world.matters.delete_document(TENANT, document.matter_id, document.document_id)
     await until_left(world, 1)
     stuck.clear()
-    await cleared(world)
+    await world.cleared()
     assert (await check_sound(world)).documents == ()
 
 
@@ -121,7 +116,7 @@ async def test_the_next_start_clears_what_a_process_has_left(
     await world.store.begin_upload(TENANT, matter.matter_id, "half-done")
     await world.blobs.put(TENANT, "half-done", pieces(b"bytes"))
     async with world.running():
-        await cleared(world)
+        await world.cleared()
         assert (await check_sound(world)).documents == (kept,)
 
 
@@ -146,7 +141,7 @@ async def test_the_start_does_not_wait_for_the_clearing(
     assert len(await world.store.leftovers(10)) == 1
     monkeypatch.undo()
     async with world.running():
-        await cleared(world)
+        await world.cleared()
 
 
 async def test_an_upload_under_way_is_left_alone(world: MattersWorld) -> None:
@@ -160,7 +155,7 @@ async def test_an_upload_under_way_is_left_alone(world: MattersWorld) -> None:
     upload = asyncio.create_task(world.matters.upload(TENANT, UploadHeader(matter.matter_id, "slow.md"), slow()))
     await until_left(world, 1)
     await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
-    await cleared(world)
+    await world.cleared()
     stored.set()
     await upload
     await world.settled(matter)

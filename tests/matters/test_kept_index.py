@@ -51,12 +51,6 @@ async def assert_right(index: KeptIndex, document: Document, vectors: Vectors = 
     assert found(hits) == nearest(document, vectors, QUERY, 10)
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Of what happens after the index is whole."""
-    while not condition():  # noqa: ASYNC110  files tell nobody when they go
-        await asyncio.sleep(0.01)
-
-
 async def progress_of(index: KeptIndex) -> list[RebuildProgress]:
     return [progress async for progress in index.rebuild()]
 
@@ -142,7 +136,7 @@ async def test_a_damaged_index_is_built_anew_while_searches_are_answered(
         await index.until_whole()
         await assert_right(index, document)
         assert len(await vectors_of(index)) == len(VECTORS)
-        await until(lambda: len(list(world.vectors.glob("generation-*"))) == 1)
+        await world.until(lambda: len(list(world.vectors.glob("generation-*"))) == 1)
     assert len(logged(caplog, "vector_index_rebuilding")) + len(logged(caplog, "vector_index_repaired")) == 1
 
 
@@ -154,7 +148,7 @@ async def test_an_index_of_another_model_or_layout_is_built_anew(
     world.layout = replace(world.layout, collections=2)
     async with world.running() as index:
         await assert_right(index, document)
-        await until(lambda: logged(caplog, "vector_index_rebuilt") != [])
+        await world.until(lambda: logged(caplog, "vector_index_rebuilt") != [])
     (line,) = logged(caplog, "vector_index_rebuilding")
     assert "other settings" in line
     (line,) = logged(caplog, "vector_index_rebuilt")
@@ -172,7 +166,7 @@ async def test_an_index_of_an_earlier_version_is_built_anew_and_its_files_go(
     async with world.running() as index:
         await assert_right(index, document)
         left = {"current", "generation-1", "letter.txt"}
-        await until(lambda: {path.name for path in world.vectors.iterdir()} == left)
+        await world.until(lambda: {path.name for path in world.vectors.iterdir()} == left)
     assert "earlier version" in logged(caplog, "vector_index_rebuilding")[0]
 
 
@@ -282,7 +276,7 @@ async def test_a_rebuilding_goes_on_without_its_caller(world: IndexWorld) -> Non
         await states.aclose()
         with pytest.raises(IndexRebuilding):
             await progress_of(index)
-        await until(lambda: not (world.vectors / "generation-1").exists())
+        await world.until(lambda: not (world.vectors / "generation-1").exists())
         await assert_right(index, document)
 
 
@@ -291,18 +285,18 @@ async def test_half_a_generation_of_a_stopped_rebuilding_is_removed_by_the_next_
         document = await world.ingested(index, await world.matter(), VECTORS)
         states = index.rebuild()
         await anext(states)
-        await until((world.vectors / "generation-2").exists)
+        await world.until((world.vectors / "generation-2").exists)
     assert (world.vectors / "current").read_text() == "generation-1"
     async with world.running() as index:
         await assert_right(index, document)
-        await until(lambda: not (world.vectors / "generation-2").exists())
+        await world.until(lambda: not (world.vectors / "generation-2").exists())
 
 
 async def test_a_closing_index_ends_its_rebuilding_and_takes_no_other(world: IndexWorld) -> None:
     async with world.running() as index:
         await world.ingested(index, await world.matter(), VECTORS)
         rebuilding = asyncio.create_task(progress_of(index))
-        await until((world.vectors / "generation-2").exists)
+        await world.until((world.vectors / "generation-2").exists)
     with pytest.raises(Draining):
         await rebuilding
     with pytest.raises(Draining):

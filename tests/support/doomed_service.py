@@ -125,13 +125,8 @@ class Orders:
 
     async def settle(self) -> Sequence[Document]:
         """Waits until nothing is under way, checks all that is kept, and returns the documents."""
-        while await self._under_way():  # noqa: ASYNC110  # nobody announces it
-            await asyncio.sleep(0.01)
+        await self._world.at_rest()
         return (await check_sound(self._world)).documents
-
-    async def _under_way(self) -> bool:
-        store = self._world.store
-        return bool(await store.unfinished_documents() or await store.leftovers(1) or await store.deleted_matters())
 
 
 def _serve(connection: Connection, folder: Path) -> None:

@@ -22,6 +22,13 @@ class EndlessService:
     process: asyncio.subprocess.Process
     channel: grpc.aio.Channel
 
+    async def has_deleted(self, matter_id: str) -> None:
+        """Returns as soon as a matter is marked as deleted."""
+        assert self.process.stdout is not None
+        # Lines of its log come between.
+        while (line := await self.process.stdout.readline()).decode().strip() != matter_id:
+            assert line, "the process has ended of itself"
+
     async def begin_turn(
         self, session_id: str = ""
     ) -> tuple[grpc.aio.UnaryStreamCall[chat_pb2.ChatRequest, chat_pb2.AgentEvent], chat_pb2.AgentEvent]:

@@ -1,16 +1,33 @@
 """A service of its own process whose model never answers: `python -m tests.support.endless_service DATA MODELS`.
 
-Prints its port when it is SERVING, and runs until it is killed or told to stop."""
+Prints its port when it is SERVING, and the id of each matter that is deleted, of which all is still to be cleared; runs
+until it is killed or told to stop."""
 
 import asyncio
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.app import App
 from proviso_service.settings import Settings
+from proviso_service.storage.sql.matters import SqlMatterStore
 from tests.support.scripted_model import ScriptedChatModel, Step
+
+
+@contextmanager
+def deletions_announced() -> Iterator[None]:
+    delete_matter = SqlMatterStore.delete_matter
+
+    async def announced(store: SqlMatterStore, tenant: str, matter_id: str) -> None:
+        await delete_matter(store, tenant, matter_id)
+        print(matter_id, flush=True)
+
+    with patch.object(SqlMatterStore, "delete_matter", announced):
+        yield
 
 
 async def main(data_dir: Path, models_dir: Path) -> None:
@@ -27,4 +44,5 @@ async def main(data_dir: Path, models_dir: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    with deletions_announced():
+        asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))

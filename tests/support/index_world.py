@@ -1,8 +1,9 @@
 """A vector index that keeps itself, over a real database and a real folder, with synthetic vectors."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,33 @@ from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.vectors.chroma import ChromaIndex
 from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
 from tests.support.stored import a_document
 
+LIMIT_S = 60.0
 TENANT = "acme"
 MODEL = "test-model"
 DIMENSIONS = 16
 LAYOUT = VectorLayout(4, DIMENSIONS, MODEL)
+
+
+class AnnouncingShelf(ChromaShelf):
+    """Says when the files of a generation have come or gone."""
+
+    def __init__(self, folder: Path, layout: VectorLayout, changed: asyncio.Event) -> None:
+        super().__init__(folder, layout)
+        self._changed = changed
+
+    async def build(self) -> ChromaIndex:
+        index = await super().build()
+        self._changed.set()
+        return index
+
+    async def clear(self) -> None:
+        await super().clear()
+        self._changed.set()
 
 
 @dataclass
@@ -28,6 +48,7 @@ class IndexWorld:
     folder: Path
     store: SqlMatterStore
     layout: VectorLayout = LAYOUT
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def vectors(self) -> Path:
@@ -35,7 +56,7 @@ class IndexWorld:
 
     def new_index(self) -> KeptIndex:
         """One that is asked also where there are few vectors."""
-        shelf = ChromaShelf(self.vectors, self.layout)
+        shelf = AnnouncingShelf(self.vectors, self.layout, self._changed)
         return KeptIndex(self.store, shelf, self.layout.model_id, DIMENSIONS, few=0)
 
     @asynccontextmanager
@@ -53,6 +74,13 @@ class IndexWorld:
             yield index
         finally:
             await index.close()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Of files, and of what happens at once when they have come or gone."""
+        async with asyncio.timeout(LIMIT_S):
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
 
     async def matter(self) -> Matter:
         return await self.store.create_matter(TENANT, "Northwind")

@@ -26,6 +26,7 @@ from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
+from tests.support.changes import Changes, database_changes
 from tests.support.thread_reader import ThreadReader
 
 TENANT = "tenant-a"
@@ -90,6 +91,7 @@ class MattersWorld:
     vectors: KeptIndex
     blobs: FolderBlobStore
     embedder: GatedEmbedder
+    changes: Changes
     settings: DocumentSettings = field(default_factory=DocumentSettings)
     matters: Matters = field(init=False)
 
@@ -134,6 +136,23 @@ class MattersWorld:
         retriever = Retriever(self.store, self.vectors, self.embedder, self.settings)
         return await retriever.search(matter.tenant, SearchQuery(matter.matter_id, query, **options))  # type: ignore[arg-type]
 
+    async def cleared(self) -> None:
+        """Waits until nothing is left of what was deleted."""
+
+        async def nothing_is_left() -> bool:
+            return not (await self.store.leftovers(1) or await self.store.deleted_matters())
+
+        await self.changes.until(nothing_is_left)
+
+    async def at_rest(self) -> None:
+        """Waits until nothing is under way: no ingestion, no clearing."""
+
+        async def all_have_ended() -> bool:
+            return not await self.store.unfinished_documents()
+
+        await self.changes.until(all_have_ended)
+        await self.cleared()
+
     def blob_count(self) -> int:
         return sum(1 for path in (self.folder / "blobs").rglob("*") if path.is_file())
 
@@ -149,7 +168,8 @@ async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[Matte
     vectors = KeptIndex(store, shelf, embedder.model_id, embedder.dimensions)
     vectors.open()
     try:
-        yield MattersWorld(folder, database, store, vectors, blobs, GatedEmbedder(embedder))
+        with database_changes() as changes:
+            yield MattersWorld(folder, database, store, vectors, blobs, GatedEmbedder(embedder), changes)
     finally:
         await vectors.close()
         await database.close()

@@ -1,6 +1,8 @@
-"""Processes as the system lists them."""
+"""Processes as the system lists them, and their ends."""
 
 import asyncio
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -14,10 +16,27 @@ def children_of(pid: int) -> set[int]:
     return found
 
 
-async def ended(pids: set[int]) -> None:
-    """Waits until none of the processes runs any more."""
-    while pids & _parents().keys():  # noqa: ASYNC110  # they are no children of this process
-        await asyncio.sleep(0.01)
+async def ended(pids: Iterable[int]) -> None:
+    """Waits until none of the processes, whosever children they are, runs any more."""
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            await _readable(handle)
+        finally:
+            os.close(handle)
+
+
+async def _readable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(descriptor, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(descriptor)
 
 
 def _parents() -> dict[int, int]:

@@ -1,6 +1,7 @@
 """The process that owns the database: how it lives and ends."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -17,7 +18,8 @@ from proviso_service.storage.vectors import process as worker_processes
 from proviso_service.storage.vectors.chroma import ChromaIndex
 from proviso_service.storage.vectors.frames import MAX_BYTES, BadFrame, frame, lengths, read_header
 from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.process import WorkerProcess
+from proviso_service.storage.vectors.process import WORKER, WorkerProcess
+from proviso_service.storage.vectors.worker import LOCK_FILE
 from tests.support.processes import ended
 
 LAYOUT = VectorLayout(4, 4, "test-model")
@@ -27,7 +29,8 @@ COUNT = {"call": "count"}
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from proviso_service.storage.vectors.process import WorkerProcess
+from proviso_service.storage.vectors.process import WORKER, WorkerProcess
+from proviso_service.storage.vectors.worker import LOCK_FILE
 
 async def own():
     worker = await WorkerProcess.start(Path(sys.argv[1]), 30)
@@ -35,6 +38,16 @@ async def own():
     await asyncio.Event().wait()
 
 asyncio.run(own())
+"""
+
+
+IMPATIENT = f"""
+import sys
+from pathlib import Path
+import {WORKER} as worker
+
+worker.LOCK_WAIT_S = 1
+worker.main(Path(sys.argv[1]))
 """
 
 
@@ -51,6 +64,25 @@ async def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     index = await ChromaIndex.open(tmp_path, LAYOUT)
     assert await index.count() == 0
     await index.close()
+
+
+async def test_a_folder_has_one_process_at_a_time(tmp_path: Path) -> None:
+    first = await WorkerProcess.start(tmp_path, 30)
+    starting = asyncio.create_task(WorkerProcess.start(tmp_path, 30))
+    answer = await first.call(COUNT, time_limit_s=30)
+    assert answer.header["count"] == 0
+    assert not starting.done()
+    await first.close()
+    await (await starting).close()
+
+
+def test_a_process_that_waits_for_a_folder_gives_up(tmp_path: Path) -> None:
+    with (tmp_path / LOCK_FILE).open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [sys.executable, "-c", IMPATIENT, str(tmp_path)]
+        waiting = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert waiting.returncode == 1
+    assert "TimeoutError: another process keeps the database" in waiting.stderr
 
 
 async def test_it_does_not_get_the_signals_of_the_terminal(tmp_path: Path) -> None:
@@ -95,13 +127,8 @@ async def test_calls_are_bounded_and_keep_their_place_until_they_are_answered(
     with pytest.raises(TooBusy):
         await worker.call(COUNT, time_limit_s=30)
     os.kill(worker.pid, signal.SIGCONT)
-    while True:
-        try:
-            answer = await worker.call(COUNT, time_limit_s=30)
-        except TooBusy:
-            await asyncio.sleep(0.01)
-        else:
-            break
+    await asyncio.wait(worker._waiting.values())
+    answer = await worker.call(COUNT, time_limit_s=30)
     assert answer.header["count"] == 0
     await worker.close()
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from proviso_service.storage.vectors.frames import LENGTHS, Header, frame, lengths, read_header
 from proviso_service.storage.vectors.open_files import raise_open_file_limit
@@ -21,7 +21,7 @@ from proviso_service.storage.vectors.worker_database import Answer, WorkerDataba
 
 READERS = 2
 LOCK_FILE = "worker.lock"
-LOCK_WAIT_S = 15.0
+LOCK_WAIT_S = 15
 """What the process of a killed service gets to end before this one gives up."""
 
 SILENCE_S = 60
@@ -103,11 +103,11 @@ def main(folder: Path) -> None:
     # What native code prints must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    Thread(target=_beat, daemon=True).start()
     raise_open_file_limit()
     spare_the_package()
     with (folder / LOCK_FILE).open("wb") as lock:
         _lock(lock)
+        Thread(target=_beat, daemon=True).start()
         try:
             worker = Worker(WorkerDatabase(str(folder)), answers)
         except BaseException as error:  # as above
@@ -133,17 +133,16 @@ def _receive(calls: BinaryIO) -> tuple[Header, memoryview] | None:
 
 
 def _lock(lock: BinaryIO) -> None:
-    """Two processes in one database damage it. Raises OSError when another keeps it."""
-    latest = time.monotonic() + LOCK_WAIT_S
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > latest:
-                raise
-            time.sleep(0.05)
-        else:
-            return
+    """Two processes in one database damage it. Raises TimeoutError when another keeps it."""
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(LOCK_WAIT_S)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _give_up(number: int, stack: object) -> NoReturn:
+    raise TimeoutError("another process keeps the database")
 
 
 def _beat() -> None:
