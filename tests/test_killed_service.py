@@ -47,8 +47,8 @@ async def upload(matters: "MatterServiceAsyncStub", matter_id: str, filename: st
     return (await matters.UploadDocument(iter(request))).document.document_id
 
 
-def _count(state: Path, rows: str) -> int:
-    with closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True)) as connection:
+def _count(database: Path, rows: str) -> int:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608
 
 
@@ -74,10 +74,10 @@ async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_pat
         async with asyncio.timeout(30):
             await service.has_deleted(doomed)
     deleting.cancel()
-    state = data_dir / "state.sqlite3"
+    database = data_dir / "state.sqlite3"
 
     async def all_is_cleared() -> bool:
-        return not (_count(state, "leftovers") or _count(state, "matters WHERE deleted"))
+        return not (_count(database, "leftovers") or _count(database, "matters WHERE deleted"))
 
     with database_changes() as changes:
         async with running_service(data_dir, models_dir) as restarted:
@@ -87,7 +87,7 @@ async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_pat
             assert [matter.matter_id for matter in listed.matters] == [matter_id]
             await changes.until(all_is_cleared)
             passages = sum(document.chunk_count for document in documents)
-            assert _count(state, "chunks") == passages > 0
-            assert _count(state, "chunk_words_docsize") == passages
+            assert _count(database, "chunks") == passages > 0
+            assert _count(database, "chunk_words_docsize") == passages
     blobs = {path.name for path in (data_dir / "blobs").rglob("*") if path.is_file()}
     assert blobs == set(uploads.values())
