@@ -1,10 +1,11 @@
 """Work side by side: results, failures, cancellation."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
-from proviso_service.concurrency import together
+from proviso_service.concurrency import all_of, together
 
 
 async def test_both_go_on_at_the_same_time() -> None:
@@ -54,3 +55,43 @@ async def test_cancelling_the_caller_ends_both() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert sorted(ended) == ["first", "second"]
+
+
+async def test_all_is_done_so_much_of_it_at_a_time() -> None:
+    running = most = 0
+    done: list[int] = []
+
+    async def work(number: int) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        done.append(number)
+
+    await all_of((partial(work, number) for number in range(10)), at_once=3)
+    assert (sorted(done), most) == (list(range(10)), 3)
+
+
+async def test_nothing_to_do_is_done() -> None:
+    await all_of([], at_once=3)
+
+
+async def test_the_first_failure_of_many_is_raised_as_it_is_and_ends_the_others() -> None:
+    begun = asyncio.Barrier(2)
+    ended: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await begun.wait()
+            await asyncio.Event().wait()
+        finally:
+            ended.append("waiting")
+
+    async def fail() -> None:
+        await begun.wait()
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        await all_of([wait, fail], at_once=2)
+    assert ended == ["waiting"]

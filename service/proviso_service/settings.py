@@ -97,8 +97,10 @@ class IqlSettings(Section):
     max_statements: int = Field(16, ge=1, le=128, description="Statements of a query.")
     max_depth: int = Field(32, ge=1, le=64, description="Depth of a query.")
     templates_file: Path | None = Field(None, description="TOML file of templates beside those of the language.")
-    documents_at_once: int = Field(4, ge=1, le=64, description="Documents scored at once.")
-    time_limit_s: Seconds = Field(45.0, description="Time limit of a query; of each document where results stream.")
+    batches_at_once: int = Field(
+        4, ge=1, le=64, description="Batches scored at once, of a long document or of several up to 512 passages."
+    )
+    time_limit_s: Seconds = Field(45.0, description="Time limit of a query; of each batch where results stream.")
     max_cached_scores: int = Field(5_000_000, ge=0, description="Scores kept in memory.")
     max_kept_statements: int = Field(1_000, ge=128, description="Statements whose scores are stored, per document.")
 

@@ -13,8 +13,8 @@ from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 
 
 @pytest.mark.parametrize("bound", [1, 3])
-async def test_documents_are_scored_side_by_side_under_a_bound(tmp_path: Path, bound: int) -> None:
-    async with analysis_world(tmp_path, documents_at_once=bound) as world:
+async def test_batches_are_scored_side_by_side_under_a_bound(tmp_path: Path, bound: int) -> None:
+    async with analysis_world(tmp_path, batch_passages=1, batches_at_once=bound) as world:
         for number in range(8):
             await world.add(f"rent {number}", filename=f"{number}.txt")
         world.classifier.shut()
@@ -70,17 +70,37 @@ async def test_a_stream_of_a_matter_that_was_scored_before_asks_no_model(world: 
     assert world.asked() == []
 
 
-async def test_a_stream_that_is_closed_stops_the_work(world: AnalysisWorld) -> None:
-    for number in range(20):
-        await world.add(f"rent {number}", filename=f"{number}.txt")
-    stream = world.analysis.stream(TENANT, IqlQuery(world.matter.matter_id, "{rent}"))
-    await anext(stream)
-    await stream.aclose()
-    assert world.classifier.running == 0
-    judged = len(world.asked())
-    assert judged < 20
-    await asyncio.sleep(0)
-    assert world.asked() == []
+async def test_a_stream_that_is_closed_stops_the_work(tmp_path: Path) -> None:
+    async with analysis_world(tmp_path, batch_passages=1) as world:
+        for number in range(20):
+            await world.add(f"rent {number}", filename=f"{number}.txt")
+        stream = world.analysis.stream(TENANT, IqlQuery(world.matter.matter_id, "{rent}"))
+        await anext(stream)
+        await stream.aclose()
+        assert world.classifier.running == 0
+        judged = len(world.asked())
+        assert judged < 20
+        await asyncio.sleep(0)
+        assert world.asked() == []
+
+
+async def test_a_stream_begins_with_one_document_and_goes_on_in_ever_larger_batches(tmp_path: Path) -> None:
+    async with analysis_world(tmp_path, batches_at_once=1) as world:
+        for number in range(40):
+            await world.add(*(f"rent {number} {passage}" for passage in range(5)), filename=f"{number:02}.txt")
+        query = IqlQuery(world.matter.matter_id, "{rent}")
+        found = [step.result.match_count async for step in world.analysis.stream(TENANT, query) if step.result]
+        assert (found, world.classifier.sizes) == ([5] * 40, [5, 60, 125, 10])
+
+
+async def test_statements_are_judged_side_by_side(world: AnalysisWorld) -> None:
+    await world.add("one two three")
+    world.classifier.shut()
+    asking = asyncio.create_task(world.ask_one("{one} AND {two} AND {three} AND {four} AND {five} AND {six}"))
+    await world.classifier.until_running(4)
+    world.classifier.open()
+    assert (await asking).score == 0
+    assert world.classifier.most_running == 4
 
 
 async def test_a_cancelled_query_stops_the_work_and_the_next_one_goes_on(world: AnalysisWorld) -> None:

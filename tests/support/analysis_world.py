@@ -1,4 +1,4 @@
-"""IQL queries over SQLite and a classifier that knows words."""
+"""IQL queries and classification over SQLite and a classifier that knows words."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proviso_service.analysis.classification import Classification, ClassifyOutcome, ClassifyQuery
+from proviso_service.analysis.clause_types import ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
-from proviso_service.analysis.ports import ScoreStore
 from proviso_service.analysis.score_cache import ScoreCache
-from proviso_service.analysis.scoring import Scorer
+from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Chunk, Document, DocumentStatus, Matter, ParsedDocument
@@ -31,17 +32,17 @@ class AnalysisWorld:
     store: SqlMatterStore
     scores: SqlScoreStore
     classifier: WordClassifier
-    analysis: IqlAnalysis
     matter: Matter
+    analysis: IqlAnalysis
+    classification: Classification
 
     def restarted(self, classifier: Classifier | None = None, **settings: Any) -> IqlAnalysis:
         """Another life of the service: nothing is in memory."""
-        chosen = IqlSettings(**settings)
-        documents = document_scoring(self.scores, classifier or self.classifier, chosen)
-        return IqlAnalysis(self.store, self.scores, documents, TemplateCatalog.load(), chosen)
+        return _opened(self.store, self.scores, classifier or self.classifier, IqlSettings(**settings))[0]
 
     def restart(self, **settings: Any) -> None:
-        self.analysis = self.restarted(**settings)
+        opened = _opened(self.store, self.scores, self.classifier, IqlSettings(**settings))
+        self.analysis, self.classification = opened
 
     async def add(self, *passages: str, filename: str = "lease.txt") -> Document:
         """A READY document of one chunk for each passage."""
@@ -66,6 +67,10 @@ class AnalysisWorld:
         ids = [document.document_id for document in documents]
         return await self.analysis.execute(TENANT, IqlQuery(self.matter.matter_id, query, document_ids=ids, **options))
 
+    async def classify(self, *clause_types: str, **options: Any) -> ClassifyOutcome:
+        query = ClassifyQuery(self.matter.matter_id, clause_types, **options)
+        return await self.classification.classify(TENANT, query)
+
     async def ask_one(self, query: str, **options: Any) -> DocumentResult:
         """The result of a matter's only document."""
         [result] = (await self.ask(query, **options)).results
@@ -78,21 +83,33 @@ class AnalysisWorld:
         return calls
 
 
-def document_scoring(scores: ScoreStore, classifier: Classifier, settings: IqlSettings) -> DocumentScoring:
+def _opened(
+    store: SqlMatterStore,
+    scores: SqlScoreStore,
+    classifier: Classifier,
+    settings: IqlSettings,
+    batch_passages: int = PASSAGES_AT_ONCE,
+) -> tuple[IqlAnalysis, Classification]:
     cache = ScoreCache(settings.max_cached_scores)
-    return DocumentScoring(Scorer(classifier, scores, cache, MODEL, settings.max_kept_statements), settings)
+    scorer = Scorer(classifier, scores, cache, MODEL, settings.max_kept_statements)
+    scoring = DocumentScoring(scorer, settings, batch_passages)
+    templates = TemplateCatalog.load()
+    return (
+        IqlAnalysis(store, scores, scoring, templates, settings),
+        Classification(store, scores, scoring, ClauseTypes(templates), settings),
+    )
 
 
 @asynccontextmanager
-async def analysis_world(folder: Path, **settings: Any) -> AsyncIterator[AnalysisWorld]:
+async def analysis_world(
+    folder: Path, batch_passages: int = PASSAGES_AT_ONCE, **settings: Any
+) -> AsyncIterator[AnalysisWorld]:
     database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     store, scores, classifier = SqlMatterStore(database), SqlScoreStore(database), WordClassifier()
     matter = await store.create_matter(TENANT, "Leases")
-    chosen = IqlSettings(**settings)
-    documents = document_scoring(scores, classifier, chosen)
-    analysis = IqlAnalysis(store, scores, documents, TemplateCatalog.load(), chosen)
+    opened = _opened(store, scores, classifier, IqlSettings(**settings), batch_passages)
     try:
-        yield AnalysisWorld(database, store, scores, classifier, analysis, matter)
+        yield AnalysisWorld(database, store, scores, classifier, matter, *opened)
     finally:
         await database.close()

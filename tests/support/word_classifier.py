@@ -25,6 +25,7 @@ class WordClassifier:
         self._open = asyncio.Event()
         self._open.set()
         self.calls: list[tuple[str, str]] = []
+        self.sizes: list[int] = []
         self.failures: dict[str, Exception] = {}
         self.entered = asyncio.Event()
         self.left = asyncio.Event()
@@ -36,6 +37,7 @@ class WordClassifier:
         return self._model_id
 
     async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+        self.sizes.append(len(passages))
         self.running += 1
         self.most_running = max(self.running, self.most_running)
         self.entered.set()

@@ -15,9 +15,10 @@ class ScoreStore(Protocol):
     document."""
 
     async def passages(
-        self, tenant: str, document_id: str, embedding_model_id: str, first: int, limit: int
-    ) -> Sequence[Passage]:
-        """The chunks from ordinal `first` on, in order, with their vectors where they are of that model."""
+        self, tenant: str, document_ids: Sequence[str], embedding_model_id: str, first: int, limit: int
+    ) -> Mapping[str, Sequence[Passage]]:
+        """By document, at most `limit` of its chunks, from ordinal `first` on, in order, with their vectors where they
+        are of that model."""
         ...
 
     async def matched_chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:
@@ -37,11 +38,17 @@ class ScoreStore(Protocol):
         there are none."""
         ...
 
+    async def scored_documents(
+        self, tenant: str, model_id: str, statements: Sequence[str], limit: int
+    ) -> Sequence[str]:
+        """Ids of documents with scores of any of the statements, at most so many."""
+        ...
+
     async def save_scores(
-        self, tenant: str, model_id: str, document_id: str, scores: ScoresByStatement, max_statements: int
-    ) -> None:
-        """Replaces what is stored of these statements; of the document's others the latest stay, `max_statements` in
-        all. Raises DocumentNotFound when it was deleted meanwhile."""
+        self, tenant: str, model_id: str, scores: Mapping[str, ScoresByStatement], max_statements: int
+    ) -> Sequence[str]:
+        """Replaces what is stored of these documents and statements; of a document's others the latest stay,
+        `max_statements` in all. Returns the ids of those saved: not of documents that were deleted meanwhile."""
         ...
 
     async def count_scores(self, tenant: str, matter_id: str, model_id: str, statements: Sequence[str]) -> int:

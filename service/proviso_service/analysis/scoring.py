@@ -2,18 +2,27 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
 from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
+from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document
-from proviso_service.models.ports import Classifier, Scores
+from proviso_service.models.ports import Classifier, Passage, Scores
 
 PASSAGES_AT_ONCE = 512
 """Passages read, scored and saved together: a long document's memory, and what is lost when its scoring is stopped."""
+
+STATEMENTS_AT_ONCE = 4
+"""Statements that a classifier is asked about side by side, of each batch of documents."""
+
+Filled = dict[str, dict[str, Scores]]
+"""By document and statement; NaN where there is no score yet."""
 
 
 class Scorer:
@@ -54,19 +63,43 @@ class Scorer:
                 found[document.document_id] |= known
         return {document_id: scores for document_id, scores in found.items() if len(scores) == len(statements)}
 
-    async def score(self, document: Document, statements: Sequence[str]) -> ScoresByStatement:
-        """Of a READY document. What was scored is kept also when this is cancelled. Raises DocumentNotFound when it is
-        deleted meanwhile, and what the classifier raises."""
-        lock = self._locks.setdefault((document.tenant, document.document_id), asyncio.Lock())
-        async with lock:
-            found = self._cached(document, statements)
-            missing = [statement for statement in statements if statement not in found]
+    async def others_are_scored(self, tenant: str, documents: Sequence[Document], statements: Sequence[str]) -> bool:
+        """Whether the statements have been scored on documents beside these, so that equal passages may be known."""
+        ids = {document.document_id for document in documents}
+        scored = await self._store.scored_documents(tenant, self.model_id, statements, len(ids) + 1)
+        return not ids.issuperset(scored)
+
+    async def score(
+        self, documents: Sequence[Document], statements: Sequence[str], *, look_elsewhere: bool = True
+    ) -> Mapping[str, ScoresByStatement]:
+        """By id; of one tenant's READY documents, either one of any length or several of together at most
+        PASSAGES_AT_ONCE chunks. `look_elsewhere` takes over what other documents know of equal passages.
+
+        What was scored is kept also when this is cancelled. Raises DocumentNotFound when a document is deleted
+        meanwhile, and what the classifier raises."""
+        async with AsyncExitStack() as held:
+            for document in sorted(documents, key=lambda document: document.document_id):
+                key = (document.tenant, document.document_id)
+                await held.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
+            found = {document.document_id: self._cached(document, statements) for document in documents}
+            missing = [d for d in documents if len(found[d.document_id]) < len(statements)]
             if missing:
-                new = await self._stored_or_shared(document, missing)
-                await self._fill(document, new)
-                self._keep(document, new)
-                found |= new
+                await self._score(missing, statements, found, look_elsewhere=look_elsewhere)
             return found
+
+    async def _score(
+        self, documents: Sequence[Document], statements: Sequence[str], found: Filled, *, look_elsewhere: bool
+    ) -> None:
+        """Adds to `found` what is missing in it."""
+        wanted = {d.document_id: [s for s in statements if s not in found[d.document_id]] for d in documents}
+        new = await self._stored(documents, wanted)
+        if look_elsewhere:
+            for document in documents:
+                await self._take_over(document, new[document.document_id])
+        await self._fill(documents, new)
+        for document in documents:
+            self._keep(document, new[document.document_id])
+            found[document.document_id] |= new[document.document_id]
 
     def _cached(self, document: Document, statements: Sequence[str]) -> dict[str, Scores]:
         cached = ((statement, self._cache.get(self._key(document, statement))) for statement in statements)
@@ -79,49 +112,104 @@ class Scorer:
     def _key(self, document: Document, statement: str) -> ScoreKey:
         return ScoreKey(document.tenant, self.model_id, document.document_id, statement)
 
-    async def _stored_or_shared(self, document: Document, statements: Sequence[str]) -> dict[str, Scores]:
-        """What the store has, from this document or from others; NaN for the rest."""
-        known = await self._store.known_scores(document.tenant, self.model_id, [document.document_id], statements)
-        stored = known.get(document.document_id, {})
-        scores = {s: _of_length(document, stored.get(s)) for s in statements}
-        if unknown := [s for s in statements if np.isnan(scores[s]).all()]:
-            shared = await self._store.shared_scores(document.tenant, self.model_id, document, unknown)
-            scores |= {statement: _of_length(document, shared.get(statement)) for statement in unknown}
-            await self._save(document, {s: scores[s] for s in unknown if not np.isnan(scores[s]).all()})
-        return scores
+    async def _stored(self, documents: Sequence[Document], wanted: Mapping[str, Sequence[str]]) -> Filled:
+        """What the store has of these documents."""
+        statements = list(dict.fromkeys(statement for some in wanted.values() for statement in some))
+        known = await self._store.known_scores(documents[0].tenant, self.model_id, list(wanted), statements)
+        stored = {d.document_id: known.get(d.document_id, {}) for d in documents}
+        return {
+            d.document_id: {s: _of_length(d, stored[d.document_id].get(s)) for s in wanted[d.document_id]}
+            for d in documents
+        }
 
-    async def _fill(self, document: Document, scores: ScoresByStatement) -> None:
+    async def _take_over(self, document: Document, scores: dict[str, Scores]) -> None:
+        """What others know, of statements of which nothing is known yet."""
+        unknown = [statement for statement, values in scores.items() if np.isnan(values).all()]
+        if not unknown:
+            return
+        shared = await self._store.shared_scores(document.tenant, self.model_id, document, unknown)
+        scores |= {statement: _of_length(document, shared.get(statement)) for statement in unknown}
+        taken = {s: scores[s] for s in unknown if not np.isnan(scores[s]).all()}
+        if taken:
+            await self._save(document.tenant, {document.document_id: taken})
+
+    async def _fill(self, documents: Sequence[Document], scores: Filled) -> None:
         """Has the classifier score what is NaN, in place."""
-        for part in _parts(document.chunk_count):
-            gaps = {s: np.flatnonzero(np.isnan(values[part])) for s, values in scores.items()}
-            gaps = {statement: ordinals for statement, ordinals in gaps.items() if len(ordinals)}
+        longest = max(document.chunk_count for document in documents)
+        for first in range(0, longest, PASSAGES_AT_ONCE):
+            part = slice(first, first + PASSAGES_AT_ONCE)
+            gaps = _gaps(scores, part)
             if gaps:
-                await self._fill_part(document, part, gaps, scores)
-                await self._save(document, {statement: scores[statement] for statement in gaps})
+                await self._fill_part(documents, part, gaps, scores)
+                changed = {(document_id, s) for s, ordinals in gaps.items() for document_id in ordinals}
+                await self._save(
+                    documents[0].tenant,
+                    {
+                        document_id: {s: values for s, values in of_document.items() if (document_id, s) in changed}
+                        for document_id, of_document in scores.items()
+                    },
+                )
 
     async def _fill_part(
-        self, document: Document, part: slice, gaps: Mapping[str, np.ndarray], scores: ScoresByStatement
+        self,
+        documents: Sequence[Document],
+        part: slice,
+        gaps: Mapping[str, Mapping[str, np.ndarray]],
+        scores: Filled,
     ) -> None:
-        passages = await self._store.passages(
-            document.tenant, document.document_id, self._embedding_model_id, part.start, part.stop - part.start
+        passages = await self._passages(documents, part)
+        work = (partial(self._fill_statement, s, ordinals, passages, part, scores) for s, ordinals in gaps.items())
+        await all_of(work, at_once=STATEMENTS_AT_ONCE)
+
+    async def _fill_statement(
+        self,
+        statement: str,
+        gaps: Mapping[str, np.ndarray],
+        passages: Mapping[str, Sequence[Passage]],
+        part: slice,
+        scores: Filled,
+    ) -> None:
+        asked = [passages[document_id][ordinal] for document_id, ordinals in gaps.items() for ordinal in ordinals]
+        values = await self._classifier.score(statement, asked)
+        if values.shape != (len(asked),) or not ((values >= 0) & (values <= 1)).all():
+            raise ValueError("a classifier gives one score within 0 and 1 for each passage")
+        start = 0
+        for document_id, ordinals in gaps.items():
+            scores[document_id][statement][part.start + ordinals] = values[start : start + len(ordinals)]
+            start += len(ordinals)
+
+    async def _passages(self, documents: Sequence[Document], part: slice) -> Mapping[str, Sequence[Passage]]:
+        ids = [document.document_id for document in documents]
+        found = await self._store.passages(
+            documents[0].tenant, ids, self._embedding_model_id, part.start, part.stop - part.start
         )
-        if len(passages) != part.stop - part.start:
-            raise DocumentNotFound(document.document_id)
-        for statement, ordinals in gaps.items():
-            values = await self._classifier.score(statement, [passages[ordinal] for ordinal in ordinals])
-            if values.shape != ordinals.shape or not ((values >= 0) & (values <= 1)).all():
-                raise ValueError("a classifier gives one score within 0 and 1 for each passage")
-            scores[statement][part.start + ordinals] = values
+        for document in documents:
+            expected = len(range(document.chunk_count)[part])
+            if len(found.get(document.document_id, ())) != expected:
+                raise DocumentNotFound(document.document_id)
+        return found
 
-    async def _save(self, document: Document, scores: ScoresByStatement) -> None:
-        if scores:
-            await self._store.save_scores(
-                document.tenant, self.model_id, document.document_id, scores, self._max_kept_statements
-            )
+    async def _save(self, tenant: str, scores: Mapping[str, ScoresByStatement]) -> None:
+        changed = {document_id: some for document_id, some in scores.items() if some}
+        saved = await self._store.save_scores(tenant, self.model_id, changed, self._max_kept_statements)
+        for document_id in changed.keys() - set(saved):
+            raise DocumentNotFound(document_id)
 
 
-def _parts(count: int) -> Iterator[slice]:
-    return (slice(start, min(start + PASSAGES_AT_ONCE, count)) for start in range(0, count, PASSAGES_AT_ONCE))
+def _gaps(scores: Filled, part: slice) -> dict[str, dict[str, np.ndarray]]:
+    """By statement and document, places in the part that have no score yet."""
+    gaps: dict[str, dict[str, np.ndarray]] = {}
+    for document_id, statement, values in _each(scores):
+        missing = np.flatnonzero(np.isnan(values[part]))
+        if len(missing):
+            gaps.setdefault(statement, {})[document_id] = missing
+    return gaps
+
+
+def _each(scores: Filled) -> Iterator[tuple[str, str, Scores]]:
+    for document_id, of_document in scores.items():
+        for statement, values in of_document.items():
+            yield document_id, statement, values
 
 
 def _complete(document: Document, scores: ScoresByStatement) -> dict[str, Scores]:

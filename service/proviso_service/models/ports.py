@@ -1,7 +1,6 @@
 """Ports of the models that are not chat models (those are LangChain's BaseChatModel)."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -48,7 +47,12 @@ class Passage:
     @property
     def sha256(self) -> str:
         """Hash of the text and the section path, in hexadecimal: equal passages have equal scores."""
-        return hashlib.sha256(json.dumps([self.text, *self.section_path]).encode()).hexdigest()
+        digest = hashlib.sha256()
+        for part in (self.text, *self.section_path):
+            encoded = part.encode(errors="surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little"))
+            digest.update(encoded)
+        return digest.hexdigest()
 
 
 class Classifier(Protocol):

@@ -4,12 +4,25 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, FromClause, Text, and_, delete, exists, func, select, type_coerce
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    type_coerce,
+)
 
 from proviso_service.analysis.ports import ScoresByStatement
-from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Chunk, Document, DocumentStatus
 from proviso_service.models.ports import Passage, Scores
 from proviso_service.storage.sql.database import Store, insert, reading, writing
@@ -39,28 +52,42 @@ class SqlScoreStore(Store):
 
     @reading
     def passages(
-        self, transaction: Connection, tenant: str, document_id: str, embedding_model_id: str, first: int, limit: int
-    ) -> Sequence[Passage]:
+        self,
+        transaction: Connection,
+        tenant: str,
+        document_ids: Sequence[str],
+        embedding_model_id: str,
+        first: int,
+        limit: int,
+    ) -> Mapping[str, Sequence[Passage]]:
         same_text = and_(
             embeddings.c.tenant == chunks.c.tenant,
             embeddings.c.model_id == chunks.c.model_id,
             embeddings.c.content_sha256 == chunks.c.content_sha256,
         )
         query = (
-            select(chunks.c.text, chunks.c.section_path, chunks.c.model_id, embeddings.c.vector)
+            select(
+                chunks.c.document_id,
+                chunks.c.text,
+                type_coerce(chunks.c.section_path, Text),  # decoded here: most are those of the chunk before
+                chunks.c.model_id,
+                embeddings.c.vector,
+            )
             .select_from(chunks.join(documents).join(embeddings, same_text))
             .where(
                 chunks.c.tenant == tenant,
-                chunks.c.document_id == document_id,
+                chunks.c.document_id.in_(document_ids),
                 chunks.c.ordinal.between(first, first + limit - 1),
                 documents.c.status == DocumentStatus.READY,
             )
-            .order_by(chunks.c.ordinal)
+            .order_by(chunks.c.document_id, chunks.c.ordinal)
         )
-        return [
-            Passage(row.text, row.section_path, _unpacked(row.vector) if row.model_id == embedding_model_id else None)
-            for row in transaction.execute(query)
-        ]
+        found: dict[str, list[Passage]] = defaultdict(list)
+        path_of = cache(lambda packed: tuple(json.loads(packed)))
+        for document_id, body, path, model_id, vector in transaction.execute(query):
+            known = _unpacked(vector) if model_id == embedding_model_id else None
+            found[document_id].append(Passage(body, path_of(path), known))
+        return found
 
     @reading
     def matched_chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:
@@ -98,50 +125,53 @@ class SqlScoreStore(Store):
                     shared[statement][mine] = scores[theirs]
         return shared
 
+    @reading
+    def scored_documents(
+        self, transaction: Connection, tenant: str, model_id: str, statements: Sequence[str], limit: int
+    ) -> Sequence[str]:
+        query = (
+            select(statement_scores.c.document_id)
+            .distinct()
+            .where(
+                statement_scores.c.tenant == tenant,
+                statement_scores.c.model_id == model_id,
+                statement_scores.c.statement_sha256.in_([_hash(statement) for statement in statements]),
+            )
+            .limit(limit)
+        )
+        return transaction.execute(query).scalars().all()
+
     @writing
     def save_scores(
         self,
         transaction: Connection,
         tenant: str,
         model_id: str,
-        document_id: str,
-        scores: ScoresByStatement,
+        scores: Mapping[str, ScoresByStatement],
         max_statements: int,
-    ) -> None:
+    ) -> Sequence[str]:
         is_ready = (
             documents.c.tenant == tenant,
-            documents.c.document_id == document_id,
+            documents.c.document_id.in_(list(scores)),
             documents.c.status == DocumentStatus.READY,
         )
-        if transaction.execute(select(documents.c.document_id).where(*is_ready)).one_or_none() is None:
-            raise DocumentNotFound(document_id)
-        statement_hashes = [_hash(statement) for statement in scores]
-        of_document = (statement_scores.c.tenant == tenant, statement_scores.c.document_id == document_id)
-        replaced = (
-            *of_document,
-            statement_scores.c.model_id == model_id,
-            statement_scores.c.statement_sha256.in_(statement_hashes),
-        )
-        transaction.execute(delete(statement_scores).where(*replaced))
+        ready = transaction.execute(select(documents.c.document_id).where(*is_ready)).scalars().all()
         rows = [
             {
                 "tenant": tenant,
                 "document_id": document_id,
                 "model_id": model_id,
-                "statement_sha256": statement_sha256,
+                "statement_sha256": _hash(statement),
                 "scored": int(np.count_nonzero(~np.isnan(values))),
                 "scores": values.astype("<f4").tobytes(),
             }
-            for statement_sha256, values in zip(statement_hashes, scores.values(), strict=True)
+            for document_id in ready
+            for statement, values in scores[document_id].items()
         ]
-        transaction.execute(insert(statement_scores), rows)
-        older = (
-            select(statement_scores.c.row_id)
-            .where(*of_document)
-            .order_by(statement_scores.c.row_id.desc())
-            .offset(max_statements)
-        )
-        transaction.execute(delete(statement_scores).where(statement_scores.c.row_id.in_(older)))
+        if rows:
+            _replace(transaction, tenant, model_id, rows)
+            _prune(transaction, tenant, ready, max_statements)
+        return ready
 
     @reading
     def count_scores(
@@ -159,6 +189,37 @@ class SqlScoreStore(Store):
             )
         )
         return int(transaction.execute(query).scalar_one())
+
+
+def _replace(transaction: Connection, tenant: str, model_id: str, rows: Sequence[dict[str, Any]]) -> None:
+    same = and_(
+        statement_scores.c.tenant == tenant,
+        statement_scores.c.model_id == model_id,
+        statement_scores.c.document_id == bindparam("of_document"),
+        statement_scores.c.statement_sha256 == bindparam("of_statement"),
+    )
+    old = [{"of_document": row["document_id"], "of_statement": row["statement_sha256"]} for row in rows]
+    transaction.execute(delete(statement_scores).where(same), old)
+    transaction.execute(insert(statement_scores), rows)
+
+
+def _prune(transaction: Connection, tenant: str, document_ids: Sequence[str], max_statements: int) -> None:
+    """The latest statements of each document stay."""
+    of_documents = (statement_scores.c.tenant == tenant, statement_scores.c.document_id.in_(document_ids))
+    full = (
+        select(statement_scores.c.document_id)
+        .where(*of_documents)
+        .group_by(statement_scores.c.document_id)
+        .having(func.count() > max_statements)
+    )
+    for document_id in transaction.execute(full).scalars().all():
+        older = (
+            select(statement_scores.c.row_id)
+            .where(statement_scores.c.tenant == tenant, statement_scores.c.document_id == document_id)
+            .order_by(statement_scores.c.row_id.desc())
+            .offset(max_statements)
+        )
+        transaction.execute(delete(statement_scores).where(statement_scores.c.row_id.in_(older)))
 
 
 def _known_scores(

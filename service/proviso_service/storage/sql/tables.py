@@ -192,6 +192,7 @@ statement_scores = Table(
     PrimaryKeyConstraint("row_id"),
     UniqueConstraint("tenant", "document_id", "model_id", "statement_sha256"),
     _of_document(),
+    Index(None, "tenant", "model_id", "statement_sha256", "document_id"),
 )
 """What a classifier made of one statement on a document: little-endian float32 by the ordinal of the chunk, NaN for
 those not `scored` yet. The larger a `row_id`, the later the row was written."""

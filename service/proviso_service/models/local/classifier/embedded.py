@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib import resources
 from typing import Self
@@ -31,6 +31,7 @@ _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
+_MAX_KNOWN_STATEMENTS = 256
 
 
 class StatementScorer:
@@ -41,7 +42,8 @@ class StatementScorer:
         self.fitted = fitted
         self.concepts: Concepts = load_concepts(stemmer)
         self._passages = PassageReader(stemmer)
-        self._contents = ContentReader(stemmer, fitted.words, self.concepts)
+        # A statement comes once for each batch of documents.
+        self._content = lru_cache(_MAX_KNOWN_STATEMENTS)(ContentReader(stemmer, fitted.words, self.concepts).read)
 
     def features(self, text: str, vector: Vectors, passages: Sequence[Passage], vectors: Vectors) -> Floats:
         """Of a wording of a statement about content; shape (len(passages), number of features)."""
@@ -75,7 +77,7 @@ class StatementScorer:
     def _features(self, text: str, vector: Vectors, block: Block, vectors: Vectors) -> Floats:
         meant = self._meaning(vector)
         own, topic = similarities(self.fitted.topics, meant, vectors) if meant else (np.zeros(len(vectors)),) * 2
-        return features(block, self._contents.read(text), self.concepts, own, topic)
+        return features(block, self._content(text), self.concepts, own, topic)
 
     def _meaning(self, vector: Vectors) -> Meaning | None:
         """None for vectors of another model than the one that the fitted numbers are about."""
@@ -90,6 +92,7 @@ class EmbeddedClassifier:
         self._scorer = StatementScorer(fitted)
         self._model_id = model_id
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="classifier")
+        self._meanings: dict[str, Sequence[Vectors]] = {}
         self._waiting = 0
         self._is_closed = False
 
@@ -113,7 +116,7 @@ class EmbeddedClassifier:
             raise TooBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
         self._waiting += 1
         try:
-            return await self._score(understand(statement), list(passages))
+            return await self._score(statement, list(passages))
         finally:
             self._waiting -= 1
 
@@ -122,10 +125,11 @@ class EmbeddedClassifier:
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
-    async def _score(self, statement: Statement, passages: Sequence[Passage]) -> Scores:
+    async def _score(self, text: str, passages: Sequence[Passage]) -> Scores:
         scores = np.empty(len(passages), dtype=np.float32)
+        statement = understand(text)
         needs_vectors = statement.form is Form.CONTENT
-        meant = [await self._embedder.embed_query(text) for text in wordings(statement)] if needs_vectors else []
+        meant = await self._meant(text, statement) if needs_vectors else ()
         loop = asyncio.get_running_loop()
         for start in range(0, len(passages), _BLOCK_PASSAGES):
             part = passages[start : start + _BLOCK_PASSAGES]
@@ -134,6 +138,16 @@ class EmbeddedClassifier:
             work = partial(self._work, statement, meant, part, vectors)
             scores[start : start + len(part)] = await loop.run_in_executor(self._thread, work)
         return scores
+
+    async def _meant(self, text: str, statement: Statement) -> Sequence[Vectors]:
+        """Vectors of the statement's wordings. A statement comes once for each batch of documents."""
+        known = self._meanings.get(text)
+        if known is None:
+            known = [await self._embedder.embed_query(wording) for wording in wordings(statement)]
+            self._meanings[text] = known
+            if len(self._meanings) > _MAX_KNOWN_STATEMENTS:
+                self._meanings.pop(next(iter(self._meanings)))
+        return known
 
     def _work(
         self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors

@@ -33,7 +33,7 @@ class Stemmer:
         words = _WORD_OR_STOP.findall(readable(text).lower())
         for word in set(words).difference(known):
             known[word] = self.number(word)
-        return np.fromiter((known[word] for word in words), dtype=np.uint32, count=len(words))
+        return np.array(list(map(known.__getitem__, words)), dtype=np.uint32)
 
     def words(self, text: str) -> list[int]:
         """Without the ends of sentences."""

@@ -34,3 +34,8 @@ def upgrade(op: Operations) -> None:
             ondelete="CASCADE",
         ),
     )
+    op.create_index(
+        "ix_statement_scores_tenant_model_id_statement_sha256_document_id",
+        "statement_scores",
+        ["tenant", "model_id", "statement_sha256", "document_id"],
+    )
