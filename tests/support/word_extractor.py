@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proviso_service.models.ports import AnswerSpan, Passage
 from tests.support.word_classifier import stems
 
-_SENTENCE = re.compile(r"[^\s.#][^.#]*\.")
+_SENTENCE = re.compile(r"[^\s.#](?:[^.#\n]|\n(?!\s))*\.")
 _ASKING = stems("what who when where which how much many long are does do")
 
 

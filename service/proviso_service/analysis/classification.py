@@ -73,7 +73,7 @@ class ClassifyOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hits:
+class Hits:
     """Passages of types, as arrays of one length: which document, which passage of it, which type, how surely."""
 
     documents: _Numbers
@@ -81,7 +81,7 @@ class _Hits:
     types: _Numbers
     scores: NDArray[np.float32]
 
-    def best(self, most: int) -> "_Hits":
+    def best(self, most: int) -> "Hits":
         """At most so many, chosen as `by_turns` orders them; by document, position and type."""
         surest = np.argsort(-self.scores, kind="stable")
         turns = np.empty(len(surest), dtype=np.intp)
@@ -90,7 +90,7 @@ class _Hits:
             turns[of_kind] = np.arange(len(of_kind))
         kept = surest[np.argsort(turns, kind="stable")[:most]]
         order = kept[np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))]
-        return _Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
+        return Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
 
 
 def by_turns(clauses: Sequence[Clause]) -> list[Clause]:
@@ -143,7 +143,7 @@ class Classification:
         )
 
     async def _clauses(
-        self, tenant: str, targets: Sequence[Target], names: Sequence[str], hits: _Hits
+        self, tenant: str, targets: Sequence[Target], names: Sequence[str], hits: Hits
     ) -> tuple[Clause, ...]:
         """A document that was deleted meanwhile has none."""
         found = [
@@ -160,7 +160,7 @@ class Classification:
         )
 
 
-async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> _Hits:
+async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> Hits:
     """What is above `least`; the i-th of `statements` is that of the i-th type."""
     documents, ordinals, types, scores = [], [], [], []
     for number, one in enumerate(scored):
@@ -173,14 +173,14 @@ async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], lea
             ordinals.append(places)
             types.append(kinds)
             scores.append(by_type[kinds, places])
-    return _Hits(_joined(documents), _joined(ordinals), _joined(types), np.concatenate([np.empty(0, "f4"), *scores]))
+    return Hits(_joined(documents), _joined(ordinals), _joined(types), np.concatenate([np.empty(0, "f4"), *scores]))
 
 
 def _joined(parts: Sequence[_Numbers]) -> _Numbers:
     return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
-def _counts(hits: _Hits, names: Sequence[str]) -> list[TypeCount]:
+def _counts(hits: Hits, names: Sequence[str]) -> list[TypeCount]:
     counts = np.bincount(hits.types, minlength=len(names))
     holders = np.unique(np.stack([hits.types, hits.documents]), axis=1)[0]
     documents = np.bincount(holders, minlength=len(names))
