@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
-import snowballstemmer
 from numpy.typing import NDArray
+from Stemmer import Stemmer as PorterStemmer
 
 from proviso_service.matters.parsing.canonical import readable
 
@@ -20,10 +20,10 @@ _MIN_STEMMED_CHARS = 3
 
 
 class Stemmer:
-    """Words to numbers; remembers words, since stemming one takes some 30 microseconds. For one thread."""
+    """Words to numbers; remembers words, of which texts have few. For one thread."""
 
     def __init__(self) -> None:
-        self._stemmer = snowballstemmer.stemmer("porter")
+        self._stemmer = PorterStemmer("porter")
         self._known: dict[str, int] = {}
 
     def tokens(self, text: str) -> Tokens:
