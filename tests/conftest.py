@@ -1,6 +1,6 @@
 """Fixtures of the whole suite. Services here are real: a server on a port, a channel to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,15 @@ def plain_logs() -> None:
         processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()],
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_keys() -> Iterator[None]:
+    """Nothing is sent to anybody, and nothing is paid for, by tests of a machine where keys are set."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("GOOGLE_API_KEY", "ISAACUS_API_KEY", "ISAACUS_BASE_URL"):
+            environment.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture

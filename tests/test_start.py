@@ -68,6 +68,12 @@ async def test_a_chat_model_that_cannot_be_used(
     assert not (tmp_path / "data").exists()
 
 
+async def test_a_hosted_back_end_without_its_key(tmp_path: Path, models_dir: Path) -> None:
+    told = await refusal(settings(tmp_path, models_dir, backends={"classifier": "isaacus"}))
+    assert told == "PROVISO_BACKENDS__CLASSIFIER=isaacus needs a key: set ISAACUS_API_KEY"
+    assert not (tmp_path / "data").exists()
+
+
 async def test_a_start_that_failed_gives_the_folder_back(tmp_path: Path, models_dir: Path) -> None:
     await refusal(settings(tmp_path, tmp_path / "nothing"))
     async with running_service(tmp_path / "data", models_dir):

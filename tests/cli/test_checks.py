@@ -16,7 +16,16 @@ from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
 
 DATA = Path("data")
-SUBJECTS = ["Settings", "Data folder", "State database", "Embedding model", "Vector index", "Chat model", "Port"]
+SUBJECTS = [
+    "Settings",
+    "Data folder",
+    "State database",
+    "Back ends",
+    "Embedding model",
+    "Vector index",
+    "Chat model",
+    "Port",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +83,43 @@ async def test_missing_model_fails_with_the_command_that_prepares_it(tmp_path: P
     finding = (await found(tmp_path / "none"))["Embedding model"]
     assert finding.level is Level.FAIL
     assert finding.remedy == f"Run: proviso prepare --models-dir {tmp_path / 'none'}"
+
+
+async def test_which_back_end_serves_which_port_is_said(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await found(models_dir))["Back ends"].message == (
+        "embedder embedded, classifier embedded, extractor embedded, reranker none"
+    )
+    monkeypatch.setenv("ISAACUS_API_KEY", "isk-1")
+    monkeypatch.setenv("PROVISO_BACKENDS__CLASSIFIER", "embedded")
+    finding = (await found(models_dir))["Back ends"]
+    assert finding.level is Level.OK
+    assert finding.message == "embedder embedded, classifier embedded, extractor isaacus, reranker isaacus"
+
+
+async def test_a_hosted_back_end_without_a_key_fails(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_BACKENDS__RERANKER", "isaacus")
+    finding = (await found(models_dir))["Back ends"]
+    assert finding.level is Level.FAIL
+    assert "ISAACUS_API_KEY" in finding.message
+
+
+@pytest.mark.parametrize(("url", "level"), [("http://models.example/v1", Level.WARN), ("http://[::1]:1/v1", Level.OK)])
+async def test_texts_that_would_go_out_in_the_clear_are_a_warning(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch, url: str, level: Level
+) -> None:
+    monkeypatch.setenv("ISAACUS_API_KEY", "isk-1")
+    monkeypatch.setenv("ISAACUS_BASE_URL", url)
+    assert (await found(models_dir))["Back ends"].level is level
+
+
+async def test_a_model_that_nothing_uses_need_not_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISAACUS_API_KEY", "isk-1")
+    monkeypatch.setenv("GOOGLE_API_KEY", "key")
+    monkeypatch.setenv("PROVISO_LLM", "google_genai:gemini-2.5-flash")
+    assert (await found(tmp_path / "none"))["Embedding model"].level is Level.FAIL
+    monkeypatch.setenv("PROVISO_BACKENDS__EMBEDDER", "isaacus")
+    findings = await found(tmp_path / "none")
+    assert findings["Embedding model"] == Finding(Level.OK, "Embedding model", "is not in use")
 
 
 async def test_changed_model_fails(models_dir: Path, tmp_path: Path) -> None:

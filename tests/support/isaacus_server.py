@@ -80,6 +80,7 @@ class IsaacusServer:
         self._open.set()
         self._next: deque[Fault] = deque()
         self._always: dict[str, Fault] = {}
+        self._on_word: dict[str, Fault] = {}
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any]] = {}
         self.port = 0
 
@@ -94,6 +95,10 @@ class IsaacusServer:
     def always(self, path: str, fault: Fault) -> None:
         """For every request to a path such as "rerankings"."""
         self._always[f"/v1/{path}"] = fault
+
+    def on_word(self, word: str, fault: Fault) -> None:
+        """For every request with a text that holds the word."""
+        self._on_word[word] = fault
 
     def shut(self) -> None:
         """Requests get no answer until `open`."""
@@ -145,8 +150,14 @@ class IsaacusServer:
         finally:
             await self._count(-1)
         reply = self._answer(method, path, headers, content)
-        fault = self._next.popleft() if self._next else self._always.get(path)
-        return fault(reply) if fault and reply.status == HTTPStatus.OK else reply
+        fault = self._fault(path) if reply.status == HTTPStatus.OK else None
+        return fault(reply) if fault else reply
+
+    def _fault(self, path: str) -> Fault | None:
+        """Of the request that was asked last."""
+        texts = self.asked[-1].request.texts
+        on_word = (fault for word, fault in self._on_word.items() if any(word in text for text in texts))
+        return self._next.popleft() if self._next else next(on_word, self._always.get(path))
 
     async def _open_or_gone(self, reader: asyncio.StreamReader) -> None:
         opened = asyncio.ensure_future(self._open.wait())

@@ -52,7 +52,8 @@ async def running_server(folder: Path, models_dir: Path) -> AsyncIterator[Server
 
 async def _spawn(folder: Path, models_dir: Path, address: str, log: Path) -> asyncio.subprocess.Process:
     """In a session of its own, so that Ctrl-C reaches the demo, which then stops the server in order."""
-    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith("PROVISO_")}
+    settings = ("PROVISO_", "ISAACUS_")
+    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(settings)}
     host, _, port = address.rpartition(":")
     flags = ["--host", host, "--port", port, "--llm", "local"]
     flags += ["--data-dir", str(folder / "data"), "--models-dir", str(models_dir)]

@@ -32,7 +32,7 @@ async def reranked(reranker: Reranker | None, query: ParsedQuery, ranked: Sequen
     passages = [Passage(one.candidate.stored.chunk.text, one.candidate.stored.chunk.section_path) for one in best]
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
-            scores = await reranker.score(query.text, passages)
+            scores = await reranker.score(" ".join(query.text.split()), passages)
     except (ProvisoError, TimeoutError) as failure:
         _log.warning("search_not_reranked", model=reranker.model_id, failure=type(failure).__name__)
         return None

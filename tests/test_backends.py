@@ -1,0 +1,113 @@
+"""Which models serve, by the settings."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proviso_service.backends import BackEndUnavailable, Opening, back_ends, vector_model
+from proviso_service.models.isaacus.classifier import IsaacusClassifier
+from proviso_service.models.isaacus.embedder import IsaacusEmbedder
+from proviso_service.models.local.classifier import EmbeddedClassifier
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.prepared import MODEL_ID
+from proviso_service.settings import Settings
+
+KEY = "isk-1"
+
+
+def chosen(key: str | None = None, **backends: str) -> dict[str, str]:
+    found = back_ends(settings(key, None, **backends))
+    return {port: str(back_end) for port, back_end in found.by_port.items()}
+
+
+def settings(key: str | None = None, models_dir: Path | None = None, **backends: str) -> Settings:
+    values: dict[str, Any] = {"backends": backends, "models_dir": models_dir}
+    return Settings.model_validate(values | ({} if key is None else {"ISAACUS_API_KEY": key}))
+
+
+@pytest.mark.parametrize("key", [None, "", "  "])
+def test_without_a_key_everything_is_embedded(key: str | None) -> None:
+    assert chosen(key) == {
+        "embedder": "embedded",
+        "classifier": "embedded",
+        "extractor": "embedded",
+        "reranker": "none",
+    }
+
+
+def test_a_key_brings_isaacus_but_leaves_the_vectors_that_are_stored() -> None:
+    assert chosen(KEY) == {"embedder": "embedded"} | dict.fromkeys(("classifier", "extractor", "reranker"), "isaacus")
+
+
+def test_each_port_has_its_own_back_end() -> None:
+    assert chosen(KEY, embedder="isaacus", classifier="embedded", extractor="embedded", reranker="none") == {
+        "embedder": "isaacus",
+        "classifier": "embedded",
+        "extractor": "embedded",
+        "reranker": "none",
+    }
+
+
+@pytest.mark.parametrize("port", ["embedder", "classifier", "extractor", "reranker"])
+def test_isaacus_without_a_key_says_what_to_set(port: str) -> None:
+    with pytest.raises(BackEndUnavailable) as caught:
+        chosen(**{port: "isaacus"})
+    assert str(caught.value) == f"PROVISO_BACKENDS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY"
+
+
+@pytest.mark.parametrize("key", ["two words", "caf\u00e9", "a\nb"])
+def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(BackEndUnavailable, match="ISAACUS_API_KEY") as caught:
+        chosen(key)
+    assert key not in str(caught.value)
+
+
+def test_a_key_is_not_shown_by_the_settings() -> None:
+    assert KEY not in repr(settings(KEY))
+
+
+@pytest.mark.parametrize(
+    "url", ["", "api.isaacus.com/v1", "ftp://host/v1", "https:///v1", "https://me:pw@host/v1", "https://h/?k=1"]
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="must be an address such as"):
+        Settings.model_validate({"ISAACUS_BASE_URL": url})
+
+
+def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
+    assert vector_model(settings()).model_id == MODEL_ID
+    hosted = Settings.model_validate({"backends": {"embedder": "isaacus"}, "isaacus": {"dimensions": 256}})
+    assert (vector_model(hosted).model_id, vector_model(hosted).dimensions) == ("isaacus/kanon-2-embedder/256", 256)
+
+
+async def test_hosted_models_need_no_embedded_one(tmp_path: Path) -> None:
+    hosted = settings(KEY, tmp_path / "nothing", embedder="isaacus")
+    async with AsyncExitStack() as stack:
+        models = await Opening(hosted, back_ends(hosted), stack).models()
+        assert isinstance(models.embedder, IsaacusEmbedder)
+        assert isinstance(models.classifier, IsaacusClassifier)
+        assert models.classifier_vectors == ""
+
+
+async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
+    models_dir: Path,
+) -> None:
+    mixed = settings(KEY, models_dir, embedder="isaacus", classifier="embedded")
+    async with AsyncExitStack() as stack:
+        opening = Opening(mixed, back_ends(mixed), stack)
+        models = await opening.models()
+        assert isinstance(models.embedder, IsaacusEmbedder)
+        assert isinstance(models.classifier, EmbeddedClassifier)
+        assert models.classifier_vectors == MODEL_ID
+        assert await opening.minilm() is await opening.minilm()
+
+
+async def test_an_embedded_embedder_shares_its_vectors_with_the_classifier(models_dir: Path) -> None:
+    embedded = settings(None, models_dir)
+    async with AsyncExitStack() as stack:
+        models = await Opening(embedded, back_ends(embedded), stack).models()
+        assert isinstance(models.embedder, MiniLmEmbedder)
+        assert models.embedder.model_id == models.classifier_vectors
+        assert models.reranker is None
