@@ -8,12 +8,15 @@ from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation, document_error
 from proviso_service.matters.model import chunk_id
 
+_MAX_REST_BYTES = MAX_ANSWER_BYTES // 4
+"""What is kept free of clauses, at most, for the errors of documents and the rest of the answer."""
+
 _FRAME_BYTES = 6
 """What an item of a list takes beside its own bytes, at most."""
 
 
 def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
-    """Where the answer would be too large, it has fewer clauses, the best of each type."""
+    """Where the answer would be too large, it has fewer clauses, the best of each type, and fewer errors."""
     answer = pb.ClassifyResponse(
         total_found=outcome.total_found,
         clause_types_searched=[count.clause_type for count in outcome.counts],
@@ -25,9 +28,10 @@ def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
             for one in outcome.counts
         ],
     )
+    kept = _fitting(outcome.clauses, MAX_ANSWER_BYTES - min(answer.ByteSize(), _MAX_REST_BYTES))
+    answer.clauses.extend(kept)
+    answer.truncated |= len(kept) < len(outcome.clauses)
     fit(answer, "document_errors")
-    answer.clauses.extend(_fitting(outcome.clauses, MAX_ANSWER_BYTES - answer.ByteSize()))
-    answer.truncated |= len(answer.clauses) < len(outcome.clauses)
     return answer
 
 

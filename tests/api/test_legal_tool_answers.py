@@ -1,0 +1,76 @@
+"""Extracted answers and classified clauses stay under the size that clients accept; counts stay full."""
+
+from collections import Counter
+
+from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount
+from proviso_service.analysis.extraction import Answer, AnswerCitation, ExtractOutcome, ExtractQuery
+from proviso_service.analysis.targets import Target
+from proviso_service.api.answer_size import MAX_ANSWER_BYTES
+from proviso_service.api.convert.classification import classify_response
+from proviso_service.api.convert.extraction import extract_response
+from proviso_service.matters.model import Chunk, StoredChunk
+
+LONG = "\N{CAT FACE}" * 4_000
+
+
+def some_failed(count: int) -> tuple[Target, ...]:
+    return tuple(Target(n, f"d{n}", None, "There is no such document in this matter") for n in range(count))
+
+
+def classified(*clauses: Clause, failed: int = 0) -> ClassifyOutcome:
+    found = Counter(clause.clause_type for clause in clauses)
+    counts = tuple(TypeCount(name, count, 1) for name, count in found.items())
+    return ClassifyOutcome(ClassifyQuery("m"), "model", clauses, counts, some_failed(failed))
+
+
+def clauses_of(clause_type: str, count: int, confidence: float, text: str = LONG) -> list[Clause]:
+    return [Clause(clause_type, confidence, "d", "a.md", Chunk(n, n, n + len(text), text)) for n in range(count)]
+
+
+def extracted(citations: int, alternatives: int, failed: int = 0) -> ExtractOutcome:
+    stored = StoredChunk("d:0", "d", "a.md", Chunk(0, 10, 10 + len(LONG), LONG))
+    answer = Answer(tuple(AnswerCitation(stored, 0.5, 10, 13, 0.9) for _ in range(citations)))
+    others = tuple(Answer((AnswerCitation(stored, 0.5, 10, 10 + n, 0.5),)) for n in range(1, alternatives + 1))
+    return ExtractOutcome(ExtractQuery("m", "What?"), "model", answer, others, some_failed(failed))
+
+
+def test_few_clauses_are_all_there() -> None:
+    answer = classify_response(classified(*clauses_of("Notice", 3, 0.9, "x")))
+    assert (len(answer.clauses), answer.total_found, answer.truncated) == (3, 3, False)
+
+
+def test_too_many_clauses_are_cut_to_the_best_of_each_type() -> None:
+    sure, less_sure = clauses_of("Notice", 500, 0.9), clauses_of("Insurance", 20, 0.6)
+    answer = classify_response(classified(*sure, *less_sure))
+    assert MAX_ANSWER_BYTES - 20_000 < answer.ByteSize() <= MAX_ANSWER_BYTES
+    assert (answer.truncated, answer.total_found) == (True, 520)
+    kept = Counter(clause.clause_type for clause in answer.clauses)
+    assert kept["Insurance"] == 20
+    assert 100 < kept["Notice"] < 500
+    starts = [clause.start for clause in answer.clauses if clause.clause_type == "Notice"]
+    assert starts == list(range(kept["Notice"]))
+    assert [(one.clause_type, one.clauses) for one in answer.counts] == [("Notice", 500), ("Insurance", 20)]
+
+
+def test_very_many_failed_documents_are_cut_and_leave_room_for_the_clauses() -> None:
+    answer = classify_response(classified(*clauses_of("Notice", 100, 0.9), failed=100_000))
+    assert MAX_ANSWER_BYTES - 1_000 < answer.ByteSize() <= MAX_ANSWER_BYTES
+    assert (answer.truncated, len(answer.clauses), answer.total_found) == (True, 100, 100)
+    assert 10_000 < len(answer.document_errors) < 100_000
+
+
+def test_an_answer_and_its_alternatives_are_all_there() -> None:
+    answer = extract_response(extracted(3, 2))
+    assert (answer.answer, answer.confidence) == ("\N{CAT FACE}" * 3, 0.9)
+    assert (len(answer.citations), len(answer.alternatives), answer.truncated) == (3, 2, False)
+    assert (answer.citations[0].answer_start, answer.citations[0].answer_end) == (10, 13)
+
+
+def test_a_large_answer_loses_errors_first_then_alternatives_then_citations() -> None:
+    answer = extract_response(extracted(150, 20, failed=50_000))
+    assert answer.ByteSize() <= MAX_ANSWER_BYTES
+    assert (len(answer.citations), len(answer.alternatives), answer.truncated) == (150, 20, True)
+    answer = extract_response(extracted(200, 20))
+    assert answer.ByteSize() <= MAX_ANSWER_BYTES
+    assert (answer.truncated, len(answer.alternatives)) == (True, 0)
+    assert 150 < len(answer.citations) < 200
