@@ -9,12 +9,14 @@ from threading import active_count
 
 import pytest
 
+from proviso_service.matters.model import DocumentStatus
 from tests.support.audit import COMMON_WORD, check_sound, inventory
 from tests.support.matters_world import TENANT, MattersWorld, matters_world
 from tests.support.word_embedder import WordEmbedder
 
 DOCUMENTS_IN_A_CYCLE = 50
-WARM_UP_CYCLES = 8
+NAMES = range(DOCUMENTS_IN_A_CYCLE)
+WARM_UP_CYCLES = 4
 CYCLES = 20
 LEAK_BLOCKS = 0.5
 """Of memory, for each document: an id that stays in some set is one block."""
@@ -46,15 +48,15 @@ def footprint(folder: Path) -> Footprint:
 
 
 async def cycle(world: MattersWorld, number: int) -> None:
-    """Documents come into two matters; half of them go one by one, the others with their matter."""
+    """Documents come into two matters at the same time; half of them go one by one, the others with their matter."""
     matters = [await world.matter(), await world.matter()]
-    for name in range(DOCUMENTS_IN_A_CYCLE):
-        text = f"{COMMON_WORD} {number} {name}\n\n" + f"{COMMON_WORD} word{name} " * 80
-        await world.upload(matters[name % 2], text, f"{name}.txt")
+    texts = {name: f"{COMMON_WORD} {number} {name}\n\n" + f"{COMMON_WORD} word{name} " * 80 for name in NAMES}
+    await asyncio.gather(*(world.upload(matters[name % 2], text, f"{name}.txt") for name, text in texts.items()))
     for matter in matters:
-        await world.settled(matter)
-    for document in await world.matters.all_documents(TENANT, matters[0].matter_id):
-        await world.matters.delete_document(TENANT, matters[0].matter_id, document.document_id)
+        assert all(progress.document.status is DocumentStatus.READY for progress in await world.settled(matter))
+    matter_id = matters[0].matter_id
+    documents = await world.matters.all_documents(TENANT, matter_id)
+    await asyncio.gather(*(world.matters.delete_document(TENANT, matter_id, d.document_id) for d in documents))
     for matter in matters:
         await world.matters.delete(TENANT, matter.matter_id)
     world.embedder.texts.clear()
