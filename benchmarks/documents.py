@@ -1,4 +1,4 @@
-"""`python -m benchmarks.documents --data DIR [--contracts N] [--matters N] [--json FILE]`: documents at scale."""
+"""`python -m benchmarks.documents --data DIR [--contracts N] [--matters N] [--state DIR]`: documents at scale."""
 
 import argparse
 import asyncio
@@ -69,8 +69,7 @@ class Report:
         return json.dumps(asdict(self) | {"ratio": self.ratio}, indent=2)
 
 
-async def _measure(corpus: Corpus, folder: Path, models_dir: Path, small_matters: int) -> Report:
-    data_dir = folder / "data"
+async def _measure(corpus: Corpus, folder: Path, data_dir: Path, models_dir: Path, small_matters: int) -> Report:
     async with serving(folder / "serve.log", data_dir, models_dir) as (server, channel):
         ingests, matter_id = [], ""
         for name, paths in (("contracts", corpus.contracts), ("PDFs", corpus.pdfs)):
@@ -170,13 +169,16 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with contracts/, pdf/ and categories.json")
     parser.add_argument("--contracts", type=int, metavar="N", help="only the first N contracts and PDFs")
     parser.add_argument("--matters", type=int, default=SMALL_MATTERS, metavar="N", help="small matters [400]")
+    parser.add_argument("--state", type=Path, metavar="DIR", help="the service's folder, new and kept")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
     parser.add_argument("--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models")
     options = parser.parse_args()
     try:
         corpus = read_corpus(options.data, options.contracts)
         with tempfile.TemporaryDirectory(prefix="proviso-benchmark-") as folder:
-            report = asyncio.run(_measure(corpus, Path(folder), options.models_dir.resolve(), options.matters))
+            state = (options.state or Path(folder) / "data").resolve()
+            work = _measure(corpus, Path(folder), state, options.models_dir.resolve(), options.matters)
+            report = asyncio.run(work)
     except (NoCorpus, ProcessFailed) as error:
         _say(str(error))
         return 1

@@ -1,0 +1,143 @@
+"""The classifier alone and the analysis around it, on what a service has stored, in one process:
+`python -m benchmarks.iql_runtime DB MODELS MATTER`.
+
+Prints one line of JSON: passages times statements a second, each by a classifier that has seen nothing before."""
+
+import asyncio
+import json
+import sys
+import time
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.model import IqlQuery
+from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
+from proviso_service.analysis.scoring import Scorer
+from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.iql import TemplateCatalog
+from proviso_service.matters.model import Document
+from proviso_service.models.local.classifier import EmbeddedClassifier
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.ports import Passage
+from proviso_service.paging import PageRequest
+from proviso_service.settings import IqlSettings, ModelSettings
+from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.storage.sql.scores import SqlScoreStore
+
+TENANT = "local"
+CHUNKS_OF_A_DOCUMENT = 100_000
+SCORES_OF_A_DOCUMENT = 85
+
+# Nobody has asked these before; two sets, so that neither run finds scores of the other.
+STATEMENTS = (
+    "This clause lets a party inspect the books of the other.",
+    "Payments are made in the currency of the invoice.",
+    "The supplier keeps spare parts in stock.",
+    "A party may publish the name of the other.",
+)
+OTHER_STATEMENTS = (
+    "This clause lets a party inspect the works of the other.",
+    "Payments are made in the currency of the order.",
+    "The supplier keeps trained people at hand.",
+    "A party may publish the price of the other.",
+)
+
+
+async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[str, float]:
+    embedder = MiniLmEmbedder.load(models_dir, ModelSettings())
+    database = Database(f"sqlite:///{database_file}")
+    try:
+        store, scores = SqlMatterStore(database), SqlScoreStore(database)
+        matter_id = (await store.list_matters(TENANT, PageRequest.of(1, ""), matter)).items[0].matter_id
+        documents = [d for d in await store.all_documents(TENANT, matter_id) if d.chunk_count]
+        passages = await _passages(scores, documents, embedder.model_id)
+        bare = await _bare(embedder, passages)
+        analysis = await _analysis(store, scores, embedder, matter_id)
+        count = len(passages)
+        return {
+            "passages": count,
+            "bare_first": count / bare[0],
+            "bare_later": count * len(bare[1:]) / sum(bare[1:]),
+            "analysis_first": count / analysis[0],
+            "analysis_later": count * len(analysis[1:]) / sum(analysis[1:]),
+            "all_statements_ratio": sum(bare) / await _together(store, scores, embedder, matter_id),
+            "cache_mb_per_million": _cache_mb_per_million(),
+        }
+    finally:
+        await database.close()
+        await embedder.close()
+
+
+async def _passages(scores: SqlScoreStore, documents: Sequence[Document], model_id: str) -> list[Passage]:
+    passages: list[Passage] = []
+    for document in documents:
+        ids = [document.document_id]
+        found = await scores.passages(TENANT, ids, model_id, 0, CHUNKS_OF_A_DOCUMENT)
+        passages += found[document.document_id]
+    return passages
+
+
+async def _bare(embedder: MiniLmEmbedder, passages: Sequence[Passage]) -> list[float]:
+    """Seconds of each statement."""
+    classifier = EmbeddedClassifier.load(embedder)
+    times: list[float] = []
+    for statement in STATEMENTS:
+        begun = time.perf_counter()
+        await classifier.score(statement, passages)
+        times.append(time.perf_counter() - begun)
+    await classifier.close()
+    return times
+
+
+async def _analysis(
+    store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str
+) -> list[float]:
+    """Seconds of each query of one statement."""
+    return await _timed(store, scores, embedder, matter_id, [f"{{{statement}}}" for statement in STATEMENTS])
+
+
+async def _together(store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str) -> float:
+    """Seconds of one query of all statements."""
+    query = " OR ".join(f"{{{statement}}}" for statement in OTHER_STATEMENTS)
+    [elapsed] = await _timed(store, scores, embedder, matter_id, [query])
+    return elapsed
+
+
+async def _timed(
+    store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str, queries: Sequence[str]
+) -> list[float]:
+    settings = IqlSettings(time_limit_s=1_000)
+    classifier = EmbeddedClassifier.load(embedder)
+    cache = ScoreCache(settings.max_cached_scores)
+    scorer = Scorer(classifier, scores, cache, embedder.model_id, settings.max_kept_statements)
+    analysis = IqlAnalysis(store, scores, DocumentScoring(scorer, settings), TemplateCatalog.load(), settings)
+    times: list[float] = []
+    for query in queries:
+        begun = time.perf_counter()
+        outcome = await analysis.execute(TENANT, IqlQuery(matter_id=matter_id, query=query))
+        times.append(time.perf_counter() - begun)
+        if failed := [result.error for result in outcome.results if result.error]:
+            raise RuntimeError(f"{len(failed)} documents were not analysed: {failed[0]}")
+    await classifier.close()
+    return times
+
+
+def _cache_mb_per_million() -> float:
+    """With documents of usual length."""
+    cache = ScoreCache(1_000_000)
+    tracemalloc.start()
+    for number in range(1_000_000 // SCORES_OF_A_DOCUMENT):
+        key = ScoreKey(TENANT, "model", f"document-{number // 10}", f"statement-{number % 10}")
+        cache.put(key, np.zeros(SCORES_OF_A_DOCUMENT, dtype=np.float32))
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return size / 1e6
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(measure(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))))
