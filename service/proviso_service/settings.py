@@ -122,7 +122,8 @@ class BackendSettings(Section):
     """Which models serve; `auto` is Isaacus where its key is set, else the embedded model (no reranker)."""
 
     embedder: Literal["embedded", "isaacus"] = Field(
-        "embedded", description="Embeddings: `embedded` or `isaacus`. After a change documents are uploaded anew."
+        "embedded",
+        description="Embeddings: `embedded` or `isaacus`. A change means deleting and uploading all documents again.",
     )
     classifier: Literal["auto", "embedded", "isaacus"] = Field(
         "auto", description="Scores of statements: `embedded`, `isaacus`, or `auto`: Isaacus where its key is set."

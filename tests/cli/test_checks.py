@@ -171,15 +171,30 @@ async def test_vectors_without_passages_are_a_warning(models_dir: Path) -> None:
     assert (finding.level, "1 vectors for 0 passages" in finding.message) == (Level.WARN, True)
 
 
-async def test_passages_without_vectors_are_a_warning(models_dir: Path) -> None:
+async def with_a_passage(model_id: str) -> None:
+    """A used folder; in its state a passage that this model has embedded."""
     await used_folder()
     state = sqlite3.connect(DATA / "state.sqlite3")
     names = [row[1] for row in state.execute("PRAGMA table_info(chunks)")]
-    state.execute(f"INSERT INTO chunks ({', '.join(names)}) VALUES ({', '.join('0' for _ in names)})")  # noqa: S608
+    values = [model_id if name == "model_id" else "0" for name in names]
+    state.execute(f"INSERT INTO chunks ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})", values)  # noqa: S608
     state.commit()
     state.close()
+
+
+async def test_passages_without_vectors_are_a_warning(models_dir: Path) -> None:
+    await with_a_passage(MODEL_ID)
     finding = (await found(models_dir))["Vector index"]
     assert (finding.level, "missing, for 1 passages" in finding.message) == (Level.WARN, True)
+
+
+async def test_passages_of_another_embedder_are_a_warning(models_dir: Path) -> None:
+    await with_a_passage("isaacus/kanon-2-embedder/1024")
+    findings = await found(models_dir)
+    finding = findings["State database"]
+    assert (finding.level, "1 passages were embedded by another model" in finding.message) == (Level.WARN, True)
+    assert "PROVISO_BACKENDS__EMBEDDER" in finding.remedy
+    assert findings["Vector index"].level is Level.OK
 
 
 @pytest.mark.parametrize("llm", ["google_genai:gemini-2.5-flash", "nonsense"])

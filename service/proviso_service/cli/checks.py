@@ -102,12 +102,12 @@ def _new_folder(folder: Path) -> Finding:
 
 
 async def _state(settings: Settings) -> tuple[Finding, int]:
-    """Also the number of passages that can be searched."""
+    """Also the number of passages that the embedder's vectors are there for."""
     name = "State database"
     try:
         if not _state_exists(settings.resolved_state_url):
             return Finding(Level.OK, name, "is new; the first start makes it"), 0
-        revision, chunk_count = await _read_state(settings.resolved_state_url)
+        revision, chunk_count, other_count = await _read_state(settings)
     except (SQLAlchemyError, ProvisoError, ValueError, OSError) as error:
         remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the file from a backup."
         return Finding(Level.FAIL, name, f"cannot be read: {_first_line(error)}", remedy), 0
@@ -117,6 +117,10 @@ async def _state(settings: Settings) -> tuple[Finding, int]:
         return Finding(Level.FAIL, name, f"has the unknown schema {revision}", remedy), chunk_count
     if revision != scripts.get_current_head():
         return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it."), chunk_count
+    if other_count:
+        message = f"{other_count} passages were embedded by another model, and are found by their words only"
+        remedy = "Delete their documents and upload them again, or set PROVISO_BACKENDS__EMBEDDER back."
+        return Finding(Level.WARN, name, message, remedy), chunk_count
     return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
 
 
@@ -124,12 +128,17 @@ def _state_exists(url: str) -> bool:
     return Path(make_url(url).database or "").is_file()
 
 
-async def _read_state(url: str) -> tuple[str, int]:
-    def read(connection: Connection) -> tuple[str, int]:
-        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
-        return str(revision), connection.execute(select(func.count()).select_from(chunks)).scalar_one()
+async def _read_state(settings: Settings) -> tuple[str, int, int]:
+    """Schema, passages embedded by the embedder there is, passages embedded by others."""
+    count = select(func.count()).select_from(chunks)
+    own = count.where(chunks.c.model_id == vector_model(settings).model_id)
 
-    database = Database(url)
+    def read(connection: Connection) -> tuple[str, int, int]:
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        own_count = connection.execute(own).scalar_one()
+        return str(revision), own_count, connection.execute(count).scalar_one() - own_count
+
+    database = Database(settings.resolved_state_url)
     try:
         return await database.read(read)
     finally:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from proviso_service.concurrency import all_of
 from proviso_service.models.isaacus.answers import Embeddings, by_index
 from proviso_service.models.isaacus.client import Call, IsaacusClient
 from proviso_service.models.isaacus.failures import unreadable_answer
-from proviso_service.models.isaacus.gate import for_each
 from proviso_service.models.isaacus.texts import batches, plain
 from proviso_service.models.ports import Vectors
 from proviso_service.settings import IsaacusSettings
@@ -45,7 +45,9 @@ class IsaacusEmbedder:
         async def embed(part: slice) -> None:
             vectors[part] = await self._embed(words[part], "retrieval/document", urgent=False)
 
-        await for_each(list(batches(words, self._settings.texts_per_call)), embed, self._client.calls_at_once)
+        await all_of(
+            (partial(embed, part) for part in batches(words, self._settings.texts_per_call)), self._client.calls_at_once
+        )
         return vectors
 
     async def embed_query(self, text: str) -> Vectors:

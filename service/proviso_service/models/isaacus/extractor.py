@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from proviso_service.concurrency import all_of
 from proviso_service.models.isaacus.answers import Extraction, Extractions, Span, by_index
 from proviso_service.models.isaacus.client import Call, IsaacusClient
 from proviso_service.models.isaacus.failures import unreadable_answer
-from proviso_service.models.isaacus.gate import for_each
 from proviso_service.models.isaacus.texts import batches, code_points, plain
 from proviso_service.models.ports import AnswerSpan, Passage
 from proviso_service.settings import IsaacusSettings
@@ -43,7 +43,9 @@ class IsaacusExtractor:
             for index, answers in zip(readable[part], await self._ask(query, texts[part]), strict=True):
                 found[index] = answers
 
-        await for_each(list(batches(texts, self._texts_per_call)), extract, self._client.calls_at_once)
+        await all_of(
+            (partial(extract, part) for part in batches(texts, self._texts_per_call)), self._client.calls_at_once
+        )
         return found
 
     async def _ask(self, question: str, texts: Sequence[str]) -> list[Sequence[AnswerSpan]]:

@@ -1,17 +1,14 @@
 """How many calls are under way at once, and how many may wait for that."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TypeVar
 
 from proviso_service.errors import TooBusy
 
 MAX_WAITING = 1_024
 
 _RETRY_AFTER_S = 2.0
-
-T = TypeVar("T")
 
 
 class CallGate:
@@ -37,21 +34,3 @@ class CallGate:
             finally:
                 self._waiting -= 1
             yield
-
-
-async def for_each(parts: Sequence[T], work: Callable[[T], Awaitable[None]], at_once: int) -> None:
-    """Does the work on each part, on so many at once. The first failure is raised as it is, and ends the rest; so does
-    cancelling the caller. Nothing goes on when this returns."""
-    waiting = iter(parts)
-
-    async def worker() -> None:
-        for part in waiting:
-            await work(part)
-
-    tasks = [asyncio.create_task(worker()) for _ in range(min(at_once, len(parts)))]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

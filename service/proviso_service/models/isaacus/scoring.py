@@ -1,12 +1,13 @@
 """Scores of passages by calls that come back in another order."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from proviso_service.concurrency import all_of
 from proviso_service.models.isaacus.answers import Scored, by_index
 from proviso_service.models.isaacus.client import IsaacusClient
-from proviso_service.models.isaacus.gate import for_each
 from proviso_service.models.isaacus.texts import batches, headed
 from proviso_service.models.ports import Passage, Scores
 
@@ -25,5 +26,5 @@ async def score_all(client: IsaacusClient, passages: Sequence[Passage], texts_pe
         found = by_index(await ask(texts[part]), part.stop - part.start)
         scores[part] = [one.score for one in found]
 
-    await for_each(list(batches(texts, texts_per_call)), score, client.calls_at_once)
+    await all_of((partial(score, part) for part in batches(texts, texts_per_call)), client.calls_at_once)
     return scores
