@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests.support.audit import COMMON_WORD
 from tests.support.doomed_service import DoomedService, Killed, doomed_service
 
 ROUNDS = 20
+LANES = 2
+"""Services that are killed side by side, each in a folder of its own, and that share the rounds."""
+
 UNREADABLE = b"\xff\xff\xff"
 
 
@@ -80,17 +84,31 @@ def text_of(words: random.Random, passages: int) -> bytes:
     return "\n\n".join([*paragraphs, f"{COMMON_WORD} {words.random()}\n"]).encode()
 
 
-Play = Callable[[DoomedService, Ledger, random.Random], Awaitable[None]]
+class Play(Protocol):
+    """What happens to a service until it is killed."""
+
+    __name__: str
+
+    async def __call__(self, service: DoomedService, ledger: Ledger, chance: random.Random) -> None: ...
 
 
-async def kill_again_and_again(folder: Path, seed: int, play: Play) -> None:
+async def kill_again_and_again(folder: Path, play: Play) -> None:
+    async with asyncio.TaskGroup() as lanes:
+        for lane in range(LANES):
+            mine = folder / str(lane)
+            mine.mkdir()
+            lanes.create_task(kill_rounds(mine, range(lane, ROUNDS, LANES), play))
+
+
+async def kill_rounds(folder: Path, rounds: range, play: Play) -> None:
     """Each start checks what the kill before it has left."""
     ledger = Ledger()
-    for number in range(ROUNDS + 1):
+    for number in rounds:
         async with doomed_service(folder) as service:
             ledger.check(await service.order("settle"))
-            if number < ROUNDS:
-                await play(service, ledger, random.Random(f"{seed} {number}"))  # noqa: S311
+            await play(service, ledger, random.Random(f"{play.__name__} {number}"))  # noqa: S311
+    async with doomed_service(folder) as service:
+        ledger.check(await service.order("settle"))
 
 
 async def until_killed(*work: Awaitable[object]) -> None:
@@ -103,7 +121,7 @@ async def ingest_until_killed(service: DoomedService, ledger: Ledger, chance: ra
     """Uploads long, short and unreadable documents; some rounds also send known bytes again. The kill comes when some
     uploads have been answered, when ingestion has come some steps further, or after a while."""
     matter_id = await service.order("create")
-    contents = [text_of(chance, chance.choice((1, 3, 40, 120))) for _ in range(5)]
+    contents = [text_of(chance, chance.choice((1, 3, 20, 60))) for _ in range(5)]
     contents += [UNREADABLE + bytes([chance.randrange(256)]), chance.choice(contents)]
     uploads = [
         asyncio.create_task(ledger.upload(service, matter_id, f"{number}.txt", content))
@@ -124,14 +142,17 @@ async def ingest_until_killed(service: DoomedService, ledger: Ledger, chance: ra
 
 
 async def delete_until_killed(service: DoomedService, ledger: Ledger, chance: random.Random) -> None:
-    """Uploads documents, and deletes some of them with others, and a matter; in some rounds while they are ingested.
-    The kill comes when some deletions have been answered, or after a while."""
-    matter_id = await service.order("create")
-    contents = [text_of(chance, chance.choice((1, 3, 40, 120))) for _ in range(5)]
-    uploads = (ledger.upload(service, matter_id, f"{number}.txt", content) for number, content in enumerate(contents))
+    """Uploads documents into two matters, and deletes one of the matters there are and some documents of the others; in
+    some rounds while they are ingested. The kill comes when some deletions have been answered, or after a while."""
+    matter_ids = [await service.order("create"), await service.order("create")]
+    contents = [text_of(chance, chance.choice((1, 3, 20, 60))) for _ in range(6)]
+    uploads = (
+        ledger.upload(service, matter_ids[number % 2], f"{number}.txt", content)
+        for number, content in enumerate(contents)
+    )
     await asyncio.gather(*uploads)
     if chance.random() < 0.5:
-        await service.order("watch", matter_id=matter_id)
+        await asyncio.gather(*(service.order("watch", matter_id=matter_id) for matter_id in matter_ids))
     doomed_matter = chance.choice(sorted({matter_id for matter_id, _ in ledger.documents.values()}))
     others = sorted(name for name, document in ledger.documents.items() if document[0] != doomed_matter)
     deletions = [
@@ -150,9 +171,9 @@ async def delete_until_killed(service: DoomedService, ledger: Ledger, chance: ra
 
 @pytest.mark.timeout(300)  # on a busy machine
 async def test_ingestion_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    await kill_again_and_again(tmp_path, 1, ingest_until_killed)
+    await kill_again_and_again(tmp_path, ingest_until_killed)
 
 
 @pytest.mark.timeout(300)
 async def test_deletion_killed_at_any_moment_leaves_nothing_behind(tmp_path: Path) -> None:
-    await kill_again_and_again(tmp_path, 2, delete_until_killed)
+    await kill_again_and_again(tmp_path, delete_until_killed)
