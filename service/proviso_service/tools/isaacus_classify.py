@@ -85,7 +85,12 @@ class ClassifyResult:
         passages: dict[str, list[dict[str, Any]]] = {one["clause_type"]: one["passages"] for one in types}
         waiting = [clause for clause in by_turns(self.outcome.clauses) if clause.clause_type in passages]
         room = max_chars - len(to_json(frame))
-        is_whole = len(waiting) == self.outcome.total_found and len(self.outcome.failed) <= MAX_ERRORS_SHOWN
+        named = len(types) + len(frame["not_found"])
+        is_whole = (
+            named == len(self.outcome.counts)
+            and len(waiting) == self.outcome.total_found
+            and len(frame["document_errors"]) == len(self.outcome.failed)
+        )
         for position, clause in enumerate(waiting):
             part = _part(clause, room, len(waiting) - position)
             if part is None:

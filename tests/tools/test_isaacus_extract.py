@@ -1,0 +1,158 @@
+"""Extraction as the model uses it: the answer, passages to cite, all within a budget."""
+
+import json
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from proviso_service.analysis.extraction import Answer, AnswerCitation, Extraction, ExtractOutcome, ExtractQuery
+from proviso_service.analysis.targets import Target
+from proviso_service.matters.model import Chunk, StoredChunk
+from proviso_service.security.identity import Caller
+from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.isaacus_extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
+from proviso_service.tools.registry import ToolRegistry
+
+BUDGET = 2_500
+FILLER = "The parties have agreed on the following in good faith. " * 12
+SIXTY = "The notice period is sixty days."
+
+
+def a_citation(text: str, answer: str, number: int = 0, confidence: float = 0.9) -> AnswerCitation:
+    chunk = Chunk(number, 1_000, 1_000 + len(text), text, 2, ("Lease", "5. Notice"))
+    start = 1_000 + text.index(answer)
+    stored = StoredChunk(f"d{number}:0", f"d{number}", f"{number}.md", chunk)
+    return AnswerCitation(stored, 0.75, start, start + len(answer), confidence)
+
+
+def a_result(answer: Answer | None, *alternatives: Answer, failed: int = 0) -> ExtractResult:
+    targets = tuple(Target(n, f"x{n}", None, "There is no such document in this matter") for n in range(failed))
+    return ExtractResult(ExtractOutcome(ExtractQuery("m", "What is it?"), "model", answer, alternatives, targets))
+
+
+def rendered(result: ExtractResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[Passage]]:
+    numbered: list[Passage] = []
+
+    def number(passage: Passage) -> int:
+        numbered.append(passage)
+        return len(numbered)
+
+    shown = result.render(number, max_chars)
+    assert len(shown.text) <= max_chars
+    read = json.loads(shown.text)
+    assert read["truncated"] is shown.truncated
+    return read, numbered
+
+
+def test_the_schema_is_the_tool_familys_without_the_matter() -> None:
+    [schema] = ToolRegistry([IsaacusExtract(cast(Any, None))]).schemas()
+    function = schema["function"]
+    assert function["name"] == "isaacus_extract"
+    assert list(function["parameters"]["properties"]) == ["question", "document_ids"]
+    assert function["parameters"]["required"] == ["question"]
+    with pytest.raises(ValidationError):
+        IsaacusExtractArgs(question="")
+
+
+def test_the_description_says_when_to_use_it_and_when_another() -> None:
+    for part in (
+        "What is the notice period?",
+        "isaacus_iql",
+        "isaacus_classify",
+        "isaacus_search",
+        "get_document_text",
+    ):
+        assert part in IsaacusExtract.description
+    assert "document_ids=[document_id]" in IsaacusExtract.description
+    assert IsaacusExtract.is_retrieval
+
+
+def test_the_whole_result_is_the_tool_familys() -> None:
+    result = a_result(Answer((a_citation(f"It is so. {SIXTY}", SIXTY),)), failed=1)
+    data = result.data()
+    assert {name: data[name] for name in ("answer", "confidence", "question", "found", "model")} == {
+        "answer": SIXTY, "confidence": 0.9, "question": "What is it?", "found": True, "model": "model",
+    }  # fmt: skip
+    [citation] = data["citations"]
+    expected = {"document_id": "d0", "chunk_id": "d0:0", "filename": "0.md", "relevance_score": 0.75}
+    assert citation | expected | {"answer_start": 1_010, "answer_end": 1_042, "page": 2} == citation
+    assert citation["permalink"] == "cite:d0@1010-1042"
+    assert [one["document_id"] for one in data["document_errors"]] == ["x0"]
+    json.dumps(data)
+
+
+def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
+    text = f"It is so. {SIXTY}"
+    read, [passage] = rendered(a_result(Answer((a_citation(text, SIXTY),))))
+    assert (read["answer"], read["confidence"], read["found"], read["truncated"]) == (SIXTY, 0.9, True, False)
+    assert read["citations"] == [
+        {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text}
+    ]
+    assert passage == Passage("d0", "0.md", 1_000, text, 2, "5. Notice")
+
+
+def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
+    text = f"{FILLER}{SIXTY} {FILLER}"
+    answer = Answer((a_citation(text, SIXTY, 0), a_citation(text, SIXTY, 1)))
+    others = [Answer((a_citation(text, f"{SIXTY} The parties", 2, 0.4),))]
+    read, numbered = rendered(a_result(answer, *others))
+    assert [passage.filename for passage in numbered] == ["0.md", "2.md", "1.md"]
+    for passage in numbered:
+        assert SIXTY in passage.text
+        assert text[passage.start - 1_000 :].startswith(passage.text)
+    assert [one["ref"] for one in read["citations"]] == [1, 3]
+    [other] = read["alternatives"]
+    assert (other["ref"], other["confidence"], other["answer"]) == (2, 0.4, f"{SIXTY} The parties")
+    assert read["truncated"]
+
+
+def test_where_nothing_was_found_it_says_so() -> None:
+    read, numbered = rendered(a_result(None, failed=5))
+    assert (read["answer"], read["confidence"], read["found"]) == ("Not found in the documents", 0, False)
+    assert (read["citations"], read["alternatives"], numbered) == ([], [], [])
+    assert (len(read["document_errors"]), read["truncated"]) == (3, True)
+    assert not a_result(None).found
+
+
+def test_an_answer_that_is_not_sure_enough_can_still_be_read() -> None:
+    result = a_result(None, Answer((a_citation(SIXTY, SIXTY, confidence=0.2),)))
+    read, [passage] = rendered(result)
+    assert result.found
+    assert (read["found"], read["alternatives"][0]["ref"], passage.text) == (False, 1, SIXTY)
+
+
+@given(st.text(min_size=1, max_size=600), st.integers(700, BUDGET))
+def test_whatever_the_texts_hold_the_result_fits(text: str, budget: int) -> None:
+    answers = [Answer(tuple(a_citation(text * 2, text, n) for n in range(3))) for _ in range(3)]
+    question = ExtractQuery("m", text)
+    result = ExtractResult(ExtractOutcome(question, "model", answers[0], tuple(answers[1:]), ()))
+    shown = result.render(lambda _: 1, budget)
+    fixed = len(json.dumps([text[:600], text[:300]], ensure_ascii=False))
+    json.loads(shown.text)
+    assert len(shown.text) <= max(budget, 400 + fixed)
+
+
+class RecordingExtraction:
+    """Stands for the analysis; keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ExtractQuery]] = []
+
+    async def extract(self, tenant: str, query: ExtractQuery) -> ExtractOutcome:
+        self.asked.append((tenant, query))
+        return ExtractOutcome(query, "model", None, (), ())
+
+
+async def test_the_matter_is_the_turns_and_the_documents_are_the_calls() -> None:
+    extraction, matter_id, document_id = RecordingExtraction(), str(uuid4()), str(uuid4())
+    tool = IsaacusExtract(cast(Extraction, extraction))
+    scope = ToolScope(Caller("acme", "anna"), matter_id)
+    await tool.run(scope, IsaacusExtractArgs(question="What?", document_ids=[document_id]))
+    await tool.run(scope, IsaacusExtractArgs(question="What?"))
+    assert [(tenant, query.matter_id, query.document_ids) for tenant, query in extraction.asked] == [
+        ("acme", matter_id, (document_id,)), ("acme", matter_id, ()),
+    ]  # fmt: skip
