@@ -81,6 +81,16 @@ async def test_a_longer_wait_than_the_bound_is_handed_on_to_the_caller(world: Is
     assert (world.server.attempts, world.waits) == (1, [])
 
 
+@pytest.mark.parametrize(
+    "value", ["", "inf", "nan", "1e999", "Mon, 32 Foo 2026", "Fri, 01 Jan 99999999999999999999 0:0:0"]
+)
+async def test_a_wait_that_makes_no_sense_is_none(world: IsaacusWorld, value: str) -> None:
+    world.server.then(problem(429, retry_after=value))
+    await world.embedder(retry_base_s=0.1, retry_max_s=0.2).embed_query("a clause")
+    [own] = world.waits
+    assert 0 < own <= 0.2
+
+
 async def test_every_try_is_counted(world: IsaacusWorld) -> None:
     client = world.client(**RETRIES)
     world.server.then(problem(500), hangs_up)

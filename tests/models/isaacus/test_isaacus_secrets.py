@@ -18,7 +18,7 @@ from tests.models.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import KEY, hangs_up, problem, says
 
 STATEMENT = "Zebulon shall indemnify Quixote for everything"
-PASSAGE = Passage("The payment of 4711 crowns to Persephone is required per month.", ("Xanadu lease",))
+PASSAGE = Passage("The payment of 4711 crowns to Persephone is required per month at Caf\u00e9.", ("Xanadu lease",))
 ECHOES = [
     STATEMENT,
     f"The query '{STATEMENT}' is too long",
@@ -30,6 +30,8 @@ ECHOES = [
     "payment of crowns",
     "Xanadu",
     "is required per month",
+    "near 'Cafe\u0301'",
+    "near '\uff31uixote'",
 ]
 
 
@@ -95,6 +97,6 @@ async def test_logs_hold_neither_key_nor_texts_even_when_everything_is_logged(
     logged = caplog.text + "".join(str(record.__dict__) for record in caplog.records)
     assert "isaacus_call_failed" in logged
     assert "isaacus_call" in caplog.messages[-1]
-    for secret in (KEY, "Zebulon", "Quixote", "Persephone", "4711", "Xanadu"):
+    for secret in (KEY, "Zebulon", "Quixote", "Persephone", "Xanadu"):
         assert secret not in logged
         assert not any(secret in line for line in printed)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
+from unicodedata import normalize
 
 import httpx
 
@@ -99,7 +100,7 @@ def _repeats(line: str, sent: Sequence[str]) -> bool:
     """Whether the line holds a word of what was sent, even as part of another one, that is not plain; several plain
     words in a row; or one of the texts as a whole."""
     words = _words(line)
-    everything = "\n".join(sent).casefold()
+    everything = _folded("\n".join(sent))
     if any(word in everything for word in set(words) - _PLAIN_WORDS):
         return True
     texts = [_spaced(_words(text)) for text in sent]
@@ -110,7 +111,11 @@ def _repeats(line: str, sent: Sequence[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return normalize("NFKC", text).casefold()
 
 
 def _spaced(words: Sequence[str]) -> str:
@@ -138,6 +143,6 @@ def _retry_after_s(value: str | None) -> float | None:
 def _seconds_until(date: str) -> float:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return math.nan
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
