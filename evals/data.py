@@ -64,13 +64,13 @@ def load(folder: Path, contracts: int) -> Data:
         if line["contract"] in by_name:
             spans[line["contract"], line["category"]].append(Span(line["start"], line["end"]))
     questions = tuple(
-        Question(contract, category, _unquoted(categories[category]), tuple(found))
+        Question(contract, category, unquoted(categories[category]), tuple(found))
         for (contract, category), found in sorted(spans.items())
     )
     return Data(by_name, questions)
 
 
-def _unquoted(question: str) -> str:
+def unquoted(question: str) -> str:
     """Without double quotes, which ask search for an exact phrase; in these questions they only set words apart."""
     return question.translate(dict.fromkeys(map(ord, '"\u201c\u201d')))
 

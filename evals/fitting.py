@@ -167,22 +167,24 @@ def fit_head(sample: Sample, folds: int = 5) -> Head:
         left_out = set(categories[fold::folds])
         if not left_out or len(left_out) == len(categories):
             continue
-        coefficients, bias = _logistic(*sample.only(set(categories) - left_out))
+        coefficients, bias = logistic(*sample.only(set(categories) - left_out))
         rows, truth, weight = sample.only(left_out)
         logits.append(rows @ coefficients + bias)
         labels.append(truth)
         weights.append(np.where(truth, _POSITIVE_WEIGHT, 1.0) * weight)
-    slope, shift = _logistic(np.concatenate(logits)[:, None], np.concatenate(labels), np.concatenate(weights))
-    coefficients, bias = _logistic(*sample.only(categories))
+    slope, shift = logistic(np.concatenate(logits)[:, None], np.concatenate(labels), np.concatenate(weights))
+    coefficients, bias = logistic(*sample.only(categories))
     return Head(coefficients, bias, float(slope[0]), shift)
 
 
-def _logistic(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[Floats, float]:
+def logistic(
+    rows: Floats, labels: NDArray[np.bool_], weights: Floats, ridge_share: float = _RIDGE
+) -> tuple[Floats, float]:
     """Newton's method on standardised features, with a ridge."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
     share = weights / weights.sum()
-    ridge = np.full(x.shape[1], _RIDGE * share[labels].sum())
+    ridge = np.full(x.shape[1], ridge_share * share[labels].sum())
     ridge[-1] = 0
     w = np.zeros(x.shape[1])
     w[-1] = np.log(share[labels].sum() / share[~labels].sum())

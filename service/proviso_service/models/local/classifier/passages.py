@@ -37,6 +37,11 @@ class ReadPassage:
         return _BYTES_PER_PASSAGE + self.text.nbytes + self.title.nbytes
 
 
+def read_passage(passage: Passage, stemmer: Stemmer) -> ReadPassage:
+    titles = " . ".join(titles_of(passage))
+    return ReadPassage(stemmer.tokens(passage.text), stemmer.tokens(titles))
+
+
 class PassageReader:
     """Reads passages once. For one thread; bounded."""
 
@@ -51,8 +56,7 @@ class PassageReader:
         if known is not None:
             self._kept.move_to_end(key)
             return known
-        titles = " . ".join(titles_of(passage))
-        read = ReadPassage(self._stemmer.tokens(passage.text), self._stemmer.tokens(titles))
+        read = read_passage(passage, self._stemmer)
         self._kept[key] = read
         self._kept_bytes += read.size
         while self._kept_bytes > _MAX_KEPT_BYTES:

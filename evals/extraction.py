@@ -1,0 +1,149 @@
+"""`python -m evals.extraction --data DIR [--contracts N] [--json FILE] [--cache DIR]`
+
+Fits the extractor on one half of the contracts and one half of the categories at a time, and measures it on the other
+half of the contracts, with the categories that it was fitted on and with those that it was not.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals.cache import CachedEmbedder
+from evals.corpus import read_corpus
+from evals.data import Data, DataProblem, is_held_out, load
+from evals.extraction_data import Asked, asked
+from evals.extraction_figures import Judgement, as_dict, by_category, judged, report
+from evals.extraction_fitting import fit_head
+from evals.extraction_ways import by_extractor, by_meaning, by_search, by_words, whole_sentences
+from evals.fitting import word_statistics
+from evals.library import library
+from proviso_service.models.local.classifier.fitted import WordStatistics
+from proviso_service.models.local.classifier.words import Stemmer
+from proviso_service.models.local.extractor.answers import AnswerFinder
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.models.ports import Embedder
+from proviso_service.settings import DocumentSettings, ModelSettings
+
+EXTRACTOR, SENTENCES = "extractor", "its sentences"
+FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence by BM25", "best sentence by cosine"
+
+Ways = Mapping[str, Sequence[Judgement]]
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """`fitted` are put to one half of the contracts, `measured` to the other; `words` are of the first half."""
+
+    texts: Mapping[str, str]
+    words: WordStatistics
+    fitted: Sequence[Asked]
+    measured: Sequence[Asked]
+
+
+async def questions(data: Data, folder: Path, embedder: Embedder, categories: Mapping[str, str]) -> Questions:
+    """Puts the questions to the service's search."""
+    chunk_chars = DocumentSettings().chunk_chars
+    corpus = await read_corpus(data, embedder, chunk_chars)
+    words = word_statistics(corpus.part(~corpus.held_out()), Stemmer())
+    async with library(data, folder, embedder, chunk_chars) as books:
+        return Questions(
+            {name: path.read_text() for name, path in data.contracts.items()},
+            words,
+            await asked(data, books, categories, lambda name: not is_held_out("contract", name), 0),
+            await asked(data, books, categories, lambda name: is_held_out("contract", name), 1),
+        )
+
+
+async def measure(put: Questions, embedder: Embedder) -> dict[str, dict[str, list[Judgement]]]:
+    """By slice and way."""
+    found: dict[str, dict[str, list[Judgement]]] = {}
+    for half in (False, True):
+        head = fit_head(put.words, [one for one in put.fitted if one.category_is_held_out is half])
+        finder = AnswerFinder(put.words, head)
+        for one in put.measured:
+            kind = "fitted" if one.category_is_held_out is half else "held-out"
+            wording = "plain questions" if one.is_plain else "the categories' questions"
+            ways = found.setdefault(f"{kind} categories, {wording}", {})
+            for way, judgement in (await _judgements(finder, one, put.texts[one.contract], embedder)).items():
+                ways.setdefault(way, []).append(judgement)
+    return found
+
+
+async def _judgements(finder: AnswerFinder, put: Asked, text: str, embedder: Embedder) -> dict[str, Judgement]:
+    pieces = finder.judge(put.text, [one.passage for one in put.found])
+    given = by_extractor(finder, put)
+    ways = {
+        EXTRACTOR: given,
+        SENTENCES: whole_sentences(put, pieces, given[:3]),
+        FIRST_HIT: by_search(put, pieces),
+        BM25: by_words(put, pieces),
+        COSINE: await by_meaning(put, pieces, embedder),
+    }
+    return {way: judged(put, text, answers) for way, answers in ways.items()}
+
+
+def arguments(program: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
+    parser.add_argument("--contracts", type=int, default=90, metavar="N", help="contracts to read [90]")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
+    parser.add_argument(
+        "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"
+    )
+    return parser
+
+
+@asynccontextmanager
+async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder]]:
+    """Raises DataProblem, ModelNotPrepared."""
+    data, categories = load(options.data, options.contracts), _categories(options.data)
+    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
+        cache: Path = options.cache or Path(scratch)
+        await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
+        embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
+        try:
+            yield await questions(data, Path(scratch), embedder, categories), embedder
+        finally:
+            embedder.close()
+            await model.close()
+
+
+def _categories(folder: Path) -> dict[str, str]:
+    try:
+        found: dict[str, str] = json.loads((folder / "categories.json").read_text())
+    except (OSError, ValueError) as error:
+        raise DataProblem(f"{folder} cannot be read: {error}") from error
+    return found
+
+
+async def _run(options: argparse.Namespace) -> None:
+    async with opened(options) as (put, embedder):
+        slices = await measure(put, embedder)
+    for name, ways in slices.items():
+        print("\n".join((*report(name[0].upper() + name[1:], ways), *by_category(ways))))
+    if options.json:
+        content = {name: {way: as_dict(found) for way, found in ways.items()} for name, ways in slices.items()}
+        await asyncio.to_thread(options.json.write_text, json.dumps(content, indent=1))
+
+
+def main() -> int:
+    parser = arguments("python -m evals.extraction", "Measures the embedded answer extractor.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
+    try:
+        asyncio.run(_run(parser.parse_args()))
+    except (DataProblem, ModelNotPrepared) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

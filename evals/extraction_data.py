@@ -1,0 +1,79 @@
+"""Questions put to contracts, with the passages that the service's search finds for them."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+from evals.data import Data, is_held_out, unquoted
+from evals.library import TENANT, Library
+from proviso_service.matters.model import SearchQuery, Span
+from proviso_service.models.ports import Passage
+
+MAX_PASSAGES = 40
+"""As the service reads for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage, and where it starts in its contract."""
+
+    start: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about a category to a contract: `spans` answer it, none where nothing is marked. `is_plain` when it is
+    in everyday words rather than in the category's. `found` is best first."""
+
+    contract: str
+    category: str
+    text: str
+    is_plain: bool
+    spans: tuple[Span, ...]
+    found: tuple[Found, ...]
+
+    @property
+    def contract_is_held_out(self) -> bool:
+        return is_held_out("contract", self.contract)
+
+    @property
+    def category_is_held_out(self) -> bool:
+        return is_held_out("category", self.category)
+
+
+def plain_questions() -> dict[str, tuple[str, str]]:
+    """By category: one to fit on and one to measure with."""
+    written = tomllib.loads(resources.files("evals").joinpath("questions.toml").read_text())
+    return {category: (first, second) for category, (first, second) in written.items()}
+
+
+async def asked(
+    data: Data, library: Library, questions: Mapping[str, str], includes: Callable[[str], bool], plain: int
+) -> list[Asked]:
+    """Every category's question, and the plain one with that number (0 or 1), to the contracts whose names are
+    included; also where nothing is marked."""
+    marked = {(question.contract, question.category): question.spans for question in data.questions}
+    written = plain_questions()
+    put = []
+    for contract in filter(includes, data.contracts):
+        for category, question in questions.items():
+            spans = marked.get((contract, category), ())
+            for text, is_plain in ((unquoted(question), False), (written[category][plain], True)):
+                found = await _search(library, contract, text)
+                put.append(Asked(contract, category, text, is_plain, spans, found))
+    return put
+
+
+async def _search(library: Library, contract: str, text: str) -> tuple[Found, ...]:
+    query = SearchQuery(
+        library.matter.matter_id,
+        text,
+        max_results=MAX_PASSAGES,
+        threshold=0,
+        document_ids=(library.document_ids[contract],),
+    )
+    outcome = await library.retriever.search(TENANT, query)
+    chunks = (hit.stored.chunk for hit in outcome.hits)
+    return tuple(Found(chunk.start, Passage(chunk.text, chunk.section_path)) for chunk in chunks)

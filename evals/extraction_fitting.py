@@ -1,0 +1,87 @@
+"""Fits the extractor's weights and calibration."""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evals.corpus import Flags
+from evals.extraction_data import Asked
+from evals.fitting import Floats, logistic
+from evals.overlaps import answers_it
+from proviso_service.matters.model import Span
+from proviso_service.models.local.classifier.fitted import Head, WordStatistics
+from proviso_service.models.local.extractor.answers import AnswerFinder
+from proviso_service.models.local.extractor.features import NAMES
+
+_RIDGE = 0.3
+_FOLDS = 5
+_HARD, _OTHERS = 12, 12
+_CALIBRATED_ANSWERS = 3
+_LIKELY = [NAMES.index(name) for name in ("piece: bm25", "piece: concept", "passage: concept")]
+_SEED = 20_260
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Pieces of the passages found for one question: what is looked at, and whether they answer it."""
+
+    category: str
+    rows: Floats
+    labels: Flags
+
+
+def sample(finder: AnswerFinder, put: Asked) -> Sample:
+    judged = finder.judge(put.text, [found.passage for found in put.found])
+    places = (
+        Span(put.found[owner].start + piece.start, put.found[owner].start + piece.end)
+        for piece, owner in zip(judged.pieces, judged.owners, strict=True)
+    )
+    labels = np.array([answers_it(place, put.spans) for place in places], dtype=np.bool_)
+    return Sample(put.category, judged.rows, labels)
+
+
+def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
+    """Weights on all questions; the calibration on the best answers to questions of categories that the weights it is
+    for have not seen."""
+    blank = Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0)
+    finder = AnswerFinder(words, blank)
+    samples = [sample(finder, one) for one in put]
+    categories = sorted({one.category for one in samples})
+    logits, labels = [], []
+    for fold in range(_FOLDS):
+        left_out = set(categories[fold::_FOLDS])
+        if not left_out or len(left_out) == len(categories):
+            continue
+        weights, bias = _fit(samples, set(categories) - left_out)
+        for one in samples:
+            if one.category in left_out:
+                logit = one.rows @ weights + bias
+                best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
+                logits.append(logit[best])
+                labels.append(one.labels[best])
+    truth = np.concatenate(labels)
+    slope, shift = logistic(np.concatenate(logits)[:, None], truth, np.ones(len(truth)))
+    weights, bias = _fit(samples, categories)
+    return Head(weights, bias, float(slope[0]), shift)
+
+
+def _fit(samples: Sequence[Sample], categories: Container[str]) -> tuple[Floats, float]:
+    """All pieces that answer, those that look most like it, and some of the others for all of the others."""
+    rng = np.random.default_rng(_SEED)
+    rows, labels, weights = [], [], []
+    for one in samples:
+        if one.category not in categories:
+            continue
+        negatives = np.flatnonzero(~one.labels)
+        likely = one.rows[negatives][:, _LIKELY].sum(axis=1)
+        negatives = negatives[np.argsort(-likely, kind="stable")]
+        others = negatives[_HARD:]
+        drawn = rng.choice(others, min(len(others), _OTHERS), replace=False)
+        chosen = np.concatenate([np.flatnonzero(one.labels), negatives[:_HARD], drawn])
+        weight = np.ones(len(one.labels))
+        weight[drawn] = len(others) / max(1, len(drawn))
+        rows.append(one.rows[chosen])
+        labels.append(one.labels[chosen])
+        weights.append(weight[chosen])
+    return logistic(np.concatenate(rows), np.concatenate(labels), np.concatenate(weights), _RIDGE)

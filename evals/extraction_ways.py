@@ -1,0 +1,67 @@
+"""The ways to answer a question that are compared, each from the same passages."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evals.extraction_data import Asked
+from evals.extraction_figures import Given
+from evals.fitting import Floats
+from proviso_service.matters.model import Span
+from proviso_service.matters.parsing.canonical import readable
+from proviso_service.models.local.extractor.answers import AnswerFinder, Judged
+from proviso_service.models.local.extractor.features import NAMES
+from proviso_service.models.ports import Embedder
+
+_DEPTH = 3
+_BM25 = NAMES.index("piece: bm25")
+
+
+def by_extractor(finder: AnswerFinder, put: Asked) -> list[Given]:
+    """Of all passages, best first; of equal ones that of the passage that search ranks higher."""
+    found = finder.find(put.text, [one.passage for one in put.found])
+    given = [
+        Given(Span(one.start + span.start, one.start + span.end), span.score)
+        for one, spans in zip(put.found, found, strict=True)
+        for span in spans
+    ]
+    return sorted(given, key=lambda one: -one.score)
+
+
+def by_search(put: Asked, judged: Judged) -> list[Given]:
+    """The first sentences of the first passages."""
+    firsts = [judged.owners.index(owner) for owner in dict.fromkeys(judged.owners)]
+    return [Given(_place(put, judged, index), 0.0) for index in firsts[:_DEPTH]]
+
+
+def by_words(put: Asked, judged: Judged) -> list[Given]:
+    """The sentences with the highest BM25."""
+    return _best(put, judged, judged.rows[:, _BM25])
+
+
+async def by_meaning(put: Asked, judged: Judged, embedder: Embedder) -> list[Given]:
+    """The sentences whose embeddings are closest to the question's."""
+    if not judged.pieces:
+        return []
+    vectors = await embedder.embed_documents([readable(piece.text) for piece in judged.pieces])
+    return _best(put, judged, (vectors @ await embedder.embed_query(put.text)).astype(np.float64))
+
+
+def whole_sentences(put: Asked, judged: Judged, given: Sequence[Given]) -> list[Given]:
+    """The answers' sentences instead of values in them."""
+    places = [_place(put, judged, index) for index in range(len(judged.pieces))]
+    return [Given(_around(one.span, places), one.score) for one in given]
+
+
+def _around(span: Span, places: Sequence[Span]) -> Span:
+    return next((one for one in places if one.start <= span.start and span.end <= one.end), span)
+
+
+def _best(put: Asked, judged: Judged, scores: Floats) -> list[Given]:
+    order = np.argsort(-scores, kind="stable")[:_DEPTH].tolist()
+    return [Given(_place(put, judged, index), 0.0) for index in order]
+
+
+def _place(put: Asked, judged: Judged, index: int) -> Span:
+    piece, start = judged.pieces[index], put.found[judged.owners[index]].start
+    return Span(start + piece.start, start + piece.end)

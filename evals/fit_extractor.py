@@ -1,0 +1,45 @@
+"""`python -m evals.fit_extractor --data DIR [--contracts N] [--cache DIR]` writes the weights that the embedded answer
+extractor ships."""
+
+import asyncio
+import sys
+from importlib import resources
+from pathlib import Path
+
+from evals.data import DataProblem
+from evals.extraction import arguments, opened
+from evals.extraction_data import Asked
+from evals.extraction_fitting import fit_head
+from proviso_service.models.local import classifier, extractor
+from proviso_service.models.local.classifier.fitted import from_bytes
+from proviso_service.models.local.extractor.fitted import head_to_json
+from proviso_service.models.local.prepared import ModelNotPrepared
+
+_TARGET = Path(extractor.__file__).with_name("fitted.json")
+
+
+def shipped_head(put: list[Asked]) -> bytes:
+    """Fitted on all questions, with the word statistics that are shipped."""
+    words = from_bytes(resources.files(classifier).joinpath("fitted.npz").read_bytes()).words
+    return head_to_json(fit_head(words, put))
+
+
+async def _run() -> None:
+    options = arguments("python -m evals.fit_extractor", "Fits the embedded answer extractor.").parse_args()
+    async with opened(options) as (put, _):
+        content = shipped_head([*put.fitted, *put.measured])
+    await asyncio.to_thread(_TARGET.write_bytes, content)
+    print(f"{_TARGET}: {len(content):,} bytes")
+
+
+def main() -> int:
+    try:
+        asyncio.run(_run())
+    except (DataProblem, ModelNotPrepared) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

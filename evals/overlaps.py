@@ -1,0 +1,45 @@
+"""How well a span agrees with the marked ones."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from proviso_service.matters.model import Span
+
+_WORD = re.compile(r"\w+")
+_COMMON_SHARE = 0.5
+
+
+def answers_it(answer: Span, marked: Sequence[Span]) -> bool:
+    """Whether half of the answer is marked, or half of a marked span is in the answer."""
+    return any(_common(answer, span) >= _COMMON_SHARE * min(_length(answer), _length(span)) for span in marked)
+
+
+def union_share(answer: Span, marked: Sequence[Span]) -> float:
+    """What the answer and a marked span share, of what either has: the best of all marked spans."""
+    shares = (
+        common / (_length(answer) + _length(span) - common) for span in marked if (common := _common(answer, span)) > 0
+    )
+    return max(shares, default=0.0)
+
+
+def word_f1(text: str, answer: Span, marked: Sequence[Span]) -> float:
+    """Of the words of the answer and of a marked span, wherever they stand: the best of all marked spans."""
+    given = _words(text, answer)
+    return max((_f1(given, _words(text, span)) for span in marked), default=0.0)
+
+
+def _f1(given: Counter[str], wanted: Counter[str]) -> float:
+    return 2 * (given & wanted).total() / max(1, given.total() + wanted.total())
+
+
+def _words(text: str, span: Span) -> Counter[str]:
+    return Counter(_WORD.findall(text[span.start : span.end].lower()))
+
+
+def _common(one: Span, other: Span) -> int:
+    return max(0, min(one.end, other.end) - max(one.start, other.start))
+
+
+def _length(span: Span) -> int:
+    return max(1, span.end - span.start)
