@@ -1,6 +1,7 @@
 """Clauses by their types: in whole documents, in all of them, whatever becomes of one."""
 
 import asyncio
+from itertools import chain
 from pathlib import Path
 from uuid import uuid4
 
@@ -208,14 +209,14 @@ def test_the_best_are_those_of_the_first_turns(found: list[tuple[int, int, str, 
     )
     kept = hits.best(most)
     places = zip(kept.documents.tolist(), kept.ordinals.tolist(), kept.types.tolist(), strict=True)
-    expected = by_turns(clauses)[:most]
+    expected = list(chain.from_iterable(by_turns(clauses)))[:most]
     assert list(places) == sorted((int(c.document_id), c.chunk.ordinal, "abc".index(c.clause_type)) for c in expected)
 
 
 @given(CLAUSES)
 def test_no_type_waits_while_another_has_two_more_turns(found: list[tuple[int, int, str, float]]) -> None:
     clauses = [Clause(kind, score, f"{doc}", "x.md", Chunk(place, 0, 1, "x")) for doc, place, kind, score in found]
-    ordered = by_turns(clauses)
+    ordered = list(chain.from_iterable(by_turns(clauses)))
     assert sorted(map(id, ordered)) == sorted(map(id, clauses))
     for end in range(len(ordered)):
         before = [clause.clause_type for clause in ordered[:end]]

@@ -93,16 +93,18 @@ class Hits:
         return Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
 
 
-def by_turns(clauses: Sequence[Clause]) -> list[Clause]:
+def by_turns(clauses: Sequence[Clause]) -> list[list[Clause]]:
     """The surest of each type, then the second surest of each, and so on; the surest of a turn first. Where not all can
     be shown, no type crowds out another."""
-    surest = sorted(clauses, key=lambda clause: -clause.confidence)
     seen = Counter[str]()
-    turns: list[tuple[int, Clause]] = []
-    for clause in surest:
-        turns.append((seen[clause.clause_type], clause))
+    turns: list[list[Clause]] = []
+    for clause in sorted(clauses, key=lambda clause: -clause.confidence):
+        turn = seen[clause.clause_type]
         seen[clause.clause_type] += 1
-    return [clause for _, clause in sorted(turns, key=lambda turn: turn[0])]
+        if turn == len(turns):
+            turns.append([])
+        turns[turn].append(clause)
+    return turns
 
 
 class Classification:

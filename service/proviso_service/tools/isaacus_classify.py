@@ -83,22 +83,21 @@ class ClassifyResult:
         about it, then the second surest and so on, while there is room."""
         types, frame = self._frame(max_chars)
         passages: dict[str, list[dict[str, Any]]] = {one["clause_type"]: one["passages"] for one in types}
-        waiting = [clause for clause in by_turns(self.outcome.clauses) if clause.clause_type in passages]
-        room = max_chars - len(to_json(frame))
-        named = len(types) + len(frame["not_found"])
+        shown = [clause for clause in self.outcome.clauses if clause.clause_type in passages]
         is_whole = (
-            named == len(self.outcome.counts)
-            and len(waiting) == self.outcome.total_found
+            len(types) + len(frame["not_found"]) == len(self.outcome.counts)
+            and len(shown) == self.outcome.total_found
             and len(frame["document_errors"]) == len(self.outcome.failed)
         )
-        for position, clause in enumerate(waiting):
-            part = _part(clause, room, len(waiting) - position)
-            if part is None:
-                is_whole = False
-                break
-            is_whole = is_whole and part.text == clause.chunk.text
-            passages[clause.clause_type].append(_cited(number(part), clause, part))
-            room -= len(to_json(passages[clause.clause_type][-1])) + 1
+        room = max_chars - len(to_json(frame))
+        for turn in by_turns(shown):
+            for position, clause in enumerate(turn):
+                part = _part(clause, room, len(turn) - position)
+                if part is None:
+                    return Rendered(to_json(frame | {"truncated": True}), True)
+                is_whole = is_whole and part.text == clause.chunk.text
+                passages[clause.clause_type].append(_cited(number(part), clause, part))
+                room -= len(to_json(passages[clause.clause_type][-1])) + 1
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 
     def _frame(self, max_chars: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -141,8 +140,8 @@ class IsaacusClassify:
 
 
 def _part(clause: Clause, room: int, waiting: int) -> Passage | None:
-    """The part of the clause that is most about its type, so long that those `waiting` get a fair share of the
-    `room`."""
+    """The part of the clause that is most about its type, so long that those `waiting` in its turn get a fair share of
+    the `room`; None when it would be too short."""
     chunk = clause.chunk
     passage = Passage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
     share = fair_share(room, waiting, _cited(1_000, clause, replace(passage, text="")), MIN_TEXT_CHARS)

@@ -1,6 +1,7 @@
 """Clauses by their types."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from proviso.v1 import tools_pb2 as pb
 from proviso_service.analysis.classification import ClassifyOutcome, Clause, by_turns
@@ -53,7 +54,7 @@ def _clause(clause: Clause) -> pb.ClassifiedClause:
 def _fitting(clauses: Sequence[Clause], room: int) -> list[pb.ClassifiedClause]:
     """As many as fit into so many bytes, the best of each type, in their order."""
     kept: dict[int, pb.ClassifiedClause] = {}
-    for clause in by_turns(clauses):
+    for clause in chain.from_iterable(by_turns(clauses)):
         kept[id(clause)] = _clause(clause)
         room -= kept[id(clause)].ByteSize() + _FRAME_BYTES
         if room < 0:
