@@ -30,7 +30,8 @@ async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(ser
     assert final.message[citation.answer_start : citation.answer_end].endswith(f"[{citation.number}]")
     tools = [i.name for i in final.request_context.items]
     assert tools == [
-        "list_matter_documents", "get_document_text", "isaacus_search", "isaacus_classify", "isaacus_iql",
+        "list_matter_documents", "get_document_text", "isaacus_search", "isaacus_extract", "isaacus_classify",
+        "isaacus_iql",
     ]  # fmt: skip
 
 

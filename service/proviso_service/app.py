@@ -217,12 +217,12 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     scoring = _document_scoring(settings.iql, parts)
     analysis = IqlAnalysis(parts.store, scores, scoring, templates, settings.iql)
     classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), settings.iql)
-    extraction = Extraction(parts.store, retriever, models.extractor, settings.extraction) if models.extractor else None
+    extraction = Extraction(parts.store, retriever, models.extractor, settings.extraction)
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),
         IsaacusSearch(retriever),
-        *([IsaacusExtract(extraction)] if extraction else []),
+        IsaacusExtract(extraction),
         IsaacusClassify(classification),
         IsaacusIql(analysis),
     ]

@@ -11,6 +11,7 @@ from proviso_service.models.isaacus.embedder import IsaacusEmbedder, embedder_id
 from proviso_service.models.isaacus.extractor import IsaacusExtractor
 from proviso_service.models.isaacus.reranker import IsaacusReranker
 from proviso_service.models.local.classifier import EmbeddedClassifier
+from proviso_service.models.local.extractor import EmbeddedExtractor
 from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder, Reranker
@@ -56,7 +57,7 @@ class Models:
     embedder: Embedder
     classifier: Classifier
     classifier_vectors: str
-    extractor: AnswerExtractor | None
+    extractor: AnswerExtractor
     reranker: Reranker | None
 
 
@@ -126,10 +127,12 @@ class Opening:
         self._stack.push_async_callback(embedded.close)
         return embedded
 
-    async def _extractor(self) -> AnswerExtractor | None:
+    async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._settings.isaacus)
-        return None
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load)
+        self._stack.push_async_callback(embedded.close)
+        return embedded
 
     async def _reranker(self) -> Reranker | None:
         if self._chosen.reranker is BackEnd.ISAACUS:

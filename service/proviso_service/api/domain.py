@@ -32,8 +32,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `extraction` is None where no model extracts answers, `session_items` are in every new
-    session."""
+    """The domain services; `session_items` are in every new session."""
 
     turns: Turns
     sessions: SessionStore
@@ -41,7 +40,7 @@ class Domain:
     retriever: Retriever
     index: KeptIndex
     analysis: IqlAnalysis
-    extraction: Extraction | None
+    extraction: Extraction
     classification: Classification
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()

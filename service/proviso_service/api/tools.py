@@ -72,8 +72,6 @@ class ToolServicer(ToolServiceServicer):
         return parse_iql_response(inspection)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
-        if self._domain.extraction is None:
-            raise NotBuilt("Extract", "an embedded model for it")
         asked = parse(ExtractRequestModel, request)
         outcome = await self._domain.extraction.extract(self._tenant(context), asked.to_domain())
         return extract_response(outcome)
