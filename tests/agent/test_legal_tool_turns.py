@@ -1,15 +1,20 @@
 """Turns that classify, extract and read documents, over the whole service."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+import pytest_asyncio
+
 from proviso.v1 import chat_pb2
-from tests.support.running import final_of, input_of, running_service
+from tests.support.running import RunningService, final_of, input_of, running_service
 from tests.support.scripted_model import Call, calls, text
 from tests.support.word_classifier import WordClassifier
 from tests.support.word_extractor import WordExtractor
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SERVICES = """\
 # Services Agreement
@@ -27,6 +32,14 @@ UNKNOWN = Call("get_document_text", json.dumps({"filename": "leese.md"}))
 QUESTION = "What is the notice period?"
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def embedded(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> AsyncIterator[RunningService]:
+    """With the embedded chat model."""
+    folder = tmp_path_factory.mktemp("data")
+    async with running_service(folder, models_dir, classifier=WordClassifier()) as running:
+        yield running
+
+
 def ended(events: Sequence[chat_pb2.AgentEvent]) -> chat_pb2.ToolEnd:
     [one] = [event.tool_end for event in events if event.WhichOneof("event") == "tool_end"]
     return one
@@ -37,10 +50,9 @@ def called(events: Sequence[chat_pb2.AgentEvent]) -> list[tuple[str, dict[str, A
     return [(event.tool_start.tool, input_of(event)) for event in started]
 
 
-async def test_the_types_of_clauses_are_classified_grouped_and_cited(tmp_path: Path, models_dir: Path) -> None:
-    async with running_service(tmp_path / "data", models_dir, classifier=WordClassifier()) as service:
-        matter_id = await service.create_matter(Services=SERVICES, Lease=LEASE)
-        events = await service.ask("What types of clauses are here?", matter_id)
+async def test_the_types_of_clauses_are_classified_grouped_and_cited(embedded: RunningService) -> None:
+    matter_id = await embedded.create_matter(Services=SERVICES, Lease=LEASE)
+    events = await embedded.ask("What types of clauses are here?", matter_id)
     assert called(events) == [("isaacus_classify", {})]
     whole = json.loads(ended(events).output_json)
     assert [(clause["clause_type"], clause["filename"]) for clause in whole["clauses"]] == [
@@ -55,9 +67,8 @@ async def test_the_types_of_clauses_are_classified_grouped_and_cited(tmp_path: P
     assert "must indemnify" in citation.quote
 
 
-async def test_a_matter_without_the_usual_clauses_is_an_answer(tmp_path: Path, models_dir: Path) -> None:
-    async with running_service(tmp_path / "data", models_dir, classifier=WordClassifier()) as service:
-        final = final_of(await service.ask("Which clauses are there?", await service.create_matter(Lease=LEASE)))
+async def test_a_matter_without_the_usual_clauses_is_an_answer(embedded: RunningService) -> None:
+    final = final_of(await embedded.ask("Which clauses are there?", await embedded.create_matter(Lease=LEASE)))
     assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
     assert final.message == "I found no clause of the 15 types that I looked for."
 
