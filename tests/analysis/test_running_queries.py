@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.analysis.model import IqlQuery
-from proviso_service.errors import InvalidIql, NoReadyDocuments
+from proviso_service.errors import InvalidIql, ModelApiUnavailable, NoReadyDocuments
 from proviso_service.matters.model import DocumentStatus
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 
@@ -138,3 +138,12 @@ async def test_a_stream_is_refused_before_its_first_result(
     stream = world.analysis.stream(TENANT, IqlQuery(world.matter.matter_id, query))
     with pytest.raises(error):
         await anext(stream)
+
+
+async def test_a_model_that_is_away_is_not_asked_again_for_each_document(world: AnalysisWorld) -> None:
+    for number in range(10):
+        await world.add(f"poison {number}", filename=f"{number}.txt")
+    world.classifier.fail_on("poison", ModelApiUnavailable("Isaacus", "no answer"))
+    with pytest.raises(ModelApiUnavailable, match="Isaacus API error: no answer"):
+        await world.ask("{rent}")
+    assert world.classifier.sizes == [1, 9]

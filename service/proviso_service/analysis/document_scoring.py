@@ -10,7 +10,7 @@ import structlog
 from proviso_service.analysis.ports import ScoresByStatement
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.analysis.targets import NO_SUCH_DOCUMENT, Target
-from proviso_service.errors import DocumentNotFound, ProvisoError
+from proviso_service.errors import DocumentNotFound, ModelApiUnavailable, ProvisoError
 from proviso_service.matters.model import Document
 from proviso_service.settings import IqlSettings
 
@@ -48,7 +48,8 @@ class ScoredDocument:
 
 class DocumentScoring:
     """Scores a bounded number of batches at once, over all jobs; what was scored is kept. When a batch of several
-    documents fails, each of them is scored by itself, so that the fault of one is nobody else's.
+    documents fails, each of them is scored by itself, so that the fault of one is nobody else's; not where the model is
+    away for all of them.
 
     Reading, judging and saving twenty documents of usual length one by one takes ten times as long as together."""
 
@@ -151,11 +152,11 @@ class DocumentScoring:
         except TimeoutError:
             return [self._late(target) for target, _ in batch]
         except Exception as error:
-            if len(batch) > 1:
+            # A model that is away is so for each of them; everything else may be about one.
+            if len(batch) > 1 and not isinstance(error, ModelApiUnavailable):
                 alone = [await self._scored(job, (one,), failures, look_elsewhere=look_elsewhere) for one in batch]
                 return [one for some in alone for one in some]
-            target, _ = batch[0]
-            return [ScoredDocument(target, {}, self._reason(target, error, failures))]
+            return [ScoredDocument(target, {}, self._reason(target, error, failures)) for target, _ in batch]
 
     def _reason(self, target: Target, error: Exception, failures: list[ProvisoError]) -> str:
         """Why a document was not scored, as a caller may be told it."""
