@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from proviso_service.agent.grounding import check
 from proviso_service.agent.sources import Sources
+from proviso_service.matters.model import Place
 from proviso_service.tools.base import Passage
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
@@ -34,6 +35,15 @@ def test_a_quote_is_found_however_its_spaces_and_quotation_marks_are_typed(quote
     assert TEXT[citation.start - 1_000 : citation.end - 1_000] == citation.quote
     assert answer[citation.answer_start : citation.answer_end] == f"“{quote}” [1]"
     assert (citation.page, citation.heading, citation.filename) == (2, "4. Notice", "0.md")
+
+
+def test_a_citation_is_on_the_page_and_under_the_heading_of_its_quote() -> None:
+    made, before = Sources(), TEXT.index("The cap")
+    made.number(Passage("d", "d.pdf", 1_000, TEXT, 2, "4. Notice", (Place(1_000 + before, 3, "5. Cap"),)))
+    answer = "It says “thirty (30) days” [1], and “The cap is USD 5,000.” [1]."
+    first, second = check(answer, made, tools_answered=True).citations
+    assert (first.page, first.heading) == (2, "4. Notice")
+    assert (second.page, second.heading) == (3, "5. Cap")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from proviso_service.errors import InvalidRequest
-from proviso_service.matters.model import DocumentText, Matter
+from proviso_service.matters.model import DocumentText, Matter, Place
 from proviso_service.matters.reading import TextPart
 from tests.support.matters_world import TENANT, MattersWorld
 
@@ -64,6 +64,20 @@ async def test_a_part_from_a_position_says_where_it_starts(world: MattersWorld) 
     assert (await read(world, matter, "scan.txt", TextPart(start=PAGES.index("Third")))).page == 3
     beyond = await read(world, matter, "scan.txt", TextPart(start=len(PAGES) + 1))
     assert (beyond.text, beyond.truncated) == ("", False)
+
+
+async def test_a_part_says_where_its_pages_and_sections_begin(world: MattersWorld) -> None:
+    matter = await world.matter()
+    await world.ingest(matter, {"lease.md": LEASE, "scan.txt": PAGES})
+    rent = await read(world, matter, "lease.md", TextPart(heading="rent"))
+    assert rent.places == (Place(LEASE.index("### 1.1"), 0, "1.1 Deposit"),)
+    second, third = PAGES.index("\f") + 1, PAGES.rindex("\f") + 1
+    scan = await read(world, matter, "scan.txt", TextPart())
+    assert scan.places == (
+        *(Place(second, 2, "PARTIES"), Place(third, 3, "PARTIES")),
+        Place(PAGES.index("TERM"), 3, "TERM"),
+    )
+    assert (await read(world, matter, "scan.txt", TextPart(max_length=second))).places == ()
 
 
 @pytest.mark.parametrize(

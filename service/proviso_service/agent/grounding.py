@@ -96,6 +96,7 @@ def _whole_passage(number: int, sources: Sources) -> Located | None:
 
 
 def _citation(number: int, answer: str, start: int, end: int, located: Located) -> Citation:
+    place = located.passage.place_at(located.start)
     lead = len(answer[start:end]) - len(answer[start:end].lstrip())
     return Citation(
         number=number,
@@ -105,7 +106,7 @@ def _citation(number: int, answer: str, start: int, end: int, located: Located) 
         filename=located.passage.filename,
         start=located.start,
         end=located.end,
-        page=located.passage.page,
-        heading=located.passage.heading,
+        page=place.page,
+        heading=place.heading,
         quote=located.quote,
     )

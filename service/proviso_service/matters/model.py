@@ -154,9 +154,19 @@ class DocumentProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page or a section begins: from `start` on the text is on `page` (0 without pages) and under `heading`."""
+
+    start: int
+    page: int
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentText:
     """Part of a document's text, from `start`, on `page` (0 without pages) and under the headings of `section_path`.
-    `truncated` says that what was asked for - the text, a page or a section - goes on after it."""
+    `places` are the pages and sections that begin inside it, in order. `truncated` says that what was asked for - the
+    text, a page or a section - goes on after it."""
 
     document: Document
     text: str
@@ -165,6 +175,7 @@ class DocumentText:
     truncated: bool
     page: int = 0
     section_path: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def next_start(self) -> int:

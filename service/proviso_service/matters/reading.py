@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.matters.model import Document, DocumentText, Heading, PageSpan, Span
 from proviso_service.matters.ports import MatterStore
-from proviso_service.matters.sections import find_heading, nearest_titles, page_at, section_of, section_path
+from proviso_service.matters.sections import (
+    find_heading,
+    nearest_titles,
+    page_at,
+    places_within,
+    section_of,
+    section_path,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ async def read_part(store: MatterStore, document: Document, part: TextPart) -> D
         truncated=end < whole.end,
         page=page_at(pages, first),
         section_path=section_path(headings, first),
+        places=places_within(headings, pages, Span(first, end)),
     )
 
 

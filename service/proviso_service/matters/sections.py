@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from proviso_service.matters.model import Heading, PageSpan, Span
+from proviso_service.matters.model import Heading, PageSpan, Place, Span
 from proviso_service.matters.references import ClauseReference, clause_named, clause_of_title
 from proviso_service.matters.wording import fold
 
@@ -52,6 +52,17 @@ def page_at(pages: Sequence[PageSpan], position: int) -> int:
     """Number of the page that holds a position; 0 where there are no pages."""
     index = bisect_right(pages, position, key=lambda page: page.start) - 1
     return pages[index].number if index >= 0 else 0
+
+
+def places_within(headings: Sequence[Heading], pages: Sequence[PageSpan], span: Span) -> tuple[Place, ...]:
+    """Where pages and sections begin after the start of the span and before its end, in order."""
+    starts = {part.start for part in (*headings, *pages) if span.start < part.start < span.end}
+    return tuple(Place(start, page_at(pages, start), _heading_at(headings, start)) for start in sorted(starts))
+
+
+def _heading_at(headings: Sequence[Heading], position: int) -> str:
+    index = bisect_right(headings, position, key=lambda heading: heading.start) - 1
+    return headings[index].title if index >= 0 else ""
 
 
 def _matching(headings: Sequence[Heading], wanted: str) -> Iterator[Heading | None]:

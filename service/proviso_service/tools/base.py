@@ -1,11 +1,13 @@
 """What a tool is: typed arguments in, a typed result out that can be rendered for the model within a budget."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from proviso_service.matters.model import Place
 from proviso_service.security.identity import Caller
 
 OWN_SERVER = "proviso"
@@ -28,7 +30,8 @@ class ToolScope:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A source: `text` is the document's text from `start` on, in code points."""
+    """A source: `text` is the document's text from `start` on, in code points. It begins on `page` and under `heading`;
+    `places` are the pages and sections that begin inside it, in order."""
 
     document_id: str
     filename: str
@@ -36,6 +39,12 @@ class Passage:
     text: str
     page: int = 0
     heading: str = ""
+    places: tuple[Place, ...] = ()
+
+    def place_at(self, position: int) -> Place:
+        """The page and heading of a position in the document's text."""
+        index = bisect_right(self.places, position, key=lambda place: place.start) - 1
+        return self.places[index] if index >= 0 else Place(self.start, self.page, self.heading)
 
 
 Number = Callable[[Passage], int]

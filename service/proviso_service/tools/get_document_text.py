@@ -64,7 +64,8 @@ class TextResult:
     def _passage(self, length: int) -> Passage:
         part, document = self.part, self.part.document
         heading = part.section_path[-1] if part.section_path else ""
-        return Passage(document.document_id, document.filename, part.start, part.text[:length], part.page, heading)
+        text = part.text[:length]
+        return Passage(document.document_id, document.filename, part.start, text, part.page, heading, part.places)
 
 
 class GetDocumentText:
