@@ -83,14 +83,19 @@ class Hits:
 
     def best(self, most: int) -> "Hits":
         """At most so many, chosen as `by_turns` orders them; by document, position and type."""
-        surest = np.argsort(-self.scores, kind="stable")
-        turns = np.empty(len(surest), dtype=np.intp)
-        for kind in np.unique(self.types):
-            of_kind = np.flatnonzero(self.types[surest] == kind)
-            turns[of_kind] = np.arange(len(of_kind))
-        kept = surest[np.argsort(turns, kind="stable")[:most]]
+        of_kinds = [self._surest(kind, most) for kind in np.unique(self.types)]
+        turns = _joined([np.arange(len(of_kind)) for of_kind in of_kinds])
+        surest = _joined(of_kinds)
+        kept = surest[np.lexsort((surest, -self.scores[surest], turns))[:most]]
         order = kept[np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))]
         return Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
+
+    def _surest(self, kind: int, most: int) -> _Numbers:
+        """Where the best of a type stand, the surest first, of equal ones the first."""
+        of_kind = np.flatnonzero(self.types == kind)
+        if len(of_kind) > most > 0:  # only what may be among the best is sorted
+            of_kind = of_kind[self.scores[of_kind] >= np.partition(self.scores[of_kind], -most)[-most]]
+        return of_kind[np.argsort(-self.scores[of_kind], kind="stable")][:most]
 
 
 def by_turns(clauses: Sequence[Clause]) -> list[list[Clause]]:
@@ -184,6 +189,6 @@ def _joined(parts: Sequence[_Numbers]) -> _Numbers:
 
 def _counts(hits: Hits, names: Sequence[str]) -> list[TypeCount]:
     counts = np.bincount(hits.types, minlength=len(names))
-    holders = np.unique(np.stack([hits.types, hits.documents]), axis=1)[0]
-    documents = np.bincount(holders, minlength=len(names))
+    held = np.unique(hits.documents * len(names) + hits.types)  # each type of each document once
+    documents = np.bincount(held % len(names), minlength=len(names))
     return [TypeCount(name, int(counts[i]), int(documents[i])) for i, name in enumerate(names)]
