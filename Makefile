@@ -24,7 +24,7 @@ serve: setup
 	.venv/bin/proviso serve
 
 test: setup
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: $(STAMP)
 	.venv/bin/ruff check .
