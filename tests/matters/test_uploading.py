@@ -1,7 +1,9 @@
 """Uploads: what is refused, what is kept, what comes back."""
 
 import hashlib
+import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -12,6 +14,13 @@ from proviso_service.paging import PageRequest
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld, pieces
 
 LEASE = "# Lease\n\n## Rent\n\nThe rent is USD 5 a month.\n"
+
+
+_MEGABYTE = b"The rent is due. " * (1024 * 1024 // 17)
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 async def _unread() -> AsyncIterator[bytes]:
@@ -64,6 +73,25 @@ async def test_empty_and_oversized_files_leave_nothing_behind(world: MattersWorl
         assert refused.value.violations[0].field == "data"
         assert world.blob_count() == 0
         assert not await world.matters.all_documents(TENANT, matter.matter_id)
+
+
+async def test_of_two_hundred_megabytes_no_more_is_taken_than_is_allowed(world: MattersWorld) -> None:
+    taken = 0
+
+    async def text() -> AsyncIterator[bytes]:
+        nonlocal taken
+        for _ in range(200):
+            taken += len(_MEGABYTE)
+            yield _MEGABYTE
+
+    matter = await world.matter()
+    header = UploadHeader(matter.matter_id, "long.txt")
+    before = _resident_bytes()
+    with pytest.raises(InvalidRequest, match="data: is larger than"):
+        await world.matters.upload(TENANT, header, text())
+    assert _resident_bytes() - before < 32 * len(_MEGABYTE)
+    assert world.settings.max_upload_bytes < taken <= world.settings.max_upload_bytes + len(_MEGABYTE)
+    assert world.blob_count() == 0
 
 
 async def test_every_fault_of_a_header_is_named_at_once(world: MattersWorld) -> None:
