@@ -92,7 +92,7 @@ async def _judgements(finder: AnswerFinder, put: Asked, text: str, embedder: Emb
 def arguments(program: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
-    parser.add_argument("--contracts", type=int, default=90, metavar="N", help="contracts to read [90]")
+    parser.add_argument("--contracts", type=int, default=50, metavar="N", help="contracts to read [50]")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
     parser.add_argument(
         "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"

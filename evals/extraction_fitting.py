@@ -1,11 +1,12 @@
 """Fits the extractor's weights and calibration."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evals.corpus import Flags
+from evals.data import DataProblem
 from evals.extraction_data import Asked
 from evals.fitting import Floats, logistic
 from evals.overlaps import answers_it
@@ -43,36 +44,36 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
 
 def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
     """Weights on all questions; the calibration on the best answers to questions of categories that the weights it is
-    for have not seen."""
+    for have not seen. Raises DataProblem when fewer than two categories have answers."""
     blank = Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0)
     finder = AnswerFinder(words, blank)
     samples = [sample(finder, one) for one in put]
     categories = sorted({one.category for one in samples})
     logits, labels = [], []
     for fold in range(_FOLDS):
-        left_out = set(categories[fold::_FOLDS])
-        if not left_out or len(left_out) == len(categories):
+        left_out = [one for one in samples if one.category in categories[fold::_FOLDS]]
+        others = [one for one in samples if one.category not in categories[fold::_FOLDS]]
+        if not left_out or not any(one.labels.any() for one in others):
             continue
-        weights, bias = _fit(samples, set(categories) - left_out)
-        for one in samples:
-            if one.category in left_out:
-                logit = one.rows @ weights + bias
-                best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-                logits.append(logit[best])
-                labels.append(one.labels[best])
+        weights, bias = _fit(others)
+        for one in left_out:
+            logit = one.rows @ weights + bias
+            best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
+            logits.append(logit[best])
+            labels.append(one.labels[best])
+    if not any(found.any() for found in labels):
+        raise DataProblem("Too little is marked to fit on: answers of two categories are needed")
     truth = np.concatenate(labels)
     slope, shift = logistic(np.concatenate(logits)[:, None], truth, np.ones(len(truth)))
-    weights, bias = _fit(samples, categories)
+    weights, bias = _fit(samples)
     return Head(weights, bias, float(slope[0]), shift)
 
 
-def _fit(samples: Sequence[Sample], categories: Container[str]) -> tuple[Floats, float]:
+def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:
     """All pieces that answer, those that look most like it, and some of the others for all of the others."""
     rng = np.random.default_rng(_SEED)
     rows, labels, weights = [], [], []
     for one in samples:
-        if one.category not in categories:
-            continue
         negatives = np.flatnonzero(~one.labels)
         likely = one.rows[negatives][:, _LIKELY].sum(axis=1)
         negatives = negatives[np.argsort(-likely, kind="stable")]

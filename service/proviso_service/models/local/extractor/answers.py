@@ -48,7 +48,8 @@ class AnswerFinder:
 
     def find(self, text: str, passages: Sequence[Passage]) -> list[list[AnswerSpan]]:
         """As the port has it."""
-        question, content = understand(text), self._contents.read(text)
+        question = understand(text)
+        content = self._contents.read(question.wording)
         judged = self._judge(question, content, passages)
         logit = self._head.logit(judged.rows)
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
@@ -61,7 +62,8 @@ class AnswerFinder:
 
     def judge(self, text: str, passages: Sequence[Passage]) -> Judged:
         """What scores are made of."""
-        return self._judge(understand(text), self._contents.read(text), passages)
+        question = understand(text)
+        return self._judge(question, self._contents.read(question.wording), passages)
 
     def _judge(self, question: Question, content: Content, passages: Sequence[Passage]) -> Judged:
         cut = [[one for one in pieces_of(passage.text) if _can_answer(one, question)] for passage in passages]

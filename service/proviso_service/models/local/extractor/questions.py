@@ -24,9 +24,10 @@ class Sought(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`topic` where the question is about a common subject of agreements."""
+    """`topic` where the question is about a common subject of agreements. `wording` is the question with the name that
+    its subject has in headings: "Who are the parties?" has no word of its own to look for."""
 
-    text: str
+    wording: str
     sought: Sought
     topic: Topic | None
 
@@ -42,6 +43,13 @@ _YES_OR_NO = re.compile(
     r"\W*(?:is|are|was|were|does|do|did|can|could|may|might|must|shall|should|will|would|has|have|had)\b",
     re.IGNORECASE,
 )
+
+
+_SUBJECTS = {
+    Sought.TITLE: "document name",
+    Sought.PARTIES: "parties to the agreement",
+    Sought.LAW: "governing law",
+}
 
 
 def _cue(sought: Sought, *wordings: str) -> tuple[Sought, re.Pattern[str]]:
@@ -125,4 +133,5 @@ def understand(text: str) -> Question:
     # Questions of every kind speak of "the parties"; only some are about who they are.
     if topic and topic.name == "parties" and sought is not Sought.PARTIES:
         topic = None
-    return Question(text, sought, topic)
+    name = _SUBJECTS.get(sought) or (topic.name if topic else "")
+    return Question(f"{text} {name}".strip(), sought, topic)

@@ -9,8 +9,9 @@ Bounds = tuple[int, int]
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _WORDS = (
-    rf"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[\s-](?:{_ONES}))?|{_ONES}|ten|eleven|twelve"
-    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:one |a )?hundred(?: (?:and )?\w+)?)"
+    r"(?:(?:one |a )?hundred(?: (?:and )?\w+)?"
+    rf"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[\s-](?:{_ONES}))?|{_ONES}|ten|eleven|twelve"
+    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 )
 _COUNT = rf"(?:\d{{1,4}}|{_WORDS})\s?(?:\(\s?\d{{1,4}}\s?\))?"
 _DURATION = (
