@@ -18,7 +18,7 @@ from evals.cache import CachedEmbedder
 from evals.corpus import read_corpus
 from evals.data import Data, DataProblem, is_held_out, load
 from evals.extraction_data import Asked, asked
-from evals.extraction_figures import Judgement, as_dict, by_category, judged, report
+from evals.extraction_figures import DEPTHS, Judgement, as_dict, by_category, judged, report
 from evals.extraction_fitting import fit_head
 from evals.extraction_ways import by_extractor, by_meaning, by_search, by_words, whole_sentences
 from evals.fitting import word_statistics
@@ -33,8 +33,6 @@ from proviso_service.settings import DocumentSettings, ModelSettings
 
 EXTRACTOR, SENTENCES = "extractor", "its sentences"
 FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence by BM25", "best sentence by cosine"
-
-Ways = Mapping[str, Sequence[Judgement]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +61,32 @@ async def questions(data: Data, folder: Path, embedder: Embedder, categories: Ma
 
 async def measure(put: Questions, embedder: Embedder) -> dict[str, dict[str, list[Judgement]]]:
     """By slice and way."""
-    found: dict[str, dict[str, list[Judgement]]] = {}
-    for half in (False, True):
-        head = fit_head(put.words, [one for one in put.fitted if one.category_is_held_out is half])
-        finder = AnswerFinder(put.words, head)
-        for one in put.measured:
-            kind = "fitted" if one.category_is_held_out is half else "held-out"
-            wording = "plain questions" if one.is_plain else "the categories' questions"
-            ways = found.setdefault(f"{kind} categories, {wording}", {})
-            for way, judgement in (await _judgements(finder, one, put.texts[one.contract], embedder)).items():
-                ways.setdefault(way, []).append(judgement)
-    return found
-
-
-async def _judgements(finder: AnswerFinder, put: Asked, text: str, embedder: Embedder) -> dict[str, Judgement]:
-    pieces = finder.judge(put.text, [one.passage for one in put.found])
-    given = by_extractor(finder, put)
-    ways = {
-        EXTRACTOR: given,
-        SENTENCES: whole_sentences(put, pieces, given[:3]),
-        FIRST_HIT: by_search(put, pieces),
-        BM25: by_words(put, pieces),
-        COSINE: await by_meaning(put, pieces, embedder),
+    finders = {
+        half: AnswerFinder(
+            put.words, fit_head(put.words, [one for one in put.fitted if one.category_is_held_out is half])
+        )
+        for half in (False, True)
     }
-    return {way: judged(put, text, answers) for way, answers in ways.items()}
+    found: dict[str, dict[str, list[Judgement]]] = {}
+    for one in put.measured:
+        pieces = finders[False].judge(one.text, [found.passage for found in one.found])
+        baselines = {
+            FIRST_HIT: by_search(one, pieces),
+            BM25: by_words(one, pieces),
+            COSINE: await by_meaning(one, pieces, embedder),
+        }
+        for half, finder in finders.items():
+            given = by_extractor(finder, one)
+            ways = {EXTRACTOR: given, SENTENCES: whole_sentences(one, pieces, given[: max(DEPTHS)])} | baselines
+            slice_ = found.setdefault(_slice(one, half), {})
+            for way, answers in ways.items():
+                slice_.setdefault(way, []).append(judged(one, put.texts[one.contract], answers))
+    return dict(sorted(found.items()))
+
+
+def _slice(put: Asked, fitted_half: bool) -> str:
+    kind = "Fitted" if put.category_is_held_out is fitted_half else "Held-out"
+    return f"{kind} categories, {'plain questions' if put.is_plain else 'their own questions'}"
 
 
 def arguments(program: str, description: str) -> argparse.ArgumentParser:
@@ -128,7 +128,7 @@ async def _run(options: argparse.Namespace) -> None:
     async with opened(options) as (put, embedder):
         slices = await measure(put, embedder)
     for name, ways in slices.items():
-        print("\n".join((*report(name[0].upper() + name[1:], ways), *by_category(ways))))
+        print("\n".join((*report(name, ways), *by_category(ways))))
     if options.json:
         content = {name: {way: as_dict(found) for way, found in ways.items()} for name, ways in slices.items()}
         await asyncio.to_thread(options.json.write_text, json.dumps(content, indent=1))

@@ -93,13 +93,13 @@ async def test_the_extractor_is_fitted_on_one_half_and_measured_on_the_other(ask
     assert {is_held_out("contract", one.contract) for one in asked.measured} == {True}
     assert {len(one.spans) for one in asked.measured if one.category == "Most Favored Nation"} == {0}
     slices = await measure(asked, WordEmbedder())
-    assert {name.split()[0] for name in slices} == {"held-out", "fitted"}
+    assert {name.split()[0] for name in slices} == {"Held-out", "Fitted"}
     for ways in slices.values():
         assert list(ways) == [EXTRACTOR, SENTENCES, FIRST_HIT, BM25, COSINE]
         assert len({len(found) for found in ways.values()}) == 1
         text = "\n".join((*report("Slice", ways), *by_category(ways)))
         assert "| extractor |" in text
-    plain = slices["fitted categories, plain questions"]
+    plain = slices["Fitted categories, plain questions"]
     assert agreement(plain[EXTRACTOR]).right[1] > 0.6
     assert agreement(plain[SENTENCES]).f1[1] >= agreement(plain[EXTRACTOR]).f1[1]
 
