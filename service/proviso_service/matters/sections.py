@@ -56,8 +56,9 @@ def page_at(pages: Sequence[PageSpan], position: int) -> int:
 
 def places_within(headings: Sequence[Heading], pages: Sequence[PageSpan], span: Span) -> tuple[Place, ...]:
     """Where pages and sections begin after the start of the span and before its end, in order."""
-    starts = {part.start for part in (*headings, *pages) if span.start < part.start < span.end}
-    return tuple(Place(start, page_at(pages, start), _heading_at(headings, start)) for start in sorted(starts))
+    starts = {heading.start for heading in headings} | {page.start for page in pages}
+    inside = sorted(start for start in starts if span.start < start < span.end)
+    return tuple(Place(start, page_at(pages, start), _heading_at(headings, start)) for start in inside)
 
 
 def _heading_at(headings: Sequence[Heading], position: int) -> str:
