@@ -52,6 +52,11 @@ class DocumentLoad:
         answer = await self._matters.CreateMatter(pb.CreateMatterRequest(name=name), timeout=CALL_TIMEOUT_S)
         return answer.matter.matter_id
 
+    async def matter_named(self, name: str) -> str:
+        """Id of a matter that is there."""
+        known = await self._matters.ListMatters(pb.ListMattersRequest(name=name), timeout=CALL_TIMEOUT_S)
+        return known.matters[0].matter_id
+
     async def ingest(self, name: str, files: Sequence[tuple[str, bytes]]) -> Ingested:
         """Into a new matter, some uploads at a time."""
         matter_id = await self.create_matter(name)

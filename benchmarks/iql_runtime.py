@@ -32,6 +32,7 @@ from proviso_service.storage.sql.scores import SqlScoreStore
 TENANT = "local"
 CHUNKS_OF_A_DOCUMENT = 100_000
 SCORES_OF_A_DOCUMENT = 85
+ROUNDS = 5
 
 # Nobody has asked these before; two sets, so that neither run finds scores of the other.
 STATEMENTS = (
@@ -67,6 +68,7 @@ async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[st
             "analysis_later": count * len(analysis[1:]) / sum(analysis[1:]),
             "all_statements_ratio": sum(bare) / await _together(store, scores, embedder, matter_id),
             "cache_mb_per_million": _cache_mb_per_million(),
+            **await _known(store, scores, embedder, matter_id),
         }
     finally:
         await database.close()
@@ -106,6 +108,25 @@ async def _together(store: SqlMatterStore, scores: SqlScoreStore, embedder: Mini
     query = " OR ".join(f"{{{statement}}}" for statement in OTHER_STATEMENTS)
     [elapsed] = await _timed(store, scores, embedder, matter_id, [query])
     return elapsed
+
+
+async def _known(
+    store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str
+) -> dict[str, float]:
+    """Milliseconds of queries whose statements have been scored."""
+    first, second, third, fourth = (f"{{{statement}}}" for statement in STATEMENTS)
+    query = f"{first} AND NOT {second} OR {third} + {fourth}"
+    recombined = [
+        f"{first} + {second} + {third}",
+        f"({second} OR {third}) AND {fourth}",
+        f"{third} AND NOT {first} OR {fourth}",
+    ]
+    times = await _timed(store, scores, embedder, matter_id, [query, *[query] * ROUNDS, *recombined * ROUNDS])
+    repeated, combined = sorted(times[1 : ROUNDS + 1]), sorted(times[ROUNDS + 1 :])
+    return {
+        "repeated_ms": repeated[len(repeated) // 2] * 1e3,
+        "recombined_ms": combined[len(combined) // 2] * 1e3,
+    }
 
 
 async def _timed(
