@@ -127,3 +127,24 @@ async def test_the_heading_above_counts(extractor: EmbeddedExtractor) -> None:
     question = "Is there a non-solicitation of customers?"
     bare, under = await extractor.extract(question, [Passage(text), Passage(text, heading)])
     assert max((span.score for span in bare), default=0) < max(span.score for span in under)
+
+
+async def test_parties_in_paragraphs_of_their_own_are_found(extractor: EmbeddedExtractor) -> None:
+    opening = Passage(
+        "# Lease\n\nThis Lease is made between:\n\n"
+        '**Harbour Mills LLP**, whose office is at 3 Merchants Row (the "**Landlord**"); and\n\n'
+        '**Alder Robotics Limited**, whose office is at Unit 7 (the "**Tenant**").\n\n'
+        "## 1. Definitions\n\nIn this Lease the words below have these meanings."
+    )
+    [found] = await extractor.extract("Who are the parties?", [opening])
+    answers = [opening.text[span.start : span.end] for span in found[:2]]
+    assert answers == ["Harbour Mills LLP", "Alder Robotics Limited"]
+
+
+async def test_a_question_for_a_sum_is_not_answered_by_a_share(extractor: EmbeddedExtractor) -> None:
+    pay = Passage(
+        "6.1 The Company shall pay the Employee a salary of $92,000 a year. 6.2 The Employee may earn a bonus of up to "
+        "15 per cent of salary. 6.3 The Company contributes eight per cent of salary to a pension."
+    )
+    [found] = await extractor.extract("What is the salary?", [pay])
+    assert pay.text[found[0].start : found[0].end] == "$92,000"

@@ -25,7 +25,10 @@ MAX_ANSWERS = 8
 _LEAST_SCORE = 0.02
 _DECIMALS = 4
 _REACH_CHARS = 40
+_NAMES_REACH_CHARS = 900
 _WORD = re.compile(r"[^\W_]+")
+_BEFORE_NAMES = re.compile(r"\b(?:between|among|amongst)\W*$", re.IGNORECASE)
+_AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|background|witnesseth)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class AnswerFinder:
         return self._judge(question, self._contents.read(question.wording), passages)
 
     def _judge(self, question: Question, content: Content, passages: Sequence[Passage]) -> Judged:
-        cut = [[one for one in pieces_of(passage.text) if _can_answer(one, question)] for passage in passages]
+        cut = [list(_possible(passage.text, question)) for passage in passages]
         pieces = [piece for found in cut for piece in found]
         owners = [owner for owner, found in enumerate(cut) for _ in found]
         if not pieces:
@@ -105,8 +108,24 @@ class AnswerFinder:
         return weights.get(self._stemmer.number(word.lower()), 0.0)
 
 
-def _can_answer(piece: Piece, question: Question) -> bool:
-    return question.sought is Sought.TITLE or not piece.is_title
+def _possible(text: str, question: Question) -> Iterator[Piece]:
+    """The pieces that can answer."""
+    end = 0
+    for piece in pieces_of(text):
+        if piece.start < end or (piece.is_title and question.sought is not Sought.TITLE):
+            continue
+        whole = _with_names(piece, text) if question.sought is Sought.PARTIES else piece
+        end = whole.end
+        yield whole
+
+
+def _with_names(piece: Piece, text: str) -> Piece:
+    """With the paragraphs of names that follow a piece such as "This Agreement is made between:"."""
+    if not _BEFORE_NAMES.search(piece.text):
+        return piece
+    stop = _AFTER_NAMES.search(text, piece.end, piece.start + _NAMES_REACH_CHARS)
+    found = text[piece.start : stop.start() if stop else piece.start + _NAMES_REACH_CHARS].rstrip()
+    return Piece(piece.start, piece.start + len(found), found)
 
 
 def _best_first(judged: tuple[Piece, int, float]) -> tuple[float, int]:

@@ -49,7 +49,7 @@ NAMES = (
 _KINDS = (
     (Sought.DURATION, Sought.PERIOD),
     (Sought.DATE,),
-    (Sought.MONEY, Sought.PERCENTAGE, Sought.NUMBER),
+    (Sought.SUM, Sought.MONEY, Sought.PERCENTAGE, Sought.NUMBER),
     (Sought.LAW,),
     (Sought.PARTIES,),
     (Sought.TITLE,),

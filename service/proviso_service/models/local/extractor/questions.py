@@ -8,12 +8,13 @@ from proviso_service.models.local.topics import Topic, topic_of
 
 
 class Sought(StrEnum):
-    """What an answer is: a sentence, or the value alone where one is enough."""
+    """What an answer is: a sentence, or the value alone where one is enough. Money may be a share, a sum may not."""
 
     STATEMENT = "statement"
     DURATION = "duration"
     DATE = "date"
     PERIOD = "period"
+    SUM = "sum"
     MONEY = "money"
     PERCENTAGE = "percentage"
     NUMBER = "number"
@@ -109,6 +110,11 @@ _CUES = (
         r"\b(?:what|which) (?:date|day)\b",
         r"\bdate (?:of|when|on which|from which)\b",
         r"\b(?:effective|commencement|start|agreement|signing|closing) date\b",
+    ),
+    _cue(
+        Sought.SUM,
+        r"\b(?:how much|what|how high|how large)\b(?!.{0,60}\b(?:percent\w*|per cent|share)\b).{0,40}"
+        r"\b(?:rent|salary|wages?|deposit|purchase price|retainer|lump sum)\b",
     ),
     _cue(
         Sought.MONEY,

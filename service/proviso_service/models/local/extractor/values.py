@@ -41,6 +41,7 @@ _PATTERNS = {
     Sought.DURATION: re.compile(_DURATION, re.IGNORECASE),
     Sought.DATE: re.compile(_DATE, re.IGNORECASE),
     Sought.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
+    Sought.SUM: re.compile(_MONEY, re.IGNORECASE),
     Sought.MONEY: re.compile(f"{_MONEY}|{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
     Sought.PERCENTAGE: re.compile(f"{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
     Sought.NUMBER: re.compile(_NUMBER, re.IGNORECASE),
@@ -60,11 +61,11 @@ _COMPANY_ENDING = (
     r"|CORP|CO)\b\.?)*"
 )
 _NAME = re.compile(
-    rf"\W{{0,3}}(?:\(?\w{{1,3}}\)\s+)?(?:(?i:the|each of|by)\s+)?"
+    rf"\W{{0,6}}(?:\(?\w{{1,3}}\)\s+\W{{0,3}})?(?:(?i:the|each of|by)\s+)?"
     rf"(?P<name>{_NAME_WORD}(?:\s+(?:(?:of|the|de|du|van|von|&)\s+)?{_NAME_WORD}){{0,8}}{_COMPANY_ENDING})"
 )
 _BETWEEN = re.compile(r"\b(?i:between|among|amongst)\b")
-_NEXT_PARTY = re.compile(r"[,;\s]\s*(?i:and|between)\s+(?=[A-Z\d(])|;\s+|\)\s*,\s+(?=[A-Z\d])")
+_NEXT_PARTY = re.compile(r"[,;\s]\s*(?i:and|between)\s+(?=\W{0,3}[A-Z\d])|;\s+|\)\s*,\s+(?=[A-Z\d])")
 _PARTIES_REACH = 1_200
 _KIND_OF_CONTRACT = (
     r"(?:AGREEMENT|Agreement|CONTRACT|Contract|LEASE|Lease|DEED|Deed|LICENSE|License|PLAN|Plan|TERMS|Terms|LETTER|AMENDMENT"
