@@ -48,3 +48,14 @@ def test_a_sentence_that_is_too_long_is_cut_around_the_words() -> None:
 def test_forms_of_a_word_meet_and_grammar_does_not_count() -> None:
     assert stems_of("Which terminations?") == stems_of("terminating")
     assert stems_of("what is the") == frozenset()
+
+
+def test_a_part_of_a_long_sentence_is_worth_more_than_the_heading_above_it() -> None:
+    text = (
+        "## 2. Confidential Information\n\n"
+        "2.1 Confidential Information means all information that is not public and that the discloser makes known to "
+        "the recipient for the purpose, whether orally, in writing or by inspection of things, including designs, "
+        "firmware, source code, test results, price lists, product plans and names of customers."
+    )
+    span = best_part(text, stems_of("confidential information"), 200)
+    assert text[span.start : span.end].startswith("2.1 Confidential Information means")

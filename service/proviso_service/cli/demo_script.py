@@ -25,6 +25,8 @@ SCRIPT = (
     Question("List", "What documents are in this matter?"),
     Question("Show", "Show me the mutual non-disclosure agreement."),
     Question("Find", "Find the clauses about termination for convenience."),
+    Question("Query", "Find clauses obligating the Customer.", must_cite=True),
+    Question("Types", "What types of clauses are in the mutual non-disclosure agreement?", must_cite=True),
     Question("Count", "Which documents mention insurance?"),
     Question("Fact", "What is the governing law of the services agreement?", must_cite=True),
     Question("Clause", "What does the services agreement say about limitation of liability?", must_cite=True),

@@ -12,6 +12,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _CLAUSE_BREAK = re.compile(r"[;:,]\s+|\n\s*")
 # How much of a sentence that is cut stands in front of the first word of the query.
 _LEAD = 0.3
+_SHORT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +24,25 @@ class Mark:
 
 
 def best_part(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
-    """The run of whole sentences of at most `max_chars` code points with the most different `marks`, given in order,
-    the longest and then the first of equals; a part of the best sentence where not even one fits."""
+    """The run of whole sentences of at most `max_chars` code points with the most different `marks`, given in order:
+    the longest and then the first of equals, without marks the first. A part of the best sentence where none fits or
+    what fits is short."""
     if len(text) <= max_chars:
         return Span(0, len(text))
     sentences = _sentences(text)
     held = [_held(marks, sentence) for sentence in sentences]
     runs = _runs(sentences, max_chars)
-    best = max(range(len(held)), key=lambda index: (len(held[index]), -index))
+    best = max(range(len(held)), key=lambda index: (len(held[index]), sentences[index].end - sentences[index].start))
     run = max(runs, key=lambda run: _worth(run, sentences, held), default=None)
-    if run is None or len(held[best]) > len(frozenset().union(*held[run[0] : run[1] + 1])):
+    if run is None:
         return _inside(text, sentences[best], marks, max_chars)
-    return Span(sentences[run[0]].start, sentences[run[1]].end)
+    whole = Span(sentences[run[0]].start, sentences[run[1]].end)
+    found = len(frozenset().union(*held[run[0] : run[1] + 1]))
+    # A heading has the words of the sentence under it and says nothing.
+    is_short = whole.end - whole.start < max_chars * _SHORT
+    if len(held[best]) > found or (is_short and len(held[best]) == found > 0):
+        return _inside(text, sentences[best], marks, max_chars)
+    return whole
 
 
 def _sentences(text: str) -> list[Span]:
@@ -61,8 +69,9 @@ def _worth(
     run: tuple[int, int], sentences: Sequence[Span], held: Sequence[frozenset[str]]
 ) -> tuple[int, int, int, int]:
     inside = held[run[0] : run[1] + 1]
-    length = sentences[run[1]].end - sentences[run[0]].start
-    return len(frozenset().union(*inside)), sum(map(len, inside)), length, -run[0]
+    found = len(frozenset().union(*inside))
+    length = sentences[run[1]].end - sentences[run[0]].start if found else 0
+    return found, sum(map(len, inside)), length, -run[0]
 
 
 def _held(marks: Sequence[Mark], part: Span) -> frozenset[str]:
