@@ -319,3 +319,19 @@ async def test_a_rebuilding_that_fails_leaves_the_old_index_in_use(
         await assert_right(index, document)
         assert len(await vectors_of(index)) == len(VECTORS)
     assert (world.vectors / "current").read_text() == "generation-1"
+
+
+async def test_a_search_among_few_vectors_is_answered_by_the_database(world: IndexWorld) -> None:
+    index = world.new_index(few=len(VECTORS))
+    index.open()
+    await index.until_whole()
+    matter = await world.matter()
+    document = await world.ingested(index, matter, VECTORS)
+    other = await world.ingested(index, matter, VECTORS[:5])
+    assert index._index is not None
+    await index._index.delete_matter(TENANT, matter.matter_id)  # so that only the database can answer
+    assert await index.search(TENANT, matter.matter_id, QUERY, 10) == []  # more than few
+    of_one = await index.search(TENANT, matter.matter_id, QUERY, 10, [document.document_id])
+    assert found(of_one) == nearest(document, VECTORS, QUERY, 10)
+    assert len(await index.search(TENANT, matter.matter_id, QUERY, 10, [other.document_id])) == 5
+    await index.close()

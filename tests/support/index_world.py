@@ -54,10 +54,10 @@ class IndexWorld:
     def vectors(self) -> Path:
         return self.folder / "vectors"
 
-    def new_index(self) -> KeptIndex:
-        """One that is asked also where there are few vectors."""
+    def new_index(self, few: int = 0) -> KeptIndex:
+        """Its own searches are answered by Chroma also where there are few vectors."""
         shelf = AnnouncingShelf(self.vectors, self.layout, self._changed)
-        return KeptIndex(self.store, shelf, self.layout.model_id, DIMENSIONS, few=0)
+        return KeptIndex(self.store, shelf, self.layout.model_id, DIMENSIONS, few=few)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[KeptIndex]:

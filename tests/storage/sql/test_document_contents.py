@@ -201,6 +201,16 @@ async def test_every_vector_of_every_tenant_is_handed_out_once(matters: SqlMatte
     assert await stored_vectors(matters, "another-model") == {}
 
 
+async def test_vectors_are_counted_of_ready_documents(matters: SqlMatterStore, matter: Matter) -> None:
+    first = await ingested(matters, matter, "one", "two", filename="a.txt")
+    second = await ingested(matters, matter, "three", filename="b.txt")
+    await matters.add_document(a_document(matter, "c.txt"))
+    assert await matters.count_vectors("acme", matter.matter_id) == 3
+    assert await matters.count_vectors("acme", matter.matter_id, [first.document_id]) == 2
+    assert await matters.count_vectors("acme", matter.matter_id, [second.document_id, "unknown"]) == 1
+    assert await matters.count_vectors("other", matter.matter_id) == 0
+
+
 async def test_chunks_come_in_the_order_asked_for(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
     parsed, _ = a_text("Rent is due.", "The tenant insures.")

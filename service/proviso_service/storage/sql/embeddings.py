@@ -63,7 +63,10 @@ class EmbeddingRows(Store):
     def count_vectors(
         self, transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
     ) -> int:
-        return sum(_chunk_counts(transaction, tenant, matter_id, document_ids).values())
+        query = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(*_ready_of(tenant, matter_id))
+        if document_ids:
+            query = query.where(documents.c.document_id.in_(document_ids))
+        return int(transaction.execute(query).scalar_one())
 
     @reading
     def indexed_matters(self, transaction: Connection, model_id: str) -> Mapping[tuple[str, str], int]:
@@ -135,15 +138,19 @@ def _ready(model_id: str) -> tuple[ColumnElement[bool], ...]:
     return (documents.c.status == DocumentStatus.READY, ~matters.c.deleted, of_model)
 
 
-def _chunk_counts(
-    transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
-) -> Mapping[str, int]:
-    """Of the matter's READY documents, all or those given."""
-    query = select(documents.c.document_id, documents.c.chunk_count).where(
+def _ready_of(tenant: str, matter_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
         documents.c.tenant == tenant,
         documents.c.matter_id == matter_id,
         documents.c.status == DocumentStatus.READY,
     )
+
+
+def _chunk_counts(
+    transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
+) -> Mapping[str, int]:
+    """Of the matter's READY documents, all or those given."""
+    query = select(documents.c.document_id, documents.c.chunk_count).where(*_ready_of(tenant, matter_id))
     wanted = set(document_ids)
     return {
         document_id: count for document_id, count in transaction.execute(query) if not wanted or document_id in wanted
