@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -41,12 +42,12 @@ async def matter_id(service: RunningService) -> str:
     return await service.create_matter(Services=SERVICES, NDA=NDA)
 
 
-async def classify(service: RunningService, matter_id: str, *types: str, **fields: object) -> pb.ClassifyResponse:
-    request = pb.ClassifyRequest(matter_id=matter_id, clause_types=types, **fields)  # type: ignore[arg-type]
+async def classify(service: RunningService, matter_id: str, *types: str, **fields: Any) -> pb.ClassifyResponse:
+    request = pb.ClassifyRequest(matter_id=matter_id, clause_types=types, **fields)
     return await service.tools.Classify(request)
 
 
-async def refused(service: RunningService, matter_id: str, *types: str, **fields: object) -> Refusal:
+async def refused(service: RunningService, matter_id: str, *types: str, **fields: Any) -> Refusal:
     return await refusal(classify(service, matter_id, *types, **fields))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -45,13 +46,13 @@ async def matter_id(service: RunningService) -> str:
 
 
 async def extract(
-    service: RunningService, matter_id: str, question: str = QUESTION, **fields: object
+    service: RunningService, matter_id: str, question: str = QUESTION, **fields: Any
 ) -> pb.ExtractResponse:
-    request = pb.ExtractRequest(matter_id=matter_id, question=question, **fields)  # type: ignore[arg-type]
+    request = pb.ExtractRequest(matter_id=matter_id, question=question, **fields)
     return await service.tools.Extract(request)
 
 
-async def refused(service: RunningService, matter_id: str, question: str = QUESTION, **fields: object) -> Refusal:
+async def refused(service: RunningService, matter_id: str, question: str = QUESTION, **fields: Any) -> Refusal:
     return await refusal(extract(service, matter_id, question, **fields))
 
 

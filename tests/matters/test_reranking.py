@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,11 +138,11 @@ async def test_a_reranker_that_takes_too_long_is_not_waited_for(monkeypatch: pyt
     assert await reranked(EndlessReranker(), parse_query("what"), ranked_passages("a")) is None
 
 
-async def search(world: MattersWorld, reranker: ScriptedReranker, query: str, **options: object) -> SearchOutcome:
+async def search(world: MattersWorld, reranker: ScriptedReranker, query: str, **options: Any) -> SearchOutcome:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE})
     retriever = Retriever(world.store, world.vectors, world.embedder, world.settings, reranker)
-    return await retriever.search(TENANT, SearchQuery(matter.matter_id, query, **options))  # type: ignore[arg-type]
+    return await retriever.search(TENANT, SearchQuery(matter.matter_id, query, **options))
 
 
 async def test_a_search_says_that_it_was_reranked_and_how(world: MattersWorld) -> None:

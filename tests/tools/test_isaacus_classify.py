@@ -14,8 +14,8 @@ from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_classify import ClassifyResult, IsaacusClassify, IsaacusClassifyArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
+from tests.support.rendered import BUDGET, rendered
 
-BUDGET = 2_500
 FILLER = "The parties have agreed on the following in good faith. " * 12
 
 
@@ -24,20 +24,6 @@ async def run(world: AnalysisWorld, *clause_types: str, **args: Any) -> Classify
     return await IsaacusClassify(world.classification).run(
         scope, IsaacusClassifyArgs(clause_types=list(clause_types) or None, **args)
     )
-
-
-def rendered(result: ClassifyResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[Passage]]:
-    numbered: list[Passage] = []
-
-    def number(passage: Passage) -> int:
-        numbered.append(passage)
-        return len(numbered)
-
-    shown = result.render(number, max_chars)
-    assert len(shown.text) <= max_chars
-    read = json.loads(shown.text)
-    assert read["truncated"] is shown.truncated
-    return read, numbered
 
 
 @pytest.fixture

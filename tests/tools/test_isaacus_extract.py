@@ -16,8 +16,8 @@ from proviso_service.security.identity import Caller
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
 from proviso_service.tools.registry import ToolRegistry
+from tests.support.rendered import BUDGET, rendered
 
-BUDGET = 2_500
 FILLER = "The parties have agreed on the following in good faith. " * 12
 SIXTY = "The notice period is sixty days."
 
@@ -32,20 +32,6 @@ def a_citation(text: str, answer: str, number: int = 0, confidence: float = 0.9)
 def a_result(answer: Answer | None, *alternatives: Answer, failed: int = 0) -> ExtractResult:
     targets = tuple(Target(n, f"x{n}", None, "There is no such document in this matter") for n in range(failed))
     return ExtractResult(ExtractOutcome(ExtractQuery("m", "What is it?"), "model", answer, alternatives, targets))
-
-
-def rendered(result: ExtractResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[Passage]]:
-    numbered: list[Passage] = []
-
-    def number(passage: Passage) -> int:
-        numbered.append(passage)
-        return len(numbered)
-
-    shown = result.render(number, max_chars)
-    assert len(shown.text) <= max_chars
-    read = json.loads(shown.text)
-    assert read["truncated"] is shown.truncated
-    return read, numbered
 
 
 def test_the_schema_is_the_tool_familys_without_the_matter() -> None:

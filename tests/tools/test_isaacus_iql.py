@@ -14,28 +14,14 @@ from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_iql import IqlResult, IsaacusIql, IsaacusIqlArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
+from tests.support.rendered import BUDGET, rendered
 
-BUDGET = 2_500
 FILLER = "The parties have agreed on the following in good faith. " * 12
 
 
 async def run(world: AnalysisWorld, query: str, **args: Any) -> IqlResult:
     scope = ToolScope(Caller(TENANT, "anna"), world.matter.matter_id)
     return await IsaacusIql(world.analysis).run(scope, IsaacusIqlArgs(query=query, **args))
-
-
-def rendered(result: IqlResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[Passage]]:
-    numbered: list[Passage] = []
-
-    def number(passage: Passage) -> int:
-        numbered.append(passage)
-        return len(numbered)
-
-    shown = result.render(number, max_chars)
-    assert len(shown.text) <= max_chars
-    read = json.loads(shown.text)
-    assert read["truncated"] is shown.truncated
-    return read, numbered
 
 
 @pytest.fixture
