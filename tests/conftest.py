@@ -32,7 +32,7 @@ def plain_logs() -> None:
 def no_keys() -> Iterator[None]:
     """Nothing is sent to anybody, and nothing is paid for, by tests of a machine where keys are set."""
     with pytest.MonkeyPatch.context() as environment:
-        for name in ("GOOGLE_API_KEY", "ISAACUS_API_KEY", "ISAACUS_BASE_URL"):
+        for name in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "ISAACUS_API_KEY", "ISAACUS_BASE_URL"):
             environment.delenv(name, raising=False)
         yield
 

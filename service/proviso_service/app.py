@@ -136,6 +136,7 @@ class App:
                 opening = Opening(settings, chosen, stack)
                 models = await opening.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await opening.minilm())
+                stack.push_async_callback(chat.close)
                 domain = _domain(settings, await _open(settings, stack, models), chat, traces)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
@@ -262,8 +263,8 @@ def _hosted_models(settings: Settings) -> ChatModels | None:
     """The provider's model that the settings name; None when they name the embedded one."""
     if settings.llm == LOCAL_MODEL:
         return None
-    model = build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
-    return ChatModels(NamedChatModel(settings.llm, model))
+    hosted = build_chat_model(settings)
+    return ChatModels(NamedChatModel(settings.llm, hosted.model, close=hosted.close))
 
 
 def _embedded_chat(embedder: Embedder) -> ChatModels:

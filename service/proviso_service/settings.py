@@ -153,6 +153,11 @@ class IsaacusSettings(Section):
     extractor_model: str = Field("kanon-answer-extractor", min_length=1, description="Model of answers.")
 
 
+class GeminiSettings(Section):
+    timeout_s: Seconds = Field(60.0, description="Time limit of a call to Gemini, each try on its own.")
+    silence_s: Seconds = Field(30.0, description="Longest time in which nothing of Gemini's reply may come.")
+
+
 class StorageSettings(Section):
     state_url: str = Field("", description="SQLAlchemy URL of the state; a SQLite file in the data folder when empty.")
     vector_collections: int = Field(16, ge=1, le=256, description="Chroma collections that matters are spread over.")
@@ -181,6 +186,11 @@ class Settings(BaseSettings):
     google_api_key: SecretStr | None = Field(
         None, validation_alias="GOOGLE_API_KEY", description="Key for google_genai models."
     )
+    google_base_url: ApiUrl = Field(
+        "https://generativelanguage.googleapis.com",
+        validation_alias="GOOGLE_GEMINI_BASE_URL",
+        description="Address of Gemini's API.",
+    )
     isaacus_api_key: SecretStr | None = Field(
         None, validation_alias="ISAACUS_API_KEY", description="Key for Isaacus's models."
     )
@@ -196,6 +206,7 @@ class Settings(BaseSettings):
     models: ModelSettings = ModelSettings()
     backends: BackendSettings = BackendSettings()
     isaacus: IsaacusSettings = IsaacusSettings()
+    gemini: GeminiSettings = GeminiSettings()
     storage: StorageSettings = StorageSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 

@@ -9,12 +9,14 @@ from langchain_core.language_models import BaseChatModel
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
     """A chat model under the name that settings and requests use. `takes_image_urls`: it never loads them itself, so
-    they can be passed on as they are. `warm_up` does ahead what the first call would wait for."""
+    they can be passed on as they are. `warm_up` does ahead what the first call would wait for; `close` ends
+    what calls have opened."""
 
     name: str
     model: BaseChatModel
     takes_image_urls: bool = False
     warm_up: Callable[[], Awaitable[None]] | None = None
+    close: Callable[[], Awaitable[None]] | None = None
 
 
 class ChatModels:
@@ -37,3 +39,9 @@ class ChatModels:
         for named in self._by_name.values():
             if named.warm_up is not None:
                 await named.warm_up()
+
+    async def close(self) -> None:
+        """Ends what the models hold open; no turn may run any more."""
+        for named in self._by_name.values():
+            if named.close is not None:
+                await named.close()

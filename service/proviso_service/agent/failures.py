@@ -1,6 +1,7 @@
 """What kind of failure an exception of an outside system is: whether to try again, and how to say it."""
 
 import asyncio
+from collections.abc import Iterator
 from enum import StrEnum
 
 import httpx
@@ -16,21 +17,28 @@ class FailureKind(StrEnum):
 
 def classify(error: BaseException) -> FailureKind:
     """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
+    kinds = (_classify_one(one) for one in _with_causes(error))
+    return next((kind for kind in kinds if kind is not FailureKind.FINAL), FailureKind.FINAL)
+
+
+def retry_after_s(error: BaseException) -> float | None:
+    """Seconds that the provider asked to wait, where the exception, or one it was raised from, says so: as
+    `retry_after_s`, or in the header of its response."""
+    return next((seconds for one in _with_causes(error) if (seconds := _asked_wait_s(one)) is not None), None)
+
+
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        if (kind := _classify_one(current)) is not FailureKind.FINAL:
-            return kind
+        yield current
         current = current.__cause__ or current.__context__
-    return FailureKind.FINAL
 
 
-def retry_after_s(error: BaseException) -> float | None:
-    """Seconds that the provider asked to wait, where it said so."""
-    response = getattr(error, "response", None)
-    headers = getattr(response, "headers", None)
-    value = headers.get("retry-after") if headers is not None else None
+def _asked_wait_s(error: BaseException) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    value = getattr(error, "retry_after_s", None) or headers.get("retry-after")
     try:
         seconds = float(value) if value is not None else None
     except ValueError:

@@ -35,7 +35,9 @@ class ModelCall:
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
         """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
         text = self._scope.text
-        async for attempt in self._retries.attempts(lambda: text.discard(DiscardReason.MODEL_RETRY)):
+        async for attempt in self._retries.attempts(
+            self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
+        ):
             with attempt:
                 return await self._stream(list(messages))
         raise AssertionError("the retry policy ends in a reply or an exception")
@@ -51,9 +53,14 @@ class ModelCall:
                 chunk = generation.message
                 if piece := text_of(chunk.content):
                     text.write(piece)
-                if isinstance(chunk, AIMessageChunk) and (chunk.tool_call_chunks or chunk.usage_metadata):
+                if not isinstance(chunk, AIMessageChunk):
+                    continue
+                if usage := chunk.usage_metadata:
+                    # At once, so that it counts whatever becomes of the call.
+                    memory.usage = _add(memory.usage, Usage(usage["input_tokens"], usage["output_tokens"]))
+                if chunk.tool_call_chunks:
                     # Only what is not text is merged: adding up text chunks would cost the square of the length.
-                    bare = chunk.model_copy(update={"content": ""})
+                    bare = chunk.model_copy(update={"content": "", "usage_metadata": None})
                     rest = bare if rest is None else rest + bare
         return _reply(str(text), rest, memory)
 
@@ -72,13 +79,15 @@ def text_of(content: str | list[Any]) -> str:
 def _reply(text: str, rest: BaseMessageChunk | None, memory: TurnMemory) -> AIMessage:
     if not isinstance(rest, AIMessageChunk):
         return AIMessage(text)
-    if usage := rest.usage_metadata:
-        memory.usage = _add(memory.usage, Usage(usage["input_tokens"], usage["output_tokens"]))
     for call in rest.tool_calls:
         call["id"] = _own_id(call["id"], memory.call_ids)
     for broken in rest.invalid_tool_calls:
         broken["id"] = _own_id(broken["id"], memory.call_ids)
-    return AIMessage(text, tool_calls=rest.tool_calls, invalid_tool_calls=rest.invalid_tool_calls)
+    # What a provider wants back with its calls, such as Gemini's signatures of thoughts; the calls themselves are here.
+    extras = {name: value for name, value in rest.additional_kwargs.items() if name != "function_call"}
+    return AIMessage(
+        text, tool_calls=rest.tool_calls, invalid_tool_calls=rest.invalid_tool_calls, additional_kwargs=extras
+    )
 
 
 def _own_id(call_id: str | None, used: set[str]) -> str:

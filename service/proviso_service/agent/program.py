@@ -1,5 +1,6 @@
 """The agent as the program of a turn: prepares the payload, runs the graph, makes the outcome."""
 
+import time
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -99,6 +100,7 @@ class AgentExecution:
         self._memory = TurnMemory()
         self._text = AnswerText(emit)
         self._progress = Progress()
+        self._deadline = time.monotonic() + agent.turns.time_limit_s
         options = request.options
         self._limits = Limits(
             max_turns=_or(options.max_turns, agent.turns.max_turns),
@@ -194,6 +196,7 @@ class AgentExecution:
             sources=Sources(d.summary for d in self._request.document_context),
             text=self._text,
             memory=self._memory,
+            deadline=self._deadline,
         )
         start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.

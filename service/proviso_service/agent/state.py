@@ -1,6 +1,7 @@
 """The graph's state and the working memory of one turn."""
 
 import operator
+import time
 from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
@@ -57,7 +58,8 @@ class TurnMemory:
 
 @dataclass(frozen=True, slots=True)
 class TurnScope:
-    """LangGraph's runtime context: what the nodes of one turn work with."""
+    """LangGraph's runtime context: what the nodes of one turn work with. `deadline` is its end on the monotonic
+    clock."""
 
     emit: Emit
     model: BaseChatModel
@@ -67,3 +69,8 @@ class TurnScope:
     sources: Sources
     text: AnswerText
     memory: TurnMemory
+    deadline: float
+
+    @property
+    def time_left_s(self) -> float:
+        return max(0.0, self.deadline - time.monotonic())

@@ -18,7 +18,7 @@ from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.errors import ProvisoError
-from proviso_service.tools.base import OWN_SERVER, Rendered, Tool, ToolArgs, ToolResult, ToolScope
+from proviso_service.tools.base import OWN_SERVER, Rendered, Tool, ToolArgs, ToolResult
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
@@ -106,7 +106,7 @@ class ToolsNode:
                     )
                 )
                 scope.memory.tool_calls += 1
-                tasks.append(group.create_task(self._execute(call, scope.tool_scope)))
+                tasks.append(group.create_task(self._execute(call, scope)))
             for call, task in zip(calls, tasks, strict=True):
                 finished = await task
                 budget = max(0, min(scope.limits.tool_result_chars, left // max(1, calls_left)))
@@ -116,13 +116,13 @@ class ToolsNode:
                 messages.append(message)
         return messages
 
-    async def _execute(self, call: ValidCall, tool_scope: ToolScope) -> Finished:
+    async def _execute(self, call: ValidCall, scope: TurnScope) -> Finished:
         started = time.monotonic()
         result, error, hint = None, "", ""
         try:
-            async for attempt in self._retries.attempts():
+            async for attempt in self._retries.attempts(scope.time_left_s):
                 with attempt:
-                    result = await call.tool.run(tool_scope, call.args)
+                    result = await call.tool.run(scope.tool_scope, call.args)
         except ProvisoError as problem:
             error, hint = problem.message, problem.hint
         except Exception as problem:

@@ -219,7 +219,7 @@ def _chat_model(settings: Settings) -> Finding:
     if settings.llm == "local":
         return Finding(Level.OK, "Chat model", "local, needs no key")
     try:
-        build_chat_model(settings.llm, settings.google_api_key, settings.turns.time_limit_s)
+        build_chat_model(settings)
     except ChatModelUnavailable as error:
         return Finding(Level.FAIL, "Chat model", str(error), "Or set PROVISO_LLM=local.")
     return Finding(Level.OK, "Chat model", f"{settings.llm}, key is set")

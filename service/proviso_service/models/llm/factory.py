@@ -1,7 +1,11 @@
 """Chat models of providers, through LangChain. Retries are the service's own, so the client's are off."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
 from langchain_core.language_models import BaseChatModel
-from pydantic import SecretStr
+
+from proviso_service.settings import Settings
 
 GOOGLE = "google_genai"
 
@@ -10,14 +14,32 @@ class ChatModelUnavailable(Exception):
     """The chosen chat model cannot be used; the message says what to set."""
 
 
-def build_chat_model(name: str, google_api_key: SecretStr | None, timeout_s: float) -> BaseChatModel:
-    """The model that a setting such as `google_genai:gemini-2.5-flash` names. Makes no call. Raises
+@dataclass(frozen=True, slots=True)
+class HostedChatModel:
+    """A provider's model; `close` ends its connections."""
+
+    model: BaseChatModel
+    close: Callable[[], Awaitable[None]]
+
+
+def build_chat_model(settings: Settings) -> HostedChatModel:
+    """The model that `settings.llm` names, such as `google_genai:gemini-2.5-flash`. Makes no call. Raises
     ChatModelUnavailable."""
+    name, key = settings.llm, settings.google_api_key
     provider, _, model = name.partition(":")
     if provider != GOOGLE or not model:
         raise ChatModelUnavailable(f"PROVISO_LLM={name!r} names no chat model; use `local` or `google_genai:<model>`")
-    if google_api_key is None or not google_api_key.get_secret_value():
+    if key is None or not key.get_secret_value():
         raise ChatModelUnavailable(f"PROVISO_LLM={name} needs a key: set GOOGLE_API_KEY")
-    from langchain_google_genai import ChatGoogleGenerativeAI
+    from proviso_service.models.llm.gemini import GeminiChatModel  # takes long to import
 
-    return ChatGoogleGenerativeAI(model=model, google_api_key=google_api_key, max_retries=0, timeout=timeout_s)
+    gemini = GeminiChatModel(
+        model=model,
+        google_api_key=key,
+        base_url=settings.google_base_url,
+        max_retries=0,
+        timeout=settings.gemini.timeout_s,
+        silence_s=settings.gemini.silence_s,
+        vertexai=False,
+    )
+    return HostedChatModel(gemini, gemini.aclose)

@@ -1,0 +1,72 @@
+"""Gemini through LangChain's client, with what that client leaves open: replies that are not whole, and silence."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.runnables import Runnable
+from langchain_google_genai import ChatGoogleGenerativeAI
+
+from proviso_service.models.llm.gemini_failures import GeminiRefusal, told
+
+_WHOLE = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""A broken tool call leaves an empty reply behind, which the agent asks for once more."""
+
+
+class GeminiChatModel(ChatGoogleGenerativeAI):
+    """Streams replies. Nothing may come for `silence_s` at most, before the reply and between its parts.
+
+    A call is one request, whatever comes of it. It raises GeminiRefusal for an HTTP status other than 200 and for a
+    reply that Gemini blocked or broke off; ConnectionError where the connection failed or the stream ended before its
+    reply did; TimeoutError where it took too long."""
+
+    silence_s: float
+
+    def bind_tools(self, tools: Sequence[Any], *args: Any, **kwargs: Any) -> Runnable[LanguageModelInput, AIMessage]:
+        """Takes tools in OpenAI's form."""
+        return super().bind_tools([_without_unknown_words(tool) for tool in tools], *args, **kwargs)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        stream = cast(
+            AsyncGenerator[ChatGenerationChunk, None],
+            # Google's client would go on with a broken stream by itself, in further requests.
+            super()._astream(
+                messages, stop=stop, run_manager=run_manager, **(kwargs | {"automatic_continuation": False})
+            ),
+        )
+        finish_reason = ""
+        while (chunk := await self._next(stream)) is not None:
+            feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
+            if blocked := feedback.get("block_reason"):
+                finish_reason = f"{blocked.value} in the request"
+            finish_reason = (chunk.generation_info or {}).get("finish_reason", finish_reason)
+            yield chunk
+        if not finish_reason:
+            raise ConnectionError("Gemini's stream ended before its reply did")
+        if finish_reason not in _WHOLE:
+            raise GeminiRefusal(f"Gemini gave no whole reply: {finish_reason}")
+
+    async def _next(self, stream: AsyncGenerator[ChatGenerationChunk, None]) -> ChatGenerationChunk | None:
+        """The next part of the reply; None at its end."""
+        try:
+            async with asyncio.timeout(self.silence_s):
+                return await anext(stream, None)
+        except Exception as error:
+            raise told(error) from None
+
+
+def _without_unknown_words(schema: Any) -> Any:
+    """What Gemini's schemas do not know is left out, else the client warns of it at every call."""
+    if isinstance(schema, dict):
+        return {name: _without_unknown_words(v) for name, v in schema.items() if name != "additionalProperties"}
+    return [_without_unknown_words(item) for item in schema] if isinstance(schema, list) else schema
