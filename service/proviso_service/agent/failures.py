@@ -37,7 +37,7 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _asked_wait_s(error: BaseException) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", {})
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
     value = getattr(error, "retry_after_s", None) or headers.get("retry-after")
     try:
         seconds = float(value) if value is not None else None

@@ -63,7 +63,7 @@ def _details(body: Any) -> Iterator[Mapping[str, Any]]:
 def _retry_after_s(error: APIError, details: list[Mapping[str, Any]]) -> float | None:
     """Of google.rpc.RetryInfo, else of the header."""
     delays = [d.get("retryDelay") for d in details if str(d.get("@type", "")).endswith("google.rpc.RetryInfo")]
-    header = getattr(error.response, "headers", {}).get("retry-after", "")
+    header = (getattr(error.response, "headers", None) or {}).get("retry-after", "")
     for said in (*delays, f"{header}s"):
         if isinstance(said, str) and (match := _SECONDS.fullmatch(said)):
             return float(match[1])
