@@ -11,6 +11,7 @@ import grpc
 import structlog
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.program import Agent
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.clause_types import ClauseTypes
@@ -33,7 +34,7 @@ from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_
 from proviso_service.models.local.chat.model import LocalChatModel
 from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder
-from proviso_service.settings import IqlSettings, Settings, TelemetrySettings
+from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
@@ -55,6 +56,9 @@ from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.service import Turns
+from proviso_service.web.destinations import Destinations
+from proviso_service.web.image_fetcher import WebImageFetcher
+from proviso_service.web.name_lookup import NameLookup
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -99,6 +103,7 @@ class Parts:
     vectors: KeptIndex
     blobs: FolderBlobStore
     reader: ProcessReader
+    images: WebImageFetcher
 
 
 class App:
@@ -199,7 +204,13 @@ async def _open(settings: Settings, stack: AsyncExitStack, models: Models) -> Pa
     vectors = kept_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, models, vectors, blobs, reader)
+    return Parts(database, store, models, vectors, blobs, reader, _image_fetcher(settings.images, stack))
+
+
+def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFetcher:
+    names = NameLookup()
+    stack.callback(names.close)
+    return WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
 
 
 def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
@@ -229,7 +240,8 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     ]
     registry = ToolRegistry(tools)
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
-    agent = Agent(chat, registry, sessions, matters, settings.turns, settings.context, session_items)
+    images = ImageLoader(parts.images, settings.images)
+    agent = Agent(chat, registry, sessions, matters, images, settings.turns, settings.context, session_items)
     turns = Turns(
         TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),

@@ -75,6 +75,23 @@ class ContextSettings(Section):
     summary_chars: int = Field(200, ge=1, description="Characters of a document summary shown to the model.")
 
 
+HostName = Annotated[str, Field(pattern=r"^[a-z0-9.:-]+$")]
+
+
+class ImageSettings(Section):
+    """Images of messages, which the service loads itself and hands to chat models that see."""
+
+    allowed_hosts: tuple[HostName, ...] = Field(
+        (), description="Hosts that images are loaded from, in lower case, a JSON list; every public one when empty."
+    )
+    time_limit_s: Seconds = Field(10.0, description="Time limit of loading the images of a message.")
+    max_bytes: int = Field(4 * 1024 * 1024, ge=1, description="Largest image.")
+    max_message_bytes: int = Field(12 * 1024 * 1024, ge=1, description="All images of a message together.")
+    max_side_pixels: int = Field(16_384, ge=1, description="Widest and highest image, in pixels.")
+    max_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
+    at_once: int = Field(32, ge=1, le=256, description="Images loaded at once.")
+
+
 class DocumentSettings(Section):
     max_upload_bytes: int = Field(50 * 1024 * 1024, ge=1, description="Largest document accepted.")
     max_text_chars: int = Field(20_000_000, ge=1, description="Longest text of a document.")
@@ -200,6 +217,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
     context: ContextSettings = ContextSettings()
+    images: ImageSettings = ImageSettings()
     documents: DocumentSettings = DocumentSettings()
     iql: IqlSettings = IqlSettings()
     extraction: ExtractionSettings = ExtractionSettings()

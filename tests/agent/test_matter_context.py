@@ -188,7 +188,7 @@ async def test_document_summaries_stand_before_the_message_as_in_the_examples() 
     )
 
 
-async def test_images_follow_the_text_in_order_and_are_recorded() -> None:
+async def test_a_model_that_cannot_see_is_told_of_the_images_by_their_urls() -> None:
     world = agent_world(ANSWER)
     await world.run("Look", image_urls=("https://a.example/1.png", "https://a.example/2.png"))
     parts = world.model.payloads[0][-1].content

@@ -1,19 +1,21 @@
 """An agent with a scripted model and small tools, and the events of one of its turns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.program import Agent
+from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
-from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.settings import ContextSettings, ImageSettings, TurnSettings
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
@@ -146,6 +148,16 @@ class Lookup:
         return Found(outcome)
 
 
+@dataclass
+class KnownImages:
+    """An ImageFetcher that knows some URLs."""
+
+    known: Mapping[str, Image] = field(default_factory=dict)
+
+    async def fetch(self, url: str) -> Image | NoImage:
+        return self.known.get(url, NoImage("its server does not have it"))
+
+
 SESSION_ITEMS = (SessionItem(ItemRef(ItemType.TOOL, "lookup", "proviso"), IncludeMode.ALWAYS),)
 FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
@@ -170,14 +182,17 @@ def agent_world(
     tools: Sequence[Tool] | None = None,
     sessions: MemorySessions | None = None,
     matters: OneMatter | None = None,
+    images: ImageFetcher | None = None,
+    sees_images: bool = False,
     turns: TurnSettings = FAST_TURNS,
 ) -> AgentWorld:
     model = ScriptedChatModel(script=list(script))
     agent = Agent(
-        ChatModels(NamedChatModel("scripted", model, takes_image_urls=True)),
+        ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images)),
         ToolRegistry([Lookup()] if tools is None else tools),
         sessions or MemorySessions(),
         matters or OneMatter(),
+        ImageLoader(images or KnownImages(), ImageSettings()),
         turns,
         ContextSettings(),
         SESSION_ITEMS,

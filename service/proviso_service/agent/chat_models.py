@@ -5,16 +5,20 @@ from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
 
+USUAL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
+"""What every provider's models that see take."""
+
 
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
-    """A chat model under the name that settings and requests use. `takes_image_urls`: it never loads them itself, so
-    they can be passed on as they are. `warm_up` does ahead what the first call would wait for; `close` ends
-    what calls have opened."""
+    """A chat model under the name that settings and requests use. `takes_image_urls`: it sees no images and says so, so
+    their URLs are passed on as they are; every other model is given the bytes of images of `image_types`. `warm_up`
+    does ahead what the first call would wait for; `close` ends what calls have opened."""
 
     name: str
     model: BaseChatModel
     takes_image_urls: bool = False
+    image_types: frozenset[str] = USUAL_IMAGE_TYPES
     warm_up: Callable[[], Awaitable[None]] | None = None
     close: Callable[[], Awaitable[None]] | None = None
 

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import cast
 
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 from proviso_service.agent.answer_text import AnswerText
@@ -17,6 +17,7 @@ from proviso_service.agent.conversation import (
     without_repeats,
 )
 from proviso_service.agent.graph import Graph, build_graph
+from proviso_service.agent.images import ImageLoader, MessageImages
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.matter_context import (
     ASK_FOR_MATTER,
@@ -27,12 +28,7 @@ from proviso_service.agent.matter_context import (
 )
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.prompts import SYSTEM_PROMPT
-from proviso_service.agent.request_context import (
-    IMAGE_NOT_LOADED,
-    IMAGE_NOT_SEEN,
-    MODEL_NOT_CALLED,
-    build_request_context,
-)
+from proviso_service.agent.request_context import MODEL_NOT_CALLED, build_request_context
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
@@ -58,6 +54,7 @@ class Agent:
         tools: ToolRegistry,
         sessions: SessionStore,
         matters: MatterReader,
+        images: ImageLoader,
         turns: TurnSettings,
         context: ContextSettings,
         session_items: tuple[SessionItem, ...],
@@ -66,6 +63,7 @@ class Agent:
         self.tools = tools
         self.sessions = sessions
         self.matters = matters
+        self.images = images
         self.turns = turns
         self.context = context
         self.session_items = session_items
@@ -86,6 +84,7 @@ class Progress:
     history: tuple[HistoryMessage, ...] = ()
     request_context: RequestContext | None = None
     resolved: Resolved = Resolved(None)
+    images: MessageImages = MessageImages()
 
 
 class AgentExecution:
@@ -168,7 +167,8 @@ class AgentExecution:
             limit = room + repeated
 
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
-        messages = self._payload(model)
+        self._progress.images = await self._agent.images.load(self._request.image_urls, model)
+        messages = self._payload()
         trimmed = trim_messages(messages, self._limits.max_context_chars)
         left = self._limits.max_context_chars - trimmed.characters
         if trimmed.overflowed or left < self._agent.turns.min_tool_result_chars:
@@ -203,7 +203,7 @@ class AgentExecution:
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
         return cast("AgentState", await self._agent.graph.ainvoke(start, config, context=scope))
 
-    def _payload(self, model: NamedChatModel) -> list[AnyMessage]:
+    def _payload(self) -> list[AnyMessage]:
         request = self._request
         message = user_message(
             self._progress.text,
@@ -214,7 +214,7 @@ class AgentExecution:
         return [
             SystemMessage(SYSTEM_PROMPT),
             *history_messages(self._progress.history),
-            _with_images(message, request.image_urls, model),
+            self._progress.images.after(message),
         ]
 
     def _announce(self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0) -> None:
@@ -225,7 +225,7 @@ class AgentExecution:
             self._progress.resolved.context,
             self._request,
             "" if messages else MODEL_NOT_CALLED,
-            (IMAGE_NOT_SEEN if model.takes_image_urls else IMAGE_NOT_LOADED) if messages else MODEL_NOT_CALLED,
+            self._progress.images.notes if messages else [MODEL_NOT_CALLED] * len(self._request.image_urls),
             characters,
             self._limits.max_context_chars,
             payload_sha256(messages, schemas) if messages else "",
@@ -254,18 +254,6 @@ class AgentExecution:
 
     def _has_assets(self) -> bool:
         return bool(self._request.image_urls or self._request.document_context)
-
-
-def _with_images(message: HumanMessage, urls: tuple[str, ...], model: NamedChatModel) -> HumanMessage:
-    if not urls:
-        return message
-    parts: list[str | dict[str, object]] = [{"type": "text", "text": message.content}]
-    for index, url in enumerate(urls, 1):
-        if model.takes_image_urls:
-            parts.append({"type": "image_url", "image_url": {"url": url}})
-        else:
-            parts.append({"type": "text", "text": f"[Image {index} could not be loaded]"})
-    return HumanMessage(parts)
 
 
 def _acknowledge(context: MatterContext | None) -> str:

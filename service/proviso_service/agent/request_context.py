@@ -1,5 +1,6 @@
 """Building a turn's request context: what enters the answer, and why."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from proviso_service.context.model import (
@@ -13,8 +14,6 @@ from proviso_service.context.model import (
 from proviso_service.turns.ports import TurnRequest
 
 MODEL_NOT_CALLED = "the model was not called"
-IMAGE_NOT_SEEN = "the embedded model cannot see images"
-IMAGE_NOT_LOADED = "images are not loaded for this model yet"
 
 
 def build_request_context(
@@ -22,15 +21,15 @@ def build_request_context(
     matter_context: MatterContext | None,
     request: TurnRequest,
     document_note: str,
-    image_note: str,
+    image_notes: Sequence[str],
     characters_used: int,
     characters_limit: int,
     payload_sha256: str,
 ) -> RequestContext:
-    """The record of one request. The notes say why assets of a kind were not given to the model; with an empty one they
-    were. No item is omitted as long as the catalog holds tools of include mode always only."""
+    """The record of one request. The notes say why the documents, and each of the images, were not given to the model;
+    with an empty one they were. No item is omitted as long as the catalog holds tools of include mode always only."""
     documents = [_use(AssetKind.DOCUMENT, d.filename, document_note) for d in request.document_context]
-    images = [_use(AssetKind.IMAGE, url, image_note) for url in request.image_urls]
+    images = [_use(AssetKind.IMAGE, url, note) for url, note in zip(request.image_urls, image_notes, strict=True)]
     return RequestContext(
         items=items,
         omitted=(),

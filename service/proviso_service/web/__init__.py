@@ -1,0 +1,1 @@
+"""What is fetched from the web, under a guard."""

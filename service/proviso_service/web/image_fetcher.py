@@ -1,0 +1,143 @@
+"""Images fetched from the web under a guard (DESIGN section 5).
+
+A URL comes from whoever wrote the message, so neither it nor what stands behind it is trusted: https only, public
+addresses only, connected to as they were checked; no cookies, credentials or proxies; every redirect is checked like
+the first URL; bytes, time, pixels and fetches at once are bounded; nothing is decompressed or decoded."""
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Callable, Mapping
+
+import httpx
+import structlog
+
+from proviso_service.context.images import Image, NoImage
+from proviso_service.security.public_addresses import Address
+from proviso_service.settings import ImageSettings
+from proviso_service.web.destinations import Destination, Destinations, Refused
+from proviso_service.web.image_checks import check_image
+
+_log = structlog.get_logger(__name__)
+
+_MAX_REDIRECTS = 3
+_MAX_ADDRESSES_TRIED = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_OK = 200
+_HEADERS: Mapping[str, str] = {
+    "Accept": "image/png, image/jpeg, image/webp, image/gif",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "proviso",
+}
+_STATUS_REASONS = {
+    401: "its server asks for a sign-in",
+    403: "its server refuses access to it",
+    404: "its server does not have it",
+    410: "its server does not have it any more",
+}
+
+
+class WebImageFetcher:
+    """An ImageFetcher over httpx. `tls` makes what certificates are verified with, at the first fetch: it takes some
+    0.1 s, which a service whose model sees no images never spends."""
+
+    def __init__(
+        self,
+        settings: ImageSettings,
+        destinations: Destinations,
+        tls: Callable[[], ssl.SSLContext] = httpx.create_ssl_context,
+    ) -> None:
+        self._settings = settings
+        self._destinations = destinations
+        self._tls = functools.cache(tls)
+        self._places = asyncio.Semaphore(settings.at_once)
+
+    async def fetch(self, url: str) -> Image | NoImage:
+        """The image at an https URL, checked; the time limit holds for the wait for a place, too."""
+        limit_s = self._settings.time_limit_s
+        try:
+            async with asyncio.timeout(limit_s), self._places:
+                return await self._follow(url)
+        except TimeoutError:
+            reason = f"it did not arrive within {limit_s:g} seconds"
+        except Refused as refused:
+            reason = str(refused)
+        except httpx.HTTPError:
+            reason = "its server did not answer as a web server does, or the connection broke"
+        _log.info("image_not_loaded", reason=reason)
+        return NoImage(reason)
+
+    async def _follow(self, url: str) -> Image:
+        """Raises Refused, httpx.HTTPError."""
+        destination = await self._destinations.check(url)
+        for _ in range(_MAX_REDIRECTS + 1):
+            found = await self._get(destination)
+            if isinstance(found, Image):
+                return found
+            destination = await self._destinations.check(found)
+        raise Refused(f"its address leads on more than {_MAX_REDIRECTS} times")
+
+    async def _get(self, destination: Destination) -> Image | httpx.URL:
+        """The image, or where the server says it is."""
+        tried = destination.addresses[:_MAX_ADDRESSES_TRIED]
+        for address in tried[:-1]:
+            try:
+                return await self._get_from(address, destination.url, len(tried))
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue
+        return await self._get_from(tried[-1], destination.url, len(tried))
+
+    async def _get_from(self, address: Address, url: httpx.URL, tried: int) -> Image | httpx.URL:
+        request = httpx.Request(
+            "GET",
+            url.copy_with(host=str(address), fragment=None),
+            headers={"Host": url.netloc.decode("ascii"), **_HEADERS},
+            extensions={
+                # The certificate must be the name's, though the address is connected to.
+                "sni_hostname": url.raw_host.decode("ascii"),
+                "timeout": {"connect": self._settings.time_limit_s / tried},
+            },
+        )
+        # A transport for each request: it keeps no cookies, reads no proxies from the environment, follows nothing, and
+        # no connection that was made for one name is used for another at the same address.
+        tls = await asyncio.to_thread(self._tls)
+        async with httpx.AsyncHTTPTransport(verify=tls, trust_env=False) as transport:
+            response = await transport.handle_async_request(request)
+            try:
+                return await self._read(response, url)
+            finally:
+                await response.aclose()
+
+    async def _read(self, response: httpx.Response, url: httpx.URL) -> Image | httpx.URL:
+        if response.status_code in _REDIRECTS and "location" in response.headers:
+            return _next_url(url, response.headers["location"])
+        if response.status_code != _OK:
+            raise Refused(_STATUS_REASONS.get(response.status_code, "its server answered with an error"))
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused("its server sent it compressed")
+        content = await self._content(response)
+        return check_image(content, response.headers.get("content-type", ""), self._settings)
+
+    async def _content(self, response: httpx.Response) -> bytes:
+        most = self._settings.max_bytes
+        announced = response.headers.get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced) > most:
+            raise _too_large(most)
+        content = bytearray()
+        async for piece in response.aiter_raw():
+            content += piece
+            if len(content) > most:
+                raise _too_large(most)
+        return bytes(content)
+
+
+def _next_url(url: httpx.URL, location: str) -> httpx.URL:
+    try:
+        return url.join(location)
+    except (httpx.InvalidURL, ValueError):
+        raise Refused("its address leads on to something that is no address") from None
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(f"it is larger than {most / 2**20:.3g} MB")
