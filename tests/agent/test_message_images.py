@@ -132,3 +132,18 @@ async def test_only_a_model_that_cannot_see_is_given_urls() -> None:
     images = await ImageLoader(Meeting(parties=99), ImageSettings()).load([ONE], model)
     expected: dict[str, Any] = {"type": "image_url", "image_url": {"url": ONE}}
     assert images.parts == (expected,)
+
+
+async def test_an_answer_that_rests_on_an_image_names_it_by_its_number() -> None:
+    answer = "The invoice is over “4,000 euros in all” [Image 2]."
+    world = agent_world(text(answer), images=KNOWN, sees_images=True)
+    final = (await world.run("How much?", image_urls=(LOST, ONE))).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, answer)
+
+
+@pytest.mark.parametrize("cited", ["[Image 1]", "[Image 3]", "[Image 0]", "[2]", ""])
+async def test_an_image_that_the_model_was_not_given_grounds_nothing(cited: str) -> None:
+    answer = text(f"The invoice is over 4,000 euros {cited}.")
+    world = agent_world(answer, answer, images=KNOWN, sees_images=True)
+    final = (await world.run("How much?", image_urls=(LOST, ONE))).final_state
+    assert final.exit_reason is ExitReason.LLM_GENERATION_FAILURE

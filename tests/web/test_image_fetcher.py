@@ -223,14 +223,24 @@ async def test_a_slow_name_costs_no_more_than_the_time_limit(tls: Certificates) 
     assert await fetcher.fetch(f"https://{HOST}/") == NoImage("it did not arrive within 0.3 seconds")
 
 
-async def test_the_wait_for_a_place_counts_too(server: WebServer, tls: Certificates) -> None:
-    server.answers["/a.png"] = silent
-    destinations = Destinations(Names(), may_connect=loopback_too)
-    fetcher = WebImageFetcher(HASTY.model_copy(update={"at_once": 1}), destinations, lambda: tls.client)
-    url = f"https://{HOST}:{server.port}/a.png"
-    outcomes = await asyncio.gather(*(fetcher.fetch(url) for _ in range(3)))
+async def test_fetches_at_once_are_bounded_and_the_wait_for_a_place_counts_too(tls: Certificates) -> None:
+    running = most = 0
+
+    async def never(host: str, port: int) -> Sequence[str]:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            running -= 1
+        return []
+
+    fetcher = WebImageFetcher(HASTY.model_copy(update={"at_once": 2}), Destinations(never), lambda: tls.client)
+    async with asyncio.timeout(10):
+        outcomes = await asyncio.gather(*(fetcher.fetch(f"https://{HOST}/") for _ in range(200)))
     assert set(outcomes) == {NoImage("it did not arrive within 0.3 seconds")}
-    assert len(server.requests) == 1
+    assert (most, running) == (2, 0)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, message_to_dict
 
@@ -81,5 +82,19 @@ def user_message(
 
 def payload_sha256(messages: Sequence[AnyMessage], tools: Sequence[object]) -> str:
     """Identifies what is sent to the model in a turn's first call."""
-    payload = {"messages": [message_to_dict(m) for m in messages], "tools": tools}
+    payload = {"messages": [_without_bytes(message_to_dict(m)) for m in messages], "tools": tools}
     return hashlib.sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _without_bytes(message: dict[str, Any]) -> dict[str, Any]:
+    """With a hash in place of each image: writing megabytes as JSON would take the event loop's time."""
+    content = message["data"]["content"]
+    if isinstance(content, str):
+        return message
+    return {**message, "data": {**message["data"], "content": [_hashed(part) for part in content]}}
+
+
+def _hashed(part: Any) -> Any:
+    if isinstance(part, dict) and isinstance(part.get("base64"), str):
+        return {**part, "base64": hashlib.sha256(part["base64"].encode()).hexdigest()}
+    return part

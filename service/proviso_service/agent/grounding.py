@@ -1,7 +1,7 @@
 """Grounding, checked in code: every citation of an answer is looked up in the turn's sources.
 
-An answer cites by number, `“the words” [2]` or `a statement [2]`. Quotes that are not in the source are no
-citations. An answer that states facts and rests on nothing is refused (DESIGN section 4; behavioural
+An answer cites by number, `“the words” [2]` or `a statement [2]`, and an image by `[Image 2]`. Quotes that are not in
+the source are no citations. An answer that states facts and rests on nothing is refused (DESIGN section 4; behavioural
 contract section 4)."""
 
 import re
@@ -13,6 +13,7 @@ from proviso_service.turns.events import Citation
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
 _REFERENCE = re.compile(r"\[(\d{1,3})\]")
+_IMAGE_REFERENCE = re.compile(r"\[image (\d{1,3})\]", re.IGNORECASE)
 _OPENING = '“"„«'
 _CLOSING = '”"“»'
 _SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|\n)(?=\S)")
@@ -24,8 +25,8 @@ _MAX_SHOWN_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source. `grounded` is
-    False for an answer that states facts without a source."""
+    """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source, or an image
+    is cited, whose words nobody can look up. `grounded` is False for an answer that states facts without a source."""
 
     citations: tuple[Citation, ...]
     quotes_a_source: bool
@@ -35,7 +36,7 @@ class Verdict:
 def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
     """Checks an answer. `tools_answered`: a tool returned something this turn that is no passage, such as a list."""
     citations = tuple(_citations(answer, sources))
-    if citations:
+    if citations or _cites_an_image(answer, sources):
         return Verdict(citations, quotes_a_source=True, grounded=True)
     quotes = _QUOTED.findall(answer)
     if quotes:
@@ -43,6 +44,10 @@ def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
         return Verdict((), quotes_a_source=held, grounded=held)
     claims = bool(_REFERENCE.search(answer)) or (not tools_answered and _states_facts(answer, sources))
     return Verdict((), quotes_a_source=False, grounded=not claims)
+
+
+def _cites_an_image(answer: str, sources: Sources) -> bool:
+    return any(int(number) in sources.images for number in _IMAGE_REFERENCE.findall(answer))
 
 
 def _states_facts(answer: str, sources: Sources) -> bool:

@@ -26,6 +26,11 @@ class MessageImages:
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """Numbers of the images that the model was given, from 1."""
+        return tuple(number for number, note in enumerate(self.notes, 1) if not note)
+
     def after(self, message: HumanMessage) -> HumanMessage:
         """The message with its images."""
         if not self.parts:

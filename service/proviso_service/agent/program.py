@@ -193,7 +193,7 @@ class AgentExecution:
                 (context.document_id or None) if context else None,
             ),
             limits=self._limits,
-            sources=Sources(d.summary for d in self._request.document_context),
+            sources=Sources((d.summary for d in self._request.document_context), self._progress.images.shown),
             text=self._text,
             memory=self._memory,
             deadline=self._deadline,

@@ -67,9 +67,11 @@ def _without_markup(text: str) -> Iterator[tuple[int, str]]:
 
 class Sources:
     """Passages by number, from 1 in the order in which tools returned them, and texts without a number (document
-    summaries, references) in which a quote may stand too."""
+    summaries, references) in which a quote may stand too. `images` are the numbers of the images that the model was
+    given."""
 
-    def __init__(self, unnumbered: Iterable[str] = ()) -> None:
+    def __init__(self, unnumbered: Iterable[str] = (), images: Iterable[int] = ()) -> None:
+        self.images = frozenset(images)
         self._passages: list[Passage] = []
         self._texts: list[NormalisedText] = []
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
