@@ -214,6 +214,11 @@ async def test_a_slow_server_costs_no_more_than_the_time_limit(server: WebServer
     assert await fetch(settings=HASTY) == NoImage("it did not arrive within 0.3 seconds")
 
 
+async def test_an_image_in_crumbs_is_given_up(server: WebServer, fetch: Fetch) -> None:
+    server.answers["/a.png"] = endless(CHUNKED, b"1\r\nx\r\n" * 1000)
+    assert await fetch(settings=ImageSettings(time_limit_s=60)) == NoImage("its server sent it in too many pieces")
+
+
 async def test_a_slow_name_costs_no_more_than_the_time_limit(tls: Certificates) -> None:
     async def never(host: str, port: int) -> Sequence[str]:
         await asyncio.Event().wait()

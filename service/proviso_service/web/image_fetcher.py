@@ -22,6 +22,10 @@ _log = structlog.get_logger(__name__)
 
 _MAX_REDIRECTS = 3
 _MAX_ADDRESSES_TRIED = 3
+_MAX_PIECES = 20_000
+_PIECES_AT_A_TIME = 100
+"""Chunks of a byte each come by the thousand without a pause, in which nothing else would run."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OK = 200
 _HEADERS: Mapping[str, str] = {
@@ -68,14 +72,13 @@ class WebImageFetcher:
         _log.info("image_not_loaded", reason=reason)
         return NoImage(reason)
 
-    async def _follow(self, url: str) -> Image:
+    async def _follow(self, url: str | httpx.URL) -> Image:
         """Raises Refused, httpx.HTTPError."""
-        destination = await self._destinations.check(url)
         for _ in range(_MAX_REDIRECTS + 1):
-            found = await self._get(destination)
+            found = await self._get(await self._destinations.check(url))
             if isinstance(found, Image):
                 return found
-            destination = await self._destinations.check(found)
+            url = found
         raise Refused(f"its address leads on more than {_MAX_REDIRECTS} times")
 
     async def _get(self, destination: Destination) -> Image | httpx.URL:
@@ -125,10 +128,16 @@ class WebImageFetcher:
         if announced.isascii() and announced.isdigit() and int(announced) > most:
             raise _too_large(most)
         content = bytearray()
+        pieces = 0
         async for piece in response.aiter_raw():
             content += piece
+            pieces += 1
             if len(content) > most:
                 raise _too_large(most)
+            if pieces > _MAX_PIECES:
+                raise Refused("its server sent it in too many pieces")
+            if not pieces % _PIECES_AT_A_TIME:
+                await asyncio.sleep(0)
         return bytes(content)
 
 
