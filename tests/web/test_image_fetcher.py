@@ -214,6 +214,14 @@ async def test_a_slow_server_costs_no_more_than_the_time_limit(server: WebServer
     assert await fetch(settings=HASTY) == NoImage("it did not arrive within 0.3 seconds")
 
 
+async def test_the_limit_of_bytes_is_exact(server: WebServer, fetch: Fetch) -> None:
+    whole = png().ljust(4096, b"\0")
+    server.answers["/a.png"] = raw(b"HTTP/1.1 200 OK\r\n\r\n" + whole)
+    assert await fetch() == Image("image/png", whole)
+    server.answers["/a.png"] = raw(b"HTTP/1.1 200 OK\r\n\r\n" + whole + b"\0")
+    assert await fetch() == TOO_LARGE
+
+
 async def test_an_image_in_crumbs_is_given_up(server: WebServer, fetch: Fetch) -> None:
     server.answers["/a.png"] = endless(CHUNKED, b"1\r\nx\r\n" * 1000)
     assert await fetch(settings=ImageSettings(time_limit_s=60)) == NoImage("its server sent it in too many pieces")
