@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 import time
+import traceback
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from proviso.v1 import chat_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
@@ -257,14 +259,17 @@ async def test_neither_key_nor_content_comes_into_logs_or_events(
         Refused(400, echo.encode(), {"content-type": "text/plain"}),
         breaks_with(400, echo, "Hel"),
     ]
-    for fault in faults:
-        world.gemini.then(fault)
-        events = await world.service.ask("Is Quixote liable?", world.matter_id)
-        assert reason_of(final_of(events)) is ExitReason.LLM_ERROR
-        assert KEY not in str(events)
-    assert caplog.text.count("model_call_failed") == len(faults)
-    assert "check GOOGLE_API_KEY" in caplog.text
-    logged = caplog.text + "".join(str(record.__dict__) for record in caplog.records)
+    with capture_logs() as entries:
+        for fault in faults:
+            world.gemini.then(fault)
+            events = await world.service.ask("Is Quixote liable?", world.matter_id)
+            assert reason_of(final_of(events)) is ExitReason.LLM_ERROR
+            assert KEY not in str(events)
+    failures = [entry["exc_info"] for entry in entries if entry["event"] == "model_call_failed"]
+    told = "".join(line for failure in failures for line in traceback.format_exception(failure))
+    assert len(failures) == len(faults)
+    assert "check GOOGLE_API_KEY" in told
+    logged = "".join([told, caplog.text, *(str(record.__dict__) for record in caplog.records), *map(str, entries)])
     assert KEY not in logged
     assert "Quixote" not in logged
 
