@@ -3,6 +3,7 @@
 `python -m benchmarks.servers.service DATA_DIR MODELS_DIR`"""
 
 import asyncio
+import gc
 import sys
 from pathlib import Path
 
@@ -20,6 +21,9 @@ async def _run(data_dir: Path, models_dir: Path) -> None:
     configure_logging(settings.telemetry)
     models = (NamedChatModel(name, BenchmarkChatModel.of(workload)) for name, workload in WORKLOADS.items())
     app = await App.start(settings, ChatModels(*models))
+    # As `serve` does.
+    gc.collect()
+    gc.freeze()
     try:
         await serve_until_closed(app.port)
     finally:

@@ -58,6 +58,9 @@ class TurnSettings(Section):
     )
     time_limit_s: Seconds = Field(120.0, description="Time limit of a turn.")
     heartbeat_s: Seconds = Field(15.0, description="Silence after which a reader sends a heartbeat.")
+    token_interval_s: float = Field(
+        0.01, ge=0, le=1, description="Tokens that come faster than this are sent together; 0 sends each as it comes."
+    )
     grace_s: Seconds = Field(30.0, description="Time a turn goes on when nobody reads it (GRACE).")
     log_ttl_s: Seconds = Field(600.0, description="Time a turn's events are kept after its end.")
     log_max_events: int = Field(20_000, ge=100, description="Events of one turn.")

@@ -135,7 +135,8 @@ async def test_readers_of_different_speed_see_the_same_turn() -> None:
                     await asyncio.sleep(0)
         return events
 
-    async with running(emits(TURN_START, *(Token("a", word) for word in words))) as turns:
+    program = emits(TURN_START, *(Token("a", word) for word in words))
+    async with running(program, token_interval_s=0) as turns:
         turn_id = await turns.start(ANN, QUESTION)
         runs = await asyncio.gather(*(read_slowly(turn_id, steps) for steps in (0, 7, 50)))
     for events in runs:
@@ -144,6 +145,26 @@ async def test_readers_of_different_speed_see_the_same_turn() -> None:
         final_of(events)
     fast, slower, slowest = (len(events) for events in runs)
     assert fast > slower > slowest
+
+
+async def test_tokens_that_come_fast_are_sent_together_and_no_other_event_waits_for_them() -> None:
+    words = [f"{number} " for number in range(100)]
+    tokens = [Token("a", word) for word in words]
+    program = Gated(before=(TURN_START, tokens[0]), after=(*tokens[1:50], TOOL_START, *tokens[50:]))
+    async with running(program, token_interval_s=1) as turns:
+        turn_id = await turns.start(ANN, QUESTION)
+        began = asyncio.get_running_loop().time()
+        first = await read_to(turns, turn_id, 2)
+        program.gate.set()
+        async with aclosing(turns.read(ANN, turn_id, 0)) as items:
+            events = [item async for item in items if isinstance(item, LoggedEvent)]
+        assert asyncio.get_running_loop().time() - began < 0.9
+    assert [event.event for event in first] == [TURN_START, tokens[0]]
+    assert_gapless(events, 0, len(words) + 3)
+    assert text_of(events) == "".join(words)
+    kinds = [type(event.event).__name__ for event in events]
+    assert kinds[kinds.index("ToolStart") :] == ["ToolStart", "Token", "FinalState"]
+    assert len(kinds) <= 6
 
 
 async def test_silence_brings_heartbeats_that_are_no_part_of_the_turn() -> None:

@@ -178,3 +178,24 @@ async def test_the_final_state_wakes_those_who_wait() -> None:
     await asyncio.sleep(0)
     log.end(FINAL)
     assert await waiting
+
+
+async def test_tokens_gather_until_their_time_is_over_or_something_else_comes() -> None:
+    loop = asyncio.get_running_loop()
+    log = new_log()
+    log.append(TURN_START)
+    log.append(Token("a", "one "))
+    began = loop.time()
+    await log.gather(0, timeout_s=60)  # the start lies there
+    gathering = asyncio.create_task(log.gather(1, timeout_s=60))
+    await asyncio.sleep(0)
+    log.append(Token("a", "two "))
+    await asyncio.sleep(0)
+    assert not gathering.done()
+    log.append(TOOL_START)
+    await gathering
+    assert loop.time() - began < 1
+    await log.gather(log.last_sequence, timeout_s=0.01)
+    assert loop.time() - began >= 0.01
+    log.end(FINAL)
+    await log.gather(0, timeout_s=60)

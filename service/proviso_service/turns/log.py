@@ -63,3 +63,8 @@ class TurnLog(Protocol):
     async def wait(self, after: int, timeout_s: float) -> bool:
         """Waits until there is an event after sequence `after`; False when there was none for `timeout_s`."""
         ...
+
+    async def gather(self, after: int, timeout_s: float) -> None:
+        """Lets tokens come together: returns after `timeout_s`, or as soon as something other than a token lies after
+        sequence `after`."""
+        ...

@@ -31,8 +31,10 @@ class MemoryTurnLog:
         "_clock",
         "_events",
         "_final_state",
+        "_last_other",
         "_max_bytes",
         "_max_events",
+        "_others_waiters",
         "_overflowed",
         "_sealed",
         "_text_bytes",
@@ -51,6 +53,8 @@ class MemoryTurnLog:
         self._overflowed = False
         self._final_state: FinalState | None = None
         self._waiters = Waiters()
+        self._last_other = 0
+        self._others_waiters = Waiters()
 
     @property
     def last_sequence(self) -> int:
@@ -92,6 +96,7 @@ class MemoryTurnLog:
         self._final_state = final_state
         sequence = self._add(final_state, _text_bytes(final_state))
         self._waiters.close()
+        self._others_waiters.close()
         return sequence
 
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
@@ -109,11 +114,18 @@ class MemoryTurnLog:
             return True
         return await self._waiters.wait(timeout_s)
 
+    async def gather(self, after: int, timeout_s: float) -> None:
+        if after >= self._last_other:
+            await self._others_waiters.wait(timeout_s)
+
     def _add(self, event: Event, size: int) -> int:
         self._events.append(event)
         self._times.append(self._clock())
         self._text_bytes += size
         self._waiters.wake()
+        if type(event) is not Token:
+            self._last_other = len(self._events)
+            self._others_waiters.wake()
         return len(self._events)
 
     def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:

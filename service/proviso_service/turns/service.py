@@ -110,7 +110,9 @@ class Turns:
             raise TurnExpired(turn_id)
         check_position(turn.log, after_sequence)
         with turn.attendance.attached():
-            async with aclosing(follow(turn.log, after_sequence, self._settings.heartbeat_s)) as items:
+            settings = self._settings
+            following = follow(turn.log, after_sequence, settings.heartbeat_s, settings.token_interval_s)
+            async with aclosing(following) as items:
                 async for item in items:
                     yield item
 
