@@ -5,13 +5,16 @@
 import asyncio
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+import aiohttp
 import grpc
 
-from benchmarks.load import Load, Seen
+from benchmarks.http_client import QUESTION, read_turn
+from benchmarks.load import Load, Seen, TurnSeen, WrongStream
 from benchmarks.workload import WORKLOADS, Workload
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -25,32 +28,16 @@ TURN_TIMEOUT_S = 100.0
 
 _OWN_CONNECTION = (("grpc.use_local_subchannel_pool", 1),)
 
-
-class WrongStream(Exception):
-    """A server did not stream the workload; its numbers would mean nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnSeen:
-    events: int
-    tokens: int
-    first_event_s: float
-    first_token_s: float
+Reader = Callable[[], Awaitable[list[TurnSeen]]]
+"""Reads all turns of one stream."""
 
 
 async def run(load: Load) -> Seen:
-    """Reads all turns of a load. Raises WrongStream, grpc.aio.AioRpcError."""
+    """Reads all turns of a load. Raises WrongStream, grpc.aio.AioRpcError, aiohttp.ClientError."""
     async with AsyncExitStack() as stack:
-        channels = [
-            await stack.enter_async_context(grpc.aio.insecure_channel(load.address, options=_OWN_CONNECTION))
-            for _ in range(min(load.streams, MAX_CONNECTIONS))
-        ]
-        for channel in channels:
-            await channel.channel_ready()
-        stubs = [ChatServiceStub(channel) for channel in channels]
+        readers = await (_http_readers if load.address.startswith("http://") else _grpc_readers)(load, stack)
         begun = time.perf_counter()
-        readers = [_read_turns(stubs[i % len(stubs)], load) for i in range(load.streams)]
-        turns = [turn for seen in await asyncio.gather(*readers) for turn in seen]
+        turns = [turn for seen in await asyncio.gather(*(read() for read in readers)) for turn in seen]
         elapsed_s = time.perf_counter() - begun
     return Seen(
         elapsed_s,
@@ -62,10 +49,32 @@ async def run(load: Load) -> Seen:
     )
 
 
+async def _http_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
+    """Over as many connections as there are streams: HTTP/1.1 has no other way."""
+    session = await stack.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
+    workload = WORKLOADS[load.workload]
+
+    async def read() -> list[TurnSeen]:
+        return [await read_turn(session, load.address, workload) for _ in range(load.turns)]
+
+    return [read] * load.streams
+
+
+async def _grpc_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
+    channels = [
+        await stack.enter_async_context(grpc.aio.insecure_channel(load.address, options=_OWN_CONNECTION))
+        for _ in range(min(load.streams, MAX_CONNECTIONS))
+    ]
+    for channel in channels:
+        await channel.channel_ready()
+    stubs = [ChatServiceStub(channel) for channel in channels]
+    return [partial(_read_turns, stubs[i % len(stubs)], load) for i in range(load.streams)]
+
+
 async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen]:
     workload = WORKLOADS[load.workload]
     request = pb.ChatRequest(
-        message="What does the agreement say about delivery?",
+        message=QUESTION,
         matter_context=MatterContext(matter_id=load.matter_id),
         options=pb.ChatOptions(model=workload.name),
     )

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.startup import Start
-from benchmarks.streaming import BARE, SERVERS, SERVICE, Result, Round
+from benchmarks.streaming import BARE, FASTAPI, SERVERS, SERVICE, Result, Round
 from benchmarks.workload import ONE_TOKEN
 
 MAX_CPU_RATIO = 1.5
+MAX_SHARE_OF_FASTAPI = 1 / 3
 MAX_READY_S = 3.0
 MAX_IDLE_MB = 500.0
 
@@ -87,9 +88,20 @@ def goals(streams: Sequence[StreamFigures], starts: Sequence[StartFigures]) -> l
         for f in streams
         if f.server == SERVICE and f.streams == _GOAL_STREAMS and f.workload != ONE_TOKEN.name
     ]
+    by_case = {(f.workload, f.streams, f.server): f.cpu_us_per_token for f in streams}
+    shares = [
+        Goal(
+            f"CPU per token, {f.workload}, {f.streams} streams",
+            f.cpu_us_per_token / by_case[f.workload, f.streams, FASTAPI],
+            MAX_SHARE_OF_FASTAPI,
+            "times the same graph behind FastAPI",
+        )
+        for f in streams
+        if f.server == SERVICE and f.streams == _GOAL_STREAMS and f.workload != ONE_TOKEN.name
+    ]
     ready = [Goal(f"Start, {f.data_folder} data folder", f.ready_median_s, MAX_READY_S, "s") for f in starts]
     memory = [Goal(f"Idle memory, {f.data_folder} data folder", f.idle_mb, MAX_IDLE_MB, "MB") for f in starts]
-    return [*ratios, *ready, *memory]
+    return [*ratios, *shares, *ready, *memory]
 
 
 def _of_server(result: Result, server: str) -> StreamFigures:

@@ -41,3 +41,17 @@ class Seen:
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
         return cls(**json.loads(line))
+
+
+class WrongStream(Exception):
+    """A server did not stream the workload; its numbers would mean nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSeen:
+    """One turn, as Seen counts them."""
+
+    events: int
+    tokens: int
+    first_event_s: float
+    first_token_s: float

@@ -57,7 +57,7 @@ def _starts(rows: Sequence[StartFigures]) -> str:
 def _goals(rows: Sequence[Goal]) -> str:
     return table(
         ("goal", "measured", "at most", "unit", "met"),
-        [(g.name, f"{g.value:.2f}", f"{g.limit:g}", g.unit, "yes" if g.met else "NO") for g in rows],
+        [(g.name, f"{g.value:.2f}", f"{g.limit:.3g}", g.unit, "yes" if g.met else "NO") for g in rows],
     )
 
 

@@ -18,7 +18,8 @@ LOAD_TIMEOUT_S = 110.0
 BARE = "bare"
 BARE_MODEL = "bare + model"
 SERVICE = "service"
-SERVERS = (BARE, BARE_MODEL, SERVICE)
+FASTAPI = "fastapi events"
+SERVERS = (BARE, BARE_MODEL, SERVICE, FASTAPI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,11 @@ async def running_bench(folder: Path, data_dir: Path, models_dir: Path) -> Async
             SERVICE: await start(SERVICE, "benchmarks.servers.service", str(data_dir), str(models_dir)),
             BARE: await start(BARE, "benchmarks.servers.bare"),
             BARE_MODEL: await start(BARE_MODEL, "benchmarks.servers.bare_model"),
+            FASTAPI: await start(FASTAPI, "benchmarks.servers.fastapi_events"),
         }
         client = await start("client", "benchmarks.client")
         addresses = {name: await _address(server) for name, server in servers.items()}
+        addresses[FASTAPI] = f"http://{addresses[FASTAPI]}"
         await create_matter_with_documents(addresses[SERVICE])
         bench = Bench(client, servers, addresses, await create_empty_matter(addresses[SERVICE]))
         await bench.warm_up()
