@@ -26,6 +26,7 @@ from proviso_service.api.server import CannotListen, add_services, create_server
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
 from proviso_service.context.model import SessionItem
 from proviso_service.iql import TemplateCatalog, TemplateFileError
+from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.parsing.reader import ProcessReader
 from proviso_service.matters.retrieval import Retriever
@@ -55,6 +56,7 @@ from proviso_service.tools.isaacus_iql import IsaacusIql
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.turns.service import Turns
 from proviso_service.web.destinations import Destinations
 from proviso_service.web.image_fetcher import WebImageFetcher
@@ -224,6 +226,7 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
     models = parts.models
     retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker)
+    documentation = Documentation(parts.store, retriever)
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(parts.database)
     scoring = _document_scoring(settings.iql, parts)
@@ -237,11 +240,14 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
         IsaacusExtract(extraction),
         IsaacusClassify(classification),
         IsaacusIql(analysis),
+        DocumentationRetriever(documentation),
     ]
     registry = ToolRegistry(tools)
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
     images = ImageLoader(parts.images, settings.images)
-    agent = Agent(chat, registry, sessions, matters, images, settings.turns, settings.context, session_items)
+    agent = Agent(
+        chat, registry, sessions, matters, documentation, images, settings.turns, settings.context, session_items
+    )
     turns = Turns(
         TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
         SqlTurnStore(parts.database),
@@ -254,6 +260,7 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
         sessions=sessions,
         matters=matters,
         retriever=retriever,
+        documentation=documentation,
         index=parts.vectors,
         analysis=analysis,
         extraction=extraction,

@@ -24,7 +24,7 @@ from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
 from tests.turns.scripted import emits
 
-NO_DOMAIN = Domain(*[cast(Any, None)] * 9)
+NO_DOMAIN = Domain(*[cast(Any, None)] * 10)
 """For tests of what happens around any call."""
 
 QUICK = ServerSettings(port=0)
@@ -67,6 +67,7 @@ async def conversations(
             sessions=SqlSessionStore(database),
             matters=absent,
             retriever=absent,
+            documentation=absent,
             index=absent,
             analysis=absent,
             extraction=absent,

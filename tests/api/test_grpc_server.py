@@ -13,12 +13,11 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
 
-from proviso.v1 import catalog_pb2, chat_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso.v1 import catalog_pb2, chat_pb2, matters_pb2, sessions_pb2
 from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, create_server, listen
 from proviso_service.api.services import SERVICE_NAMES
@@ -181,7 +180,7 @@ async def test_buf_calls_the_service_by_reflection_alone(tmp_path: Path) -> None
 
 def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
     """Calls of every method that is not built yet."""
-    catalog, sessions, tools = CatalogServiceStub(channel), SessionServiceStub(channel), ToolServiceStub(channel)
+    catalog, sessions = CatalogServiceStub(channel), SessionServiceStub(channel)
     yield catalog.ListContextItems(catalog_pb2.ListContextItemsRequest())
     yield catalog.GetContextItem(catalog_pb2.GetContextItemRequest())
     yield catalog.ReloadCatalog(catalog_pb2.ReloadCatalogRequest())
@@ -189,7 +188,6 @@ def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
     yield sessions.RemoveContextItem(sessions_pb2.RemoveContextItemRequest())
     yield sessions.PreviewRequestContext(sessions_pb2.PreviewRequestContextRequest())
     yield sessions.RebuildRequest(sessions_pb2.RebuildRequestRequest())
-    yield tools.RetrieveDocumentation(tools_pb2.RetrieveDocumentationRequest())
 
 
 async def test_methods_of_later_releases_say_so() -> None:

@@ -69,6 +69,16 @@ class OneMatter:
 
 
 @dataclass
+class SomeDocumentation:
+    """A DocumentationReader of tenants that have READY documents there."""
+
+    tenants: tuple[str, ...] = ()
+
+    async def has_ready_documents(self, tenant: str) -> bool:
+        return tenant in self.tenants
+
+
+@dataclass
 class MemorySessions:
     """A SessionStore that keeps what a test puts in."""
 
@@ -182,6 +192,7 @@ def agent_world(
     tools: Sequence[Tool] | None = None,
     sessions: MemorySessions | None = None,
     matters: OneMatter | None = None,
+    documentation: SomeDocumentation | None = None,
     images: ImageFetcher | None = None,
     sees_images: bool = False,
     turns: TurnSettings = FAST_TURNS,
@@ -192,6 +203,7 @@ def agent_world(
         ToolRegistry([Lookup()] if tools is None else tools),
         sessions or MemorySessions(),
         matters or OneMatter(),
+        documentation or SomeDocumentation(),
         ImageLoader(images or KnownImages(), ImageSettings()),
         turns,
         ContextSettings(),

@@ -1,7 +1,7 @@
 """The agent as the program of a turn: prepares the payload, runs the graph, makes the outcome."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from langchain_core.messages import AnyMessage, SystemMessage
@@ -26,6 +26,7 @@ from proviso_service.agent.matter_context import (
     last_known_in,
     resolve,
 )
+from proviso_service.agent.offered_tools import DocumentationReader, OfferedTools, offers_documentation
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.prompts import SYSTEM_PROMPT
 from proviso_service.agent.request_context import MODEL_NOT_CALLED, build_request_context
@@ -54,13 +55,14 @@ class Agent:
         tools: ToolRegistry,
         sessions: SessionStore,
         matters: MatterReader,
+        documentation: DocumentationReader,
         images: ImageLoader,
         turns: TurnSettings,
         context: ContextSettings,
         session_items: tuple[SessionItem, ...],
     ) -> None:
         self.models = models
-        self.tools = tools
+        self.tools = OfferedTools(tools, documentation)
         self.sessions = sessions
         self.matters = matters
         self.images = images
@@ -85,6 +87,7 @@ class Progress:
     request_context: RequestContext | None = None
     resolved: Resolved = Resolved(None)
     images: MessageImages = MessageImages()
+    tools: ToolRegistry = field(default_factory=lambda: ToolRegistry(()))
 
 
 class AgentExecution:
@@ -135,7 +138,8 @@ class AgentExecution:
             return self._say(model, progress.resolved.sentence, progress.resolved.problem)
         if marker_only:
             return self._say(model, _acknowledge(progress.resolved.context))
-        if progress.resolved.context is None and not self._has_assets():
+        progress.tools = await self._agent.tools.of(self._caller.tenant)
+        if progress.resolved.context is None and not self._has_assets() and not offers_documentation(progress.tools):
             return self._say(model, ASK_FOR_MATTER, ContextProblem.MATTER_REQUIRED)
         return await self._answer(model)
 
@@ -186,7 +190,7 @@ class AgentExecution:
         scope = TurnScope(
             emit=self._emit,
             model=model.model,
-            tools=self._agent.tools,
+            tools=self._progress.tools,
             tool_scope=ToolScope(
                 self._caller,
                 context.matter_id if context else None,
@@ -219,16 +223,16 @@ class AgentExecution:
 
     def _announce(self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0) -> None:
         """Builds the request context and emits the turn's first event. Without `messages` the model is not called."""
-        schemas = self._agent.tools.schemas()
+        tools = self._progress.tools
         self._progress.request_context = build_request_context(
-            self._agent.tools.context_items() if messages else (),
+            tools.context_items() if messages else (),
             self._progress.resolved.context,
             self._request,
             "" if messages else MODEL_NOT_CALLED,
             self._progress.images.notes if messages else [MODEL_NOT_CALLED] * len(self._request.image_urls),
             characters,
             self._limits.max_context_chars,
-            payload_sha256(messages, schemas) if messages else "",
+            payload_sha256(messages, tools.schemas()) if messages else "",
         )
         self._emit(TurnStart(self._progress.request_context, self._request.session_id, model.name))
 

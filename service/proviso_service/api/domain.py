@@ -8,6 +8,7 @@ from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import SessionStore
+from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
@@ -38,6 +39,7 @@ class Domain:
     sessions: SessionStore
     matters: Matters
     retriever: Retriever
+    documentation: Documentation
     index: KeptIndex
     analysis: IqlAnalysis
     extraction: Extraction

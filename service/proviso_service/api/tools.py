@@ -7,21 +7,23 @@ from contextlib import aclosing
 from proviso.v1 import tools_pb2 as pb
 from proviso.v1.tools_pb2_grpc import ToolServiceServicer
 from proviso_service.api.convert.classification import classify_response
+from proviso_service.api.convert.documentation import documentation_response
 from proviso_service.api.convert.extraction import extract_response
 from proviso_service.api.convert.iql import iql_progress, iql_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import search_response
 from proviso_service.api.domain import Domain
-from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.tools import (
+    DEFAULT_RESULTS,
     ClassifyRequestModel,
     ExecuteIqlRequestModel,
     ExtractRequestModel,
     GetDocumentTextRequestModel,
     ListMatterDocumentsRequestModel,
     ParseIqlRequestModel,
+    RetrieveDocumentationRequestModel,
     SearchRequestModel,
     StreamIqlRequestModel,
 )
@@ -84,7 +86,11 @@ class ToolServicer(ToolServiceServicer):
     async def RetrieveDocumentation(
         self, request: pb.RetrieveDocumentationRequest, context: Context
     ) -> pb.RetrieveDocumentationResponse:
-        raise NotBuilt("RetrieveDocumentation", "the documentation collection")
+        asked = parse(RetrieveDocumentationRequestModel, request)
+        outcome = await self._domain.documentation.search(
+            self._tenant(context), asked.query, asked.max_results or DEFAULT_RESULTS
+        )
+        return documentation_response(outcome, self._domain.limits.turns.tool_result_chars)
 
     def _tenant(self, context: Context) -> str:
         return self._domain.identify(context, "").tenant

@@ -14,6 +14,8 @@ from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, tools_pb2_g
 from proviso_service.cli.problems import CommandError, UsageProblem
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
+DOCUMENTATION = "documentation"
+"""Stands for the documentation where the contract asks for a matter's id."""
 CALL_TIMEOUT_S = 20.0
 HEALTH_TIMEOUT_S = 5.0
 PAGE_SIZE = 100
@@ -175,7 +177,7 @@ async def create_matter(client: Client, name: str) -> matters_pb2.Matter:
 
 async def find_document(client: Client, matter: matters_pb2.Matter, filename: str) -> matters_pb2.Document:
     """The newest document of this file name, compared without case. Raises CommandError that names near ones."""
-    documents = [document async for document in _all_documents(client, matter.matter_id)]
+    documents = [document async for document in all_documents(client, matter.matter_id)]
     for document in reversed(documents):
         if document.filename.casefold() == filename.casefold():
             return document
@@ -195,7 +197,8 @@ async def _all_matters(client: Client) -> AsyncIterator[matters_pb2.Matter]:
             return
 
 
-async def _all_documents(client: Client, matter_id: str) -> AsyncIterator[matters_pb2.Document]:
+async def all_documents(client: Client, matter_id: str) -> AsyncIterator[matters_pb2.Document]:
+    """In the order of upload; of very many the first."""
     token = ""
     for _ in range(MAX_PAGES):
         request = matters_pb2.ListDocumentsRequest(matter_id=matter_id, page_size=PAGE_SIZE, page_token=token)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from proviso_service.cli.client import DOCUMENTATION
 from proviso_service.cli.problems import UsageProblem
 
 SUPPORTED = frozenset({".pdf", ".docx", ".html", ".htm", ".md", ".markdown", ".txt", ".text"})
@@ -41,6 +42,20 @@ def discover_matters(folders: Sequence[Path]) -> Found:
         for folder in folders
         for file in _walk(folder)
     )
+
+
+def discover_documentation(paths: Iterable[Path]) -> Found:
+    """All files for the documentation, where a file's name says which earlier one it replaces. Raises UsageProblem,
+    also for two files of the same name."""
+    found = discover(paths, DOCUMENTATION)
+    by_name: dict[str, Path] = {}
+    for file in found.all_files:
+        first = by_name.setdefault(file.name.casefold(), file)
+        if first is not file:
+            raise UsageProblem(
+                f"{first} and {file} have the same name, so that one would replace the other; rename one of them"
+            )
+    return found
 
 
 def _found(candidates: Iterable[tuple[str, Path]]) -> Found:

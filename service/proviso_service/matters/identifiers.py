@@ -5,6 +5,10 @@ from uuid import UUID
 
 from proviso_service.errors import FieldViolation, InvalidRequest
 
+DOCUMENTATION = "documentation"
+"""Stands where a matter's id does and means the tenant's documentation, which belongs to no matter. It is no UUID, so
+nothing that asks for a matter reaches it."""
+
 _UUID_LENGTH = 36
 
 
@@ -23,6 +27,11 @@ def uuid_of(field: str, value: str) -> str:
     if not is_uuid(value):
         raise InvalidRequest.of(field, "must be a UUID")
     return value.lower()
+
+
+def collection_of(field: str, value: str) -> str:
+    """A matter's UUID in lower case, or DOCUMENTATION. Raises InvalidRequest when it is neither."""
+    return value if value == DOCUMENTATION else uuid_of(field, value)
 
 
 def uuids_of(field: str, values: Sequence[str]) -> tuple[str, ...]:

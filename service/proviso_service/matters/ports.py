@@ -65,7 +65,11 @@ class MatterStore(Protocol):
         ...
 
     async def list_matters(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        """Newest first; only those of exactly this name when it is given."""
+        """Newest first; only those of exactly this name when it is given. Never the documentation."""
+        ...
+
+    async def begin_documentation(self, tenant: str) -> None:
+        """Makes the tenant's documentation, under the id DOCUMENTATION, when there is none yet."""
         ...
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
@@ -121,6 +125,8 @@ class MatterStore(Protocol):
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """Every document of a matter in the order of upload."""
         ...
+
+    async def has_ready_documents(self, tenant: str, matter_id: str) -> bool: ...
 
     async def unfinished_documents(self) -> Sequence[Document]:
         """Of all tenants: neither READY nor FAILED, oldest first. None of deleted matters."""
@@ -199,7 +205,7 @@ class MatterStore(Protocol):
         ...
 
     async def index_version(self, tenant: str, matter_id: str) -> int:
-        """Grows whenever the set of READY documents changes; part of every cache key."""
+        """Grows whenever the set of READY documents changes; part of every cache key. Raises MatterNotFound."""
         ...
 
 

@@ -12,7 +12,7 @@ import structlog
 from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
 from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.filenames import clean_filename
-from proviso_service.matters.identifiers import uuid_of, uuids_of
+from proviso_service.matters.identifiers import DOCUMENTATION, collection_of, uuid_of, uuids_of
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
     Document,
@@ -46,7 +46,9 @@ class Matters:
     """Keeps matters and documents and has uploads ingested between `open` and `close`. Close it before the stores and
     the embedder, which its workers use.
 
-    Ids that are no UUIDs are InvalidRequest; matters and documents of other tenants do not exist."""
+    Ids that are no UUIDs are InvalidRequest; matters and documents of other tenants do not exist. Methods about
+    documents take DOCUMENTATION for a matter's id: every tenant has a documentation, empty until something is
+    uploaded."""
 
     def __init__(
         self,
@@ -109,9 +111,11 @@ class Matters:
         Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
         header = checked_header(header)
         file_format = format_of(header.filename)
-        await self._store.get_matter(tenant, header.matter_id)
+        await self._collection(tenant, header.matter_id)
         if not self._open:
             raise Draining
+        if header.matter_id == DOCUMENTATION:
+            await self._store.begin_documentation(tenant)
         document_id = str(uuid4())
         content = CheckedBytes(pieces, self._settings.max_upload_bytes, header.sha256)
         try:
@@ -135,19 +139,16 @@ class Matters:
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
         """Raises MatterNotFound and DocumentNotFound."""
-        matter_id, document_id = uuid_of("matter_id", matter_id), uuid_of("document_id", document_id)
-        await self._store.get_matter(tenant, matter_id)
-        return await self._store.get_document(tenant, matter_id, document_id)
+        document_id = uuid_of("document_id", document_id)
+        return await self._store.get_document(tenant, await self._collection(tenant, matter_id), document_id)
 
     async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
         """In the order of upload. Raises MatterNotFound."""
-        await self.get(tenant, matter_id)
-        return await self._store.list_documents(tenant, matter_id.lower(), page)
+        return await self._store.list_documents(tenant, await self._collection(tenant, matter_id), page)
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """In the order of upload. Raises MatterNotFound."""
-        await self.get(tenant, matter_id)
-        return await self._store.all_documents(tenant, matter_id.lower())
+        return await self._store.all_documents(tenant, await self._collection(tenant, matter_id))
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
         """It exists for nobody from the first step on; vectors and bytes are cleared even if the caller goes away, and
@@ -193,8 +194,15 @@ class Matters:
     async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
         if document_id:
             return await self.get_document(tenant, matter_id, document_id)
-        await self.get(tenant, matter_id)
-        return await self._store.find_by_filename(tenant, matter_id.lower(), clean_filename("filename", filename))
+        matter_id = await self._collection(tenant, matter_id)
+        return await self._store.find_by_filename(tenant, matter_id, clean_filename("filename", filename))
+
+    async def _collection(self, tenant: str, matter_id: str) -> str:
+        """The id in lower case of a matter that exists, or DOCUMENTATION."""
+        collection_id = collection_of("matter_id", matter_id)
+        if collection_id != DOCUMENTATION:
+            await self._store.get_matter(tenant, collection_id)
+        return collection_id
 
     async def _add(self, document: Document) -> UploadResult:
         is_new = False

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.matters.filenames import clean_filename
-from proviso_service.matters.identifiers import is_uuid
+from proviso_service.matters.identifiers import collection_of
 from proviso_service.matters.model import UploadHeader
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -15,9 +15,11 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def checked_header(header: UploadHeader) -> UploadHeader:
     """The header with ids in lower case and a file name without folders. Raises InvalidRequest with every violation."""
     violations: list[FieldViolation] = []
-    filename = ""
-    if not is_uuid(header.matter_id):
-        violations.append(FieldViolation("header.matter_id", "must be a UUID"))
+    matter_id = filename = ""
+    try:
+        matter_id = collection_of("header.matter_id", header.matter_id)
+    except InvalidRequest as invalid:
+        violations += invalid.violations
     try:
         filename = clean_filename("header.filename", header.filename)
     except InvalidRequest as invalid:
@@ -26,7 +28,7 @@ def checked_header(header: UploadHeader) -> UploadHeader:
         violations.append(FieldViolation("header.sha256", "must be 64 hexadecimal digits"))
     if violations:
         raise InvalidRequest(violations)
-    return UploadHeader(header.matter_id.lower(), filename, header.sha256.lower())
+    return UploadHeader(matter_id, filename, header.sha256.lower())
 
 
 class CheckedBytes:

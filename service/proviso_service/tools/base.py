@@ -70,8 +70,8 @@ class ToolResult(Protocol):
         ...
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The result as JSON text of at most `max_chars` code points (a little more only where not even the frame
-        fits)."""
+        """The result as text of at most `max_chars` code points (a little more only where not even the frame fits):
+        JSON, but for `retriever`."""
         ...
 
 

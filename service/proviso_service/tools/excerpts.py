@@ -40,19 +40,29 @@ def part_around(text: str, span: Span, max_chars: int) -> Span:
     return excerpts.best_part(text, [Mark(span, "")], max_chars)
 
 
+def json_length(text: str) -> int:
+    """Code points of a text as JSON, without its quotes."""
+    return len(to_json(text)) - 2
+
+
 def excerpt_of(
-    passage: Passage, choose: Callable[[int], Span], max_chars: int, min_chars: int = MIN_EXCERPT_CHARS
+    passage: Passage,
+    choose: Callable[[int], Span],
+    max_chars: int,
+    min_chars: int = MIN_EXCERPT_CHARS,
+    *,
+    length_of: Callable[[str], int] = json_length,
 ) -> Passage | None:
-    """The part of a passage that is `choose`n for a number of code points and at most `max_chars` long as JSON; None
-    when it would have to be shorter than `min_chars`."""
+    """The part of a passage that is `choose`n for a number of code points and at most `max_chars` long as it is
+    written, by `length_of`; None when it would have to be shorter than `min_chars`."""
     limit = max_chars
     while limit >= min(min_chars, len(passage.text)):
         span = choose(limit)
         text = passage.text[span.start : span.end]
-        over = len(to_json({"": text})) - len('{"":""}') - max_chars
+        over = length_of(text) - max_chars
         if over <= 0:
             return replace(passage, start=passage.start + span.start, text=text)
-        limit -= over  # JSON escapes make a text longer than its code points
+        limit -= over  # escapes and indents make a text longer than its code points
     return None
 
 

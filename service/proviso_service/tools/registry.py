@@ -19,6 +19,10 @@ class ToolRegistry:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
+    def without(self, name: str) -> "ToolRegistry":
+        """The same tools but for one."""
+        return ToolRegistry(tool for tool in self._tools.values() if tool.name != name)
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)

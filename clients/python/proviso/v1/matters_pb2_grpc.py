@@ -28,6 +28,10 @@ if _version_not_supported:
 class MatterServiceStub:
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     def __init__(self, channel):
@@ -86,6 +90,10 @@ class MatterServiceStub:
 class MatterServiceServicer:
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     def CreateMatter(self, request, context):
@@ -225,6 +233,10 @@ def add_MatterServiceServicer_to_server(servicer, server):
 class MatterService:
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     @staticmethod

@@ -29,6 +29,10 @@ GRPC_VERSION: str
 class MatterServiceStub:
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     @_typing.overload
@@ -82,6 +86,10 @@ class MatterServiceStub:
 class MatterServiceAsyncStub(MatterServiceStub):
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -131,6 +139,10 @@ class MatterServiceAsyncStub(MatterServiceStub):
 class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
     """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
     exist.
+
+    Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
+    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
+    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
     """
 
     @_abc_1.abstractmethod

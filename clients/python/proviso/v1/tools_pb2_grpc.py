@@ -162,8 +162,10 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RetrieveDocumentation(self, request, context):
-        """RetrieveDocumentation searches the documentation collection that belongs to no matter.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the collection is built.
+        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
+        none, it finds nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+        UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

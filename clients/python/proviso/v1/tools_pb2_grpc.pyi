@@ -77,8 +77,10 @@ class ToolServiceStub:
     FAILED_PRECONDITION/DOCUMENT_NOT_READY.
     """
     RetrieveDocumentation: _grpc.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]
-    """RetrieveDocumentation searches the documentation collection that belongs to no matter.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the collection is built.
+    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
+    none, it finds nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+    UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
 
 @_typing.type_check_only
@@ -130,8 +132,10 @@ class ToolServiceAsyncStub(ToolServiceStub):
     FAILED_PRECONDITION/DOCUMENT_NOT_READY.
     """
     RetrieveDocumentation: _aio.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]  # type: ignore[assignment]
-    """RetrieveDocumentation searches the documentation collection that belongs to no matter.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the collection is built.
+    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
+    none, it finds nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+    UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
 
 class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -234,8 +238,10 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.RetrieveDocumentationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.RetrieveDocumentationResponse, _abc.Awaitable[_tools_pb2.RetrieveDocumentationResponse]]:
-        """RetrieveDocumentation searches the documentation collection that belongs to no matter.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the collection is built.
+        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
+        none, it finds nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
+        UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
 def add_ToolServiceServicer_to_server(servicer: ToolServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

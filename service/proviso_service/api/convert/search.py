@@ -8,7 +8,7 @@ from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, Search
 
 def search_response(outcome: SearchOutcome) -> pb.SearchResponse:
     answer = pb.SearchResponse(
-        results=[_result(hit) for hit in outcome.hits],
+        results=[search_result(hit) for hit in outcome.hits],
         total_found=len(outcome.hits),
         query=outcome.query.query,
         matter_id=outcome.query.matter_id,
@@ -21,7 +21,7 @@ def search_response(outcome: SearchOutcome) -> pb.SearchResponse:
     return answer
 
 
-def _result(hit: SearchHit) -> pb.SearchResult:
+def search_result(hit: SearchHit) -> pb.SearchResult:
     stored = hit.stored
     return pb.SearchResult(
         document_id=stored.document_id,

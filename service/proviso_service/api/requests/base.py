@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from proviso_service.errors import FieldViolation, InvalidRequest
+from proviso_service.matters.identifiers import DOCUMENTATION
 from proviso_service.paging import PageRequest
 
 D = TypeVar("D")
@@ -91,15 +92,25 @@ def violation(description: str) -> PydanticCustomError:
 
 def _uuid(kind: str, *, optional: bool = False) -> AfterValidator:
     def check(value: str) -> str:
-        """Canonical form; ids are compared as text, so letters become lower case."""
-        if not (_UUID.fullmatch(value.lower()) or (optional and not value)):
-            raise PydanticCustomError(_SENTENCE, f"Invalid {kind} ID format")
-        return value.lower()
+        return value if optional and not value else _uuid_of(kind, value)
 
     return AfterValidator(check)
 
 
+def _uuid_of(kind: str, value: str) -> str:
+    """Canonical form; ids are compared as text, so letters become lower case."""
+    if not _UUID.fullmatch(value.lower()):
+        raise PydanticCustomError(_SENTENCE, f"Invalid {kind} ID format")
+    return value.lower()
+
+
+def _collection(value: str) -> str:
+    return value if value == DOCUMENTATION else _uuid_of("matter", value)
+
+
 MatterId = Annotated[str, _uuid("matter")]
+CollectionId = Annotated[str, AfterValidator(_collection)]
+"""A matter's id, or the word for the documentation in its place."""
 DocumentId = Annotated[str, _uuid("document")]
 OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
 OptionalDocumentId = Annotated[str, Field(max_length=64), _uuid("document", optional=True)]

@@ -5,8 +5,10 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select, update
+from sqlalchemy.dialects.sqlite import Insert
 
 from proviso_service.errors import MatterNotFound
+from proviso_service.matters.identifiers import DOCUMENTATION
 from proviso_service.matters.model import DocumentStatus, Matter
 from proviso_service.matters.ports import Leftover
 from proviso_service.paging import Page, PageRequest
@@ -31,16 +33,13 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
     @writing
     def create_matter(self, transaction: Connection, tenant: str, name: str) -> Matter:
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
-        transaction.execute(
-            insert(matters).values(
-                tenant=tenant,
-                matter_id=matter.matter_id,
-                name=name,
-                create_time=matter.create_time,
-                index_version=0,
-            )
-        )
+        transaction.execute(_new(matter))
         return matter
+
+    @writing
+    def begin_documentation(self, transaction: Connection, tenant: str) -> None:
+        documentation = Matter(DOCUMENTATION, tenant, DOCUMENTATION, self._database.now())
+        transaction.execute(_new(documentation).on_conflict_do_nothing(["tenant", "matter_id"]))
 
     @reading
     def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
@@ -51,7 +50,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
 
     @reading
     def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        query = _of_tenant(tenant)
+        query = _of_tenant(tenant).where(matters.c.matter_id != DOCUMENTATION)
         if name:
             query = query.where(matters.c.name == name)
         order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
@@ -92,6 +91,16 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         if version is None:
             raise MatterNotFound(matter_id)
         return version
+
+
+def _new(matter: Matter) -> Insert:
+    return insert(matters).values(
+        tenant=matter.tenant,
+        matter_id=matter.matter_id,
+        name=matter.name,
+        create_time=matter.create_time,
+        index_version=0,
+    )
 
 
 def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:

@@ -5,6 +5,7 @@ ever read as an instruction.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ TEXT_TOOL = "get_document_text"
 SEARCH_TOOL = "isaacus_search"
 IQL_TOOL = "isaacus_iql"
 CLASSIFY_TOOL = "isaacus_classify"
+RETRIEVER_TOOL = "retriever"
 
 
 class _Result(BaseModel):
@@ -77,8 +79,8 @@ class MatchingDocument(_Result):
 
 
 class Search(_Result):
-    """Answer of isaacus_search; `results` may be cut. `documents_matching_count` counts all, `documents_matching` may
-    show the first of them only; both are None when the tool did not count."""
+    """Answer of isaacus_search or the retriever; `results` may be cut. `documents_matching_count` counts all,
+    `documents_matching` may show the first of them only; both are None when the tool did not count."""
 
     query: str = ""
     total_found: int = 0
@@ -225,10 +227,13 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
     )
 
 
+_REFERENCE = re.compile(r"^\[(?P<number>\d{1,3})\] (?P<place>.+):\n(?P<text>(?:(?: {4}.*)?\n)+)", re.MULTILINE)
+_INDENT = re.compile(r"^ {4}", re.MULTILINE)
 _SHAPES: Mapping[str, type[_Result]] = {
     CLASSIFY_TOOL: Classified,
     IQL_TOOL: Analysis,
     LIST_TOOL: Listing,
+    RETRIEVER_TOOL: Search,
     SEARCH_TOOL: Search,
     TEXT_TOOL: DocumentPart,
 }
@@ -236,10 +241,11 @@ _SHAPES: Mapping[str, type[_Result]] = {
 
 def _read(message: ToolMessage, call: MadeCall | None) -> _Result:
     tool = call.name if call else message.name or ""
+    text = str(message.text)
     try:
-        value = json.loads(str(message.text))
+        value = json.loads(text)
     except ValueError:
-        return Failure(tool=tool)
+        return _references(text) if tool == RETRIEVER_TOOL else Failure(tool=tool)
     if not isinstance(value, dict) or tool not in _SHAPES:
         return Failure(tool=tool)
     if "error" in value:
@@ -251,6 +257,18 @@ def _read(message: ToolMessage, call: MadeCall | None) -> _Result:
         return _SHAPES[tool].model_validate(value)
     except ValidationError:
         return Failure(tool=tool)
+
+
+def _references(text: str) -> Search:
+    """The numbered references of the retriever, which names the place of a passage after its file; its empty result
+    has none."""
+    found = tuple(
+        Passage(
+            ref=int(reference["number"]), filename=reference["place"], text=_INDENT.sub("", reference["text"]).strip()
+        )
+        for reference in _REFERENCE.finditer(f"{text}\n")
+    )
+    return Search(results=found, total_found=len(found))
 
 
 def _name(entry: Any) -> str:

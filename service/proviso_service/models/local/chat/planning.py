@@ -9,6 +9,7 @@ from proviso_service.models.local.chat.evidence import (
     CLASSIFY_TOOL,
     IQL_TOOL,
     LIST_TOOL,
+    RETRIEVER_TOOL,
     SEARCH_TOOL,
     TEXT_TOOL,
     Evidence,
@@ -17,6 +18,7 @@ from proviso_service.models.local.chat.evidence import (
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.lexical import one_line, words
 from proviso_service.models.local.chat.mentions import ABBREVIATIONS, without_mentions
+from proviso_service.models.local.chat.rules import speaks_of_documents
 from proviso_service.models.local.chat.targets import Target, needs_listing
 from proviso_service.models.local.chat.task import Scope, Task
 
@@ -33,6 +35,7 @@ _FEW = 4
 _FEWEST = 2
 _EACH = 3
 _MIN_ANSWERED = 3
+_ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
 """Name of each tool on offer and the arguments it takes."""
@@ -55,6 +58,17 @@ def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> 
     made = [(call.name, dict(call.args)) for call in evidence.calls]
     offered = [_accepted(call, tools) for call in wanted if call.name in tools]
     return [call for call in offered if (call.name, call.args) not in made][:left]
+
+
+def documentation_call(task: Task, evidence: Evidence, tools: Tools) -> Call | None:
+    """The one look into the documentation for a question that comes without a matter; None for questions about a
+    matter's documents themselves or their clauses, which only a matter answers."""
+    about_documents = task.intent in _ABOUT_DOCUMENTS or (
+        task.intent is Intent.COUNT and speaks_of_documents(task.question)
+    )
+    if about_documents or task.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
+        return None
+    return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(task.question, _MAX_QUERY_CHARS)}), tools)
 
 
 def _needs_listing(task: Task, tools: Tools) -> bool:

@@ -9,11 +9,18 @@ from langchain_core.messages import BaseMessage
 from proviso_service.models.local.chat import phrases
 from proviso_service.models.local.chat.answers import answer
 from proviso_service.models.local.chat.conversation import Conversation, UserMessage, read_conversation
-from proviso_service.models.local.chat.evidence import read_evidence
+from proviso_service.models.local.chat.evidence import RETRIEVER_TOOL, read_evidence
 from proviso_service.models.local.chat.examples import Intent
 from proviso_service.models.local.chat.intents import IntentRecogniser
-from proviso_service.models.local.chat.planning import Call, Tools, next_calls, second_look, wider_look
-from proviso_service.models.local.chat.targets import find_target
+from proviso_service.models.local.chat.planning import (
+    Call,
+    Tools,
+    documentation_call,
+    next_calls,
+    second_look,
+    wider_look,
+)
+from proviso_service.models.local.chat.targets import Target, find_target
 from proviso_service.models.local.chat.task import understand
 from proviso_service.models.local.chat.uploads import is_about_uploads, uploads_answer
 from proviso_service.models.ports import Embedder
@@ -52,6 +59,11 @@ async def _document_step(
     if task.is_document_free:
         return Step(phrases.FIXED_ANSWERS[task.intent])
     evidence = read_evidence(conversation.steps)
+    if not conversation.current.has_matter and (call := documentation_call(task, evidence, tools)):
+        return Step(calls=(call,))
+    if evidence.has_called(RETRIEVER_TOOL):
+        stated = await answer(replace(task, intent=Intent.FACT), Target(), evidence, embedder)
+        return Step(stated.text)
     target = find_target(task, evidence, conversation.last_answer)
     calls = next_calls(task, target, evidence, tools)
     if calls:

@@ -1,0 +1,124 @@
+"""The tool `retriever`: passages of the tenant's documentation, as numbered references with file names (behavioural
+contract sections 3 and 4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from proviso_service.matters.documentation import Documentation
+from proviso_service.matters.model import SearchHit, SearchOutcome
+from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
+from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
+from proviso_service.tools.isaacus_search import SearchResult
+from proviso_service.tools.rendering import MIN_TEXT_CHARS
+
+RETRIEVER = "retriever"
+
+EMPTY = "DOCUMENTATION_SEARCH_RESULT: EMPTY"
+"""All that the model reads when nothing was found."""
+
+_INDENT = "    "
+_MAX_HEADING_CHARS = 120
+_WIDEST_NUMBER = 999
+
+
+class RetrieverArgs(ToolArgs):
+    query: str = Field(min_length=1, max_length=2_000, description="What to look for, in natural language.")
+    max_results: int = Field(5, ge=1, le=20, description="Most passages to return.")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentationResult:
+    """The outcome of a search of the documentation, best passage first."""
+
+    outcome: SearchOutcome
+
+    @property
+    def found(self) -> bool:
+        return bool(self.outcome.hits)
+
+    def data(self) -> dict[str, Any]:
+        """In the shape of isaacus_search."""
+        return SearchResult(self.outcome).data()
+
+    def render(self, number: Number, max_chars: int) -> Rendered:
+        """One block a passage, best first: `[2] handbook.md, page 3, Leave:` and below it the text, indented, so that
+        no text can pass for a reference. As many as fit, each cut to the part that is about the query where that makes
+        room for others; a last line counts those that are left out. EMPTY when nothing was found."""
+        hits = self.outcome.hits
+        if not hits:
+            return Rendered(EMPTY, truncated=False)
+        stems = stems_of(self.outcome.query.query)
+        room = max_chars - len(_left_out(len(hits)))
+        blocks: list[str] = []
+        is_whole = True
+        for position, hit in enumerate(hits):
+            passage = _passage(hit)
+            part = _part(passage, stems, _share(passage, room, len(hits) - position), is_first=not blocks)
+            if part is None:
+                break
+            is_whole = is_whole and part == passage
+            blocks.append(f"{_head(number(part), part)}\n{_indented(part.text)}\n\n")
+            room -= len(blocks[-1])
+        left_out = len(hits) - len(blocks)
+        text = "".join(blocks) + (_left_out(left_out) if left_out else "")
+        return Rendered(text.rstrip("\n"), truncated=left_out > 0 or not is_whole)
+
+
+class DocumentationRetriever:
+    """Searches the documentation of the caller's tenant."""
+
+    name = RETRIEVER
+    description = (
+        "Search the organisation's own documentation: handbooks, policies and guides that belong to no matter. Returns "
+        f"passages as numbered references with file names, to be cited by both, or {EMPTY}. Use it for how things are "
+        "done and what the rules of the house are, never for what a matter's documents say."
+    )
+    args = RetrieverArgs
+    needs_matter = False
+    is_retrieval = True
+
+    def __init__(self, documentation: Documentation) -> None:
+        self._documentation = documentation
+
+    async def run(self, scope: ToolScope, args: RetrieverArgs) -> DocumentationResult:
+        return DocumentationResult(await self._documentation.search(scope.caller.tenant, args.query, args.max_results))
+
+
+def _passage(hit: SearchHit) -> Passage:
+    stored = hit.stored
+    chunk = stored.chunk
+    return Passage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+
+
+def _share(passage: Passage, room: int, waiting: int) -> int:
+    """How many characters of its text a passage may take, so that those `waiting` get a fair share of the `room`."""
+    around = len(_head(_WIDEST_NUMBER, passage)) + len("\n\n\n")
+    shares = max(1, min(waiting, room // (around + MIN_EXCERPT_CHARS)))
+    return room // shares - around
+
+
+def _part(passage: Passage, stems: frozenset[str], max_chars: int, *, is_first: bool) -> Passage | None:
+    """None when there is no room; of the first passage something is always shown."""
+    return excerpt_of(
+        passage,
+        lambda limit: best_part(passage.text, stems, limit),
+        max(max_chars, 2 * MIN_TEXT_CHARS) if is_first else max_chars,
+        1 if is_first else MIN_EXCERPT_CHARS,
+        length_of=lambda text: len(_indented(text)),
+    )
+
+
+def _head(number: int, passage: Passage) -> str:
+    page = f"page {passage.page}" if passage.page else ""
+    heading = " ".join(passage.heading.split())[:_MAX_HEADING_CHARS]
+    return f"[{number}] {', '.join(part for part in (passage.filename, page, heading) if part)}:"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"{_INDENT}{line}" if line.strip() else "" for line in text.splitlines())
+
+
+def _left_out(count: int) -> str:
+    return f"({count} more found, not shown for want of room)"
