@@ -80,7 +80,8 @@ class Agent:
 
 @dataclass(slots=True)
 class Progress:
-    """What an execution knows so far; the outcome is made of it at any moment."""
+    """What an execution knows so far; the outcome is made of it at any moment. `tools` are those on offer, none before
+    it is known that the model is called."""
 
     text: str = ""
     history: tuple[HistoryMessage, ...] = ()

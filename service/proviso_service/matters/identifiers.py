@@ -29,7 +29,7 @@ def uuid_of(field: str, value: str) -> str:
     return value.lower()
 
 
-def collection_of(field: str, value: str) -> str:
+def matter_or_documentation(field: str, value: str) -> str:
     """A matter's UUID in lower case, or DOCUMENTATION. Raises InvalidRequest when it is neither."""
     return value if value == DOCUMENTATION else uuid_of(field, value)
 

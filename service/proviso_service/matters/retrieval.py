@@ -5,7 +5,7 @@ import asyncio
 from proviso_service.concurrency import together
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters.candidates import CandidateSearch, Place
-from proviso_service.matters.identifiers import DOCUMENTATION, collection_of, uuids_of
+from proviso_service.matters.identifiers import DOCUMENTATION, matter_or_documentation, uuids_of
 from proviso_service.matters.model import DocumentStatus, SearchHit, SearchOutcome, SearchQuery
 from proviso_service.matters.ports import MatterStore, VectorIndex
 from proviso_service.matters.queries import parse_query
@@ -48,13 +48,14 @@ class Retriever:
 
         The documentation is searched like a matter. Raises InvalidRequest, MatterNotFound, and TooBusy when there is
         no answer within the time limit."""
-        place = Place(tenant, collection_of("matter_id", query.matter_id), uuids_of("document_ids", query.document_ids))
+        matter_id = matter_or_documentation("matter_id", query.matter_id)
+        place = Place(tenant, matter_id, uuids_of("document_ids", query.document_ids))
         if not query.query.strip():
             raise InvalidRequest.of("query", "must not be blank")
         try:
             async with asyncio.timeout(TIME_LIMIT_S), self._running:
-                if place.matter_id != DOCUMENTATION:
-                    await self._store.get_matter(tenant, place.matter_id)
+                if matter_id != DOCUMENTATION:
+                    await self._store.get_matter(tenant, matter_id)
                 return await self._search(place, query)
         except TimeoutError as error:
             raise TooBusy("The search took too long; try again shortly", retry_after_s=1.0) from error

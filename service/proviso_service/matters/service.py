@@ -12,7 +12,7 @@ import structlog
 from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
 from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.filenames import clean_filename
-from proviso_service.matters.identifiers import DOCUMENTATION, collection_of, uuid_of, uuids_of
+from proviso_service.matters.identifiers import DOCUMENTATION, matter_or_documentation, uuid_of, uuids_of
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
     Document,
@@ -111,7 +111,7 @@ class Matters:
         Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
         header = checked_header(header)
         file_format = format_of(header.filename)
-        await self._collection(tenant, header.matter_id)
+        await self._checked(tenant, header.matter_id)
         if not self._open:
             raise Draining
         if header.matter_id == DOCUMENTATION:
@@ -140,15 +140,15 @@ class Matters:
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
         """Raises MatterNotFound and DocumentNotFound."""
         document_id = uuid_of("document_id", document_id)
-        return await self._store.get_document(tenant, await self._collection(tenant, matter_id), document_id)
+        return await self._store.get_document(tenant, await self._checked(tenant, matter_id), document_id)
 
     async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
         """In the order of upload. Raises MatterNotFound."""
-        return await self._store.list_documents(tenant, await self._collection(tenant, matter_id), page)
+        return await self._store.list_documents(tenant, await self._checked(tenant, matter_id), page)
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """In the order of upload. Raises MatterNotFound."""
-        return await self._store.all_documents(tenant, await self._collection(tenant, matter_id))
+        return await self._store.all_documents(tenant, await self._checked(tenant, matter_id))
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
         """It exists for nobody from the first step on; vectors and bytes are cleared even if the caller goes away, and
@@ -194,15 +194,15 @@ class Matters:
     async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
         if document_id:
             return await self.get_document(tenant, matter_id, document_id)
-        matter_id = await self._collection(tenant, matter_id)
+        matter_id = await self._checked(tenant, matter_id)
         return await self._store.find_by_filename(tenant, matter_id, clean_filename("filename", filename))
 
-    async def _collection(self, tenant: str, matter_id: str) -> str:
+    async def _checked(self, tenant: str, matter_id: str) -> str:
         """The id in lower case of a matter that exists, or DOCUMENTATION."""
-        collection_id = collection_of("matter_id", matter_id)
-        if collection_id != DOCUMENTATION:
-            await self._store.get_matter(tenant, collection_id)
-        return collection_id
+        checked_id = matter_or_documentation("matter_id", matter_id)
+        if checked_id != DOCUMENTATION:
+            await self._store.get_matter(tenant, checked_id)
+        return checked_id
 
     async def _add(self, document: Document) -> UploadResult:
         is_new = False

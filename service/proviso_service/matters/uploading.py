@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.matters.filenames import clean_filename
-from proviso_service.matters.identifiers import collection_of
+from proviso_service.matters.identifiers import matter_or_documentation
 from proviso_service.matters.model import UploadHeader
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -17,7 +17,7 @@ def checked_header(header: UploadHeader) -> UploadHeader:
     violations: list[FieldViolation] = []
     matter_id = filename = ""
     try:
-        matter_id = collection_of("header.matter_id", header.matter_id)
+        matter_id = matter_or_documentation("header.matter_id", header.matter_id)
     except InvalidRequest as invalid:
         violations += invalid.violations
     try:

@@ -104,13 +104,13 @@ def _uuid_of(kind: str, value: str) -> str:
     return value.lower()
 
 
-def _collection(value: str) -> str:
+def _matter_or_documentation(value: str) -> str:
     return value if value == DOCUMENTATION else _uuid_of("matter", value)
 
 
 MatterId = Annotated[str, _uuid("matter")]
-CollectionId = Annotated[str, AfterValidator(_collection)]
-"""A matter's id, or the word for the documentation in its place."""
+MatterIdOrDocumentation = Annotated[str, AfterValidator(_matter_or_documentation)]
+"""For methods about documents."""
 DocumentId = Annotated[str, _uuid("document")]
 OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
 OptionalDocumentId = Annotated[str, Field(max_length=64), _uuid("document", optional=True)]

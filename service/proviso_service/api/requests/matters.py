@@ -6,10 +6,10 @@ from pydantic import AfterValidator, Field
 
 from proviso.v1 import matters_pb2
 from proviso_service.api.requests.base import (
-    CollectionId,
     DocumentId,
     DocumentIds,
     MatterId,
+    MatterIdOrDocumentation,
     PagedRequest,
     RequestModel,
     UserId,
@@ -55,7 +55,7 @@ class DeleteMatterRequestModel(RequestModel):
 class UploadHeaderModel(RequestModel):
     proto = matters_pb2.UploadHeader
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
     filename: Annotated[str, Field(min_length=1, max_length=255)]
     sha256: Annotated[str, Field(max_length=64), AfterValidator(_sha256)]
 
@@ -66,25 +66,25 @@ class UploadHeaderModel(RequestModel):
 class GetDocumentRequestModel(RequestModel):
     proto = matters_pb2.GetDocumentRequest
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
     document_id: DocumentId
 
 
 class ListDocumentsRequestModel(PagedRequest):
     proto = matters_pb2.ListDocumentsRequest
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
 
 
 class DeleteDocumentRequestModel(RequestModel):
     proto = matters_pb2.DeleteDocumentRequest
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
     document_id: DocumentId
 
 
 class WatchDocumentsRequestModel(RequestModel):
     proto = matters_pb2.WatchDocumentsRequest
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
     document_ids: DocumentIds

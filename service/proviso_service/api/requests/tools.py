@@ -10,10 +10,10 @@ from proviso_service.analysis.classification import DEFAULT_MAX_CLAUSES, Classif
 from proviso_service.analysis.extraction import DEFAULT_MAX_ALTERNATIVES, ExtractQuery
 from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery
 from proviso_service.api.requests.base import (
-    CollectionId,
     DocumentIds,
     Fraction,
     MatterId,
+    MatterIdOrDocumentation,
     OptionalDocumentId,
     OptionalMatterId,
     RequestModel,
@@ -150,7 +150,7 @@ class GetDocumentTextRequestModel(RequestModel):
 
     proto = tools_pb2.GetDocumentTextRequest
 
-    matter_id: CollectionId
+    matter_id: MatterIdOrDocumentation
     document_id: OptionalDocumentId
     filename: Annotated[str, Field(max_length=255)]
     max_length: Annotated[int, Field(ge=0, le=700_000)]

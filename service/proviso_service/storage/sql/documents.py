@@ -69,7 +69,7 @@ class DocumentRows(Store):
     @reading
     def has_ready_documents(self, transaction: Connection, tenant: str, matter_id: str) -> bool:
         ready = _of_matter(tenant, matter_id).where(documents.c.status == DocumentStatus.READY)
-        return bool(transaction.execute(select(ready.exists())).scalar_one())
+        return transaction.execute(ready.limit(1)).first() is not None
 
     @reading
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
