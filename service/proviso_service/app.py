@@ -20,7 +20,7 @@ from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.score_cache import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
-from proviso_service.api.domain import Domain, Limits
+from proviso_service.api.domain import Domain, Limits, no_link
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
@@ -47,6 +47,7 @@ from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.tools.base import Tool
 from proviso_service.tools.get_document_text import GetDocumentText
@@ -73,7 +74,7 @@ _OWNER = "embedded"
 """The lock on the data folder makes this process the only owner of its turns, so that a restart may close at once what
 an earlier life left running."""
 
-_TURN_TRACER = "proviso_service.turns"
+_TRACER = "proviso_service"
 
 _HANG_UP_S = 2.0
 """What readers of ended turns get to take their final state, when the server stops."""
@@ -140,7 +141,7 @@ class App:
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
-                opening = Opening(settings, chosen, stack)
+                opening = Opening(settings, chosen, stack, _spans(traces))
                 models = await opening.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)
@@ -193,6 +194,10 @@ def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvid
     return traces
 
 
+def _spans(traces: "TracerProvider | None") -> Spans:
+    return Spans(traces.get_tracer(_TRACER)) if traces else NO_SPANS
+
+
 async def _open(settings: Settings, stack: AsyncExitStack, models: Models) -> Parts:
     """Opens storage in the data folder, which is ours."""
     database = Database(settings.resolved_state_url)
@@ -225,7 +230,8 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
     models = parts.models
-    retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker)
+    spans = _spans(traces)
+    retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker, spans)
     documentation = Documentation(parts.store, retriever)
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(parts.database)
@@ -246,10 +252,11 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
     images = ImageLoader(parts.images, settings.images)
     agent = Agent(
-        chat, registry, sessions, matters, documentation, images, settings.turns, settings.context, session_items
+        chat, registry, sessions, matters, documentation, images, settings.turns, settings.context, session_items, spans
     )
+    traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turns = Turns(
-        TracedProgram(agent, traces.get_tracer(_TURN_TRACER)) if traces else agent,
+        traced or agent,
         SqlTurnStore(parts.database),
         settings.turns,
         owner=_OWNER,
@@ -267,6 +274,7 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
         classification=classification,
         limits=Limits.of(settings, chat.names),
         session_items=session_items,
+        link_turn=traced.link if traced else no_link,
     )
 
 

@@ -16,6 +16,7 @@ from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 
 class BackEnd(StrEnum):
@@ -89,10 +90,11 @@ def vector_model(settings: Settings) -> VectorModel:
 class Opening:
     """Opens what is used, once; the stack closes it."""
 
-    def __init__(self, settings: Settings, chosen: BackEnds, stack: AsyncExitStack) -> None:
+    def __init__(self, settings: Settings, chosen: BackEnds, stack: AsyncExitStack, spans: Spans = NO_SPANS) -> None:
         self._settings = settings
         self._chosen = chosen
         self._stack = stack
+        self._spans = spans
         self._client: IsaacusClient | None = None
         self._minilm: MiniLmEmbedder | None = None
 
@@ -143,7 +145,7 @@ class Opening:
         if self._client is None:
             settings = self._settings
             self._client = await asyncio.to_thread(
-                IsaacusClient.open, _key(settings), settings.isaacus_base_url, settings.isaacus
+                IsaacusClient.open, _key(settings), settings.isaacus_base_url, settings.isaacus, spans=self._spans
             )
             self._stack.push_async_callback(self._client.close)
         return self._client

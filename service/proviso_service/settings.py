@@ -187,6 +187,9 @@ class TelemetrySettings(Section):
     log_format: Literal["json", "console"] = Field("console", description="How logs are written.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe level logged.")
     otlp_endpoint: str = Field("", description="OTLP gRPC endpoint for traces; no traces when empty.")
+    trace_ratio: Fraction = Field(
+        1.0, description="Share of traces recorded; a caller's trace keeps the caller's choice."
+    )
 
 
 class Settings(BaseSettings):

@@ -19,11 +19,12 @@ STREAM_PATH = f"/v1beta/models/{MODEL}:streamGenerateContent?alt=sse"
 
 class GeminiServer:
     """`asked` are the sound requests, in the order in which they came; `refused` says what was wrong with others.
-    `attempts` counts both."""
+    `attempts` counts both, `headers` are of both."""
 
     def __init__(self) -> None:
         self.asked: list[GenerateContentRequest] = []
         self.refused: list[str] = []
+        self.headers: list[dict[str, str]] = []
         self.attempts = 0
         self.port = 0
         self._script: deque[Reply] = deque()
@@ -68,6 +69,7 @@ class GeminiServer:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:-2])}
         content = await reader.readexactly(int(headers.get("content-length", "0")))
         self.attempts += 1
+        self.headers.append(headers)
         reply = self._check(head[0], headers, content)
         if isinstance(reply, HangsUp):
             return False

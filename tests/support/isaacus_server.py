@@ -64,6 +64,7 @@ class Asked:
     path: str
     request: Request
     raw: dict[str, Any]
+    headers: dict[str, str]
 
 
 class IsaacusServer:
@@ -189,7 +190,7 @@ class IsaacusServer:
             request = REQUESTS[path].model_validate_json(content)
         except ValidationError as error:
             return self._refusal(400, "Bad request error", str(error))
-        self.asked.append(Asked(path, request, json.loads(content)))
+        self.asked.append(Asked(path, request, json.loads(content), headers))
         return Reply(200, json.dumps(answer_to(request)).encode())
 
     def _refusal(self, status: int, title: str, detail: str) -> Reply:

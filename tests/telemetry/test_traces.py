@@ -2,8 +2,9 @@
 
 from typing import Any
 
-import grpc
+import pytest
 from google.protobuf.wrappers_pb2 import StringValue
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -42,10 +43,10 @@ async def test_a_call_is_one_span_under_the_callers_trace() -> None:
     assert span.context is not None
     assert format(span.context.trace_id, "032x") == TRACE_ID
     assert attributes(span) == {
-        "rpc.system": "grpc",
-        "rpc.service": "test.Probe",
-        "rpc.method": "Unary",
-        "rpc.grpc.status_code": 0,
+        "rpc.system.name": "grpc",
+        "rpc.method": "test.Probe/Unary",
+        "rpc.response.status_code": "OK",
+        "server.address": "127.0.0.1",
         "proviso.request_id": "r1",
     }
     assert span.resource.attributes["service.name"] == "proviso"
@@ -58,8 +59,36 @@ async def test_a_fault_marks_its_span_without_contents() -> None:
         await refusal(Probe(server.channel).unary())
     (span,) = exporter.get_finished_spans()
     assert span.status.status_code is StatusCode.ERROR
-    assert attributes(span)["rpc.grpc.status_code"] == grpc.StatusCode.INTERNAL.value[0]
+    assert attributes(span)["rpc.response.status_code"] == attributes(span)["error.type"] == "INTERNAL"
     assert CONFIDENTIAL not in span.to_json()
+
+
+async def test_probes_of_health_have_no_spans() -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter))
+    async with served(NO_DOMAIN, tracer_provider=provider) as server:
+        health: Any = health_pb2_grpc.HealthStub(server.channel)
+        await health.Check(health_pb2.HealthCheckRequest())
+    assert exporter.get_finished_spans() == ()
+
+
+@pytest.mark.parametrize(("ratio", "flags", "recorded"), [(0.0, "01", 1), (1.0, "00", 0)])
+async def test_a_callers_trace_is_recorded_as_the_caller_says(ratio: float, flags: str, recorded: int) -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(trace_ratio=ratio), SimpleSpanProcessor(exporter))
+    metadata = (("traceparent", f"00-{TRACE_ID}-b7ad6b7169203331-{flags}"),)
+    async with served(NO_DOMAIN, tracer_provider=provider, extra=probe(in_span)) as server:
+        answer = await Probe(server.channel).unary(metadata=metadata)
+    assert answer.value == TRACE_ID
+    assert len(exporter.get_finished_spans()) == recorded
+
+
+async def test_of_traces_that_begin_here_a_share_is_recorded() -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider(TelemetrySettings(trace_ratio=0.0), SimpleSpanProcessor(exporter))
+    async with served(NO_DOMAIN, tracer_provider=provider, extra=probe(in_span)) as server:
+        await Probe(server.channel).unary()
+    assert exporter.get_finished_spans() == ()
 
 
 def test_without_an_endpoint_nothing_is_traced() -> None:

@@ -13,6 +13,7 @@ from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.turns.events import Event
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnExecution, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, agent_world
 from tests.support.scripted_model import Step, text
@@ -41,8 +42,11 @@ async def test_a_turn_is_one_span_with_its_exit_reason_and_usage() -> None:
     await execution.run()
     span = only_span(exporter)
     assert (span.name, dict(span.attributes or {})) == (
-        "turn",
+        "invoke_agent proviso",
         {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": "proviso",
+            "gen_ai.agent.name": "proviso",
             "proviso.turn_id": "turn-1",
             "proviso.exit_reason": "completed",
             "proviso.cycles": 1,
@@ -67,4 +71,15 @@ async def test_a_cancelled_turn_ends_its_span() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert dict(only_span(exporter).attributes or {})["proviso.interrupted_by"] == "CancelledError"
+    assert exporter.get_finished_spans() == ()
+    execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+    execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE)  # its outcome could not be stored
+    span = only_span(exporter)
+    assert (
+        dict(span.attributes or {}).items()
+        >= {
+            "error.type": "CancelledError",
+            "proviso.exit_reason": "cancelled",
+        }.items()
+    )
+    assert span.status.status_code is StatusCode.UNSET

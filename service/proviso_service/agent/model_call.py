@@ -21,6 +21,7 @@ from langchain_core.runnables import RunnableBinding
 
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import TurnMemory, TurnScope
+from proviso_service.telemetry.spans import ModelCallSpan
 from proviso_service.turns.events import DiscardReason, Usage
 
 
@@ -34,15 +35,16 @@ class ModelCall:
 
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
         """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
-        text = self._scope.text
-        async for attempt in self._retries.attempts(
-            self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
-        ):
-            with attempt:
-                return await self._stream(list(messages))
+        text, name, spans = self._scope.text, self._scope.model_name, self._scope.spans
+        with spans.chat(name, lambda: self._scope.memory.usage) as span:
+            async for attempt in self._retries.attempts(
+                self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
+            ):
+                with attempt, spans.attempt(attempt.retry_state.attempt_number, name):
+                    return await self._stream(list(messages), span)
         raise AssertionError("the retry policy ends in a reply or an exception")
 
-    async def _stream(self, messages: list[BaseMessage]) -> AIMessage:
+    async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         memory.usage = _add(memory.usage, Usage(model_calls=1))
@@ -53,6 +55,8 @@ class ModelCall:
                 chunk = generation.message
                 if piece := text_of(chunk.content):
                     text.write(piece)
+                if info := generation.generation_info:
+                    span.finished(info.get("finish_reason"))
                 if not isinstance(chunk, AIMessageChunk):
                     continue
                 if usage := chunk.usage_metadata:

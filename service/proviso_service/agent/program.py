@@ -39,6 +39,7 @@ from proviso_service.context.model import MatterContext, RequestContext, Session
 from proviso_service.context.sessions import SessionStore
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.events import ContextProblem, DiscardReason, TurnStart
@@ -60,6 +61,7 @@ class Agent:
         turns: TurnSettings,
         context: ContextSettings,
         session_items: tuple[SessionItem, ...],
+        spans: Spans = NO_SPANS,
     ) -> None:
         self.models = models
         self.tools = OfferedTools(tools, documentation)
@@ -69,6 +71,7 @@ class Agent:
         self.turns = turns
         self.context = context
         self.session_items = session_items
+        self.spans = spans
         self.graph: Graph = build_graph(
             LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
             ToolsNode(RetryPolicy(turns.tool_retries, turns.retry_base_s, turns.retry_max_s)),
@@ -202,6 +205,8 @@ class AgentExecution:
             text=self._text,
             memory=self._memory,
             deadline=self._deadline,
+            model_name=model.name,
+            spans=self._agent.spans,
         )
         start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.

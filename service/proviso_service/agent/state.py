@@ -10,6 +10,7 @@ from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.sources import Sources
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.events import Citation, ContextProblem, Usage
@@ -59,7 +60,7 @@ class TurnMemory:
 @dataclass(frozen=True, slots=True)
 class TurnScope:
     """LangGraph's runtime context: what the nodes of one turn work with. `deadline` is its end on the monotonic
-    clock."""
+    clock, `model_name` what settings and requests call the model."""
 
     emit: Emit
     model: BaseChatModel
@@ -70,6 +71,8 @@ class TurnScope:
     text: AnswerText
     memory: TurnMemory
     deadline: float
+    model_name: str = ""
+    spans: Spans = NO_SPANS
 
     @property
     def time_left_s(self) -> float:

@@ -120,15 +120,20 @@ class ToolsNode:
         started = time.monotonic()
         result, error, hint = None, "", ""
         try:
-            async for attempt in self._retries.attempts(scope.time_left_s):
-                with attempt:
-                    result = await call.tool.run(scope.tool_scope, call.args)
+            with scope.spans.tool(call.tool.name, call.call_id):
+                result = await self._attempt(call, scope)
         except ProvisoError as problem:
             error, hint = problem.message, problem.hint
         except Exception as problem:
             _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
             error = _FAILED
         return Finished(result, error, hint, time.monotonic() - started)
+
+    async def _attempt(self, call: ValidCall, scope: TurnScope) -> ToolResult:
+        async for attempt in self._retries.attempts(scope.time_left_s):
+            with attempt, scope.spans.attempt(attempt.retry_state.attempt_number):
+                return await call.tool.run(scope.tool_scope, call.args)
+        raise AssertionError("the retry policy ends in a result or an exception")
 
 
 def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) -> ToolMessage:

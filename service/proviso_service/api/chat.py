@@ -4,6 +4,8 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
+from structlog.contextvars import bind_contextvars
+
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceServicer
 from proviso_service.api.convert.enums import TURN_STATES
@@ -31,6 +33,7 @@ class ChatServicer(ChatServiceServicer):
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         caller, asked = self._asked(request, context)
         async with self._domain.turns.attend(caller, asked) as turn_id:
+            self._about(turn_id)
             # Ahead of the first event, so that a caller who is cut off before it can resume.
             await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
             async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
@@ -40,17 +43,20 @@ class ChatServicer(ChatServiceServicer):
     async def ResumeChat(self, request: pb.ResumeChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         asked = parse(ResumeChatRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
+        self._about(asked.turn_id)
         async with aclosing(self._domain.turns.read(caller, asked.turn_id, asked.after_sequence)) as events:
             async for event in events:
                 yield agent_event(asked.turn_id, event)
 
     async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
         turn_id, state = await self._domain.turns.invoke(*self._asked(request, context))
+        self._about(turn_id)
         return pb.InvokeResponse(turn_id=turn_id, final_state=final_state(state))
 
     async def CancelTurn(self, request: pb.CancelTurnRequest, context: Context) -> pb.CancelTurnResponse:
         asked = parse(CancelTurnRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
+        self._about(asked.turn_id)
         return pb.CancelTurnResponse(cancelled=await self._domain.turns.cancel(caller, asked.turn_id))
 
     async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
@@ -66,6 +72,11 @@ class ChatServicer(ChatServiceServicer):
 
     async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
         raise NotBuilt("DecideToolCall", "approvals")
+
+    def _about(self, turn_id: str) -> None:
+        """The call is about this turn: its log lines carry the id, its span is linked to the turn's."""
+        bind_contextvars(turn_id=turn_id)
+        self._domain.link_turn(turn_id)
 
     def _asked(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, TurnRequest]:
         asked = parse(ChatRequestModel, request, context=self._domain.limits)

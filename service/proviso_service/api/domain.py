@@ -1,5 +1,6 @@
 """What the servicers need of the service."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from proviso_service.analysis.classification import Classification
@@ -31,9 +32,14 @@ class Limits:
         return cls(settings.turns, settings.context, settings.server.unary_timeout_s, chat_models)
 
 
+def no_link(turn_id: str) -> None:
+    """Where nothing is traced."""
+
+
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `session_items` are in every new session."""
+    """The domain services; `session_items` are in every new session. `link_turn` ties the current call's trace to that
+    of a turn."""
 
     turns: Turns
     sessions: SessionStore
@@ -47,3 +53,4 @@ class Domain:
     limits: Limits
     session_items: tuple[SessionItem, ...] = ()
     identify: Identify = local_caller
+    link_turn: Callable[[str], None] = no_link

@@ -22,7 +22,7 @@ from proviso_service.api.interceptors.errors import errors
 from proviso_service.api.interceptors.gate import Gate
 from proviso_service.api.interceptors.request_ids import request_ids
 from proviso_service.api.interceptors.running_calls import RunningCalls
-from proviso_service.api.interceptors.spans import Spans
+from proviso_service.api.interceptors.spans import CallSpans
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
 from proviso_service.api.readiness import Readiness
@@ -82,7 +82,7 @@ def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
 
 def _arounds(settings: ServerSettings, readiness: Readiness, tracer_provider: TracerProvider | None) -> list[Around]:
     """In order from the outside: each sees what those after it make of a call."""
-    spans = [Spans(tracer_provider.get_tracer(TRACER))] if tracer_provider else []
+    spans = [CallSpans(tracer_provider.get_tracer(TRACER), settings.host)] if tracer_provider else []
     return [
         request_ids,
         *spans,

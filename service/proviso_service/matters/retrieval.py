@@ -14,6 +14,7 @@ from proviso_service.matters.reranking import reranked
 from proviso_service.matters.snippets import Snippets
 from proviso_service.models.ports import Embedder, Reranker
 from proviso_service.settings import DocumentSettings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 TIME_LIMIT_S = 30.0
 
@@ -28,9 +29,11 @@ class Retriever:
         embedder: Embedder,
         settings: DocumentSettings,
         reranker: Reranker | None = None,
+        spans: Spans = NO_SPANS,
     ) -> None:
         self._store = store
         self._reranker = reranker
+        self._spans = spans
         self._candidates = CandidateSearch(store, vectors, embedder)
         self._running = asyncio.Semaphore(settings.max_searches_running)
 
@@ -52,10 +55,16 @@ class Retriever:
         place = Place(tenant, matter_id, uuids_of("document_ids", query.document_ids))
         if not query.query.strip():
             raise InvalidRequest.of("query", "must not be blank")
+        with self._spans.retrieval("documentation" if matter_id == DOCUMENTATION else "matter") as span:
+            outcome = await self._search_in_time(place, query)
+            span.set_attribute("proviso.retrieval.results", len(outcome.hits))
+            return outcome
+
+    async def _search_in_time(self, place: Place, query: SearchQuery) -> SearchOutcome:
         try:
             async with asyncio.timeout(TIME_LIMIT_S), self._running:
-                if matter_id != DOCUMENTATION:
-                    await self._store.get_matter(tenant, matter_id)
+                if place.matter_id != DOCUMENTATION:
+                    await self._store.get_matter(place.tenant, place.matter_id)
                 return await self._search(place, query)
         except TimeoutError as error:
             raise TooBusy("The search took too long; try again shortly", retry_after_s=1.0) from error

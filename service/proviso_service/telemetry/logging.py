@@ -9,6 +9,7 @@ import sys
 from typing import Any, TextIO
 
 import structlog
+from opentelemetry.trace import format_span_id, format_trace_id, get_current_span
 from structlog.typing import EventDict, Processor
 
 from proviso_service.settings import TelemetrySettings
@@ -28,6 +29,7 @@ def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None)
     stream = stream or sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        add_trace_ids,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
@@ -57,6 +59,16 @@ def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(capture=True)
+
+
+def add_trace_ids(logger: Any, method: str, event: EventDict) -> EventDict:
+    """A structlog processor that adds the ids of the current span, where there is one."""
+    del logger, method  # the signature of a processor
+    context = get_current_span().get_span_context()
+    if context.is_valid:
+        event["trace_id"] = format_trace_id(context.trace_id)
+        event["span_id"] = format_span_id(context.span_id)
+    return event
 
 
 def mask_secrets(logger: Any, method: str, event: EventDict) -> EventDict:

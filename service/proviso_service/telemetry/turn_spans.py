@@ -1,12 +1,28 @@
-"""One span per turn, beside the spans of calls: a turn outlives the call that started it."""
+"""One span per turn, beside the spans of calls: a turn outlives the call that started it, and others may follow it."""
 
-from opentelemetry.trace import Span, Status, StatusCode, Tracer
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
 
 from proviso_service.security.identity import Caller
+from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
 
-_FAULTS = frozenset({ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR})
+_FAULTS = frozenset(
+    {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
+)
+MAX_KNOWN_TURNS = 4_096
+"""The latest turns, which calls can be linked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnTrace:
+    """A turn's span, and the span of the call that started it."""
+
+    span: SpanContext
+    started_by: SpanContext
 
 
 class TracedProgram:
@@ -15,36 +31,62 @@ class TracedProgram:
     def __init__(self, program: TurnProgram, tracer: Tracer) -> None:
         self._program = program
         self._tracer = tracer
+        self._known: OrderedDict[str, _TurnTrace] = OrderedDict()
 
     def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution:
-        return _TracedExecution(self._program.start(caller, turn_id, request, emit), self._tracer, turn_id)
+        started_by = get_current_span().get_span_context()
+        span = self._tracer.start_span(
+            f"invoke_agent {OWN_PROVIDER}",
+            kind=SpanKind.INTERNAL,
+            attributes={
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": OWN_PROVIDER,
+                "gen_ai.agent.name": OWN_PROVIDER,
+                "proviso.turn_id": turn_id,
+            },
+        )
+        self._known[turn_id] = _TurnTrace(span.get_span_context(), started_by)
+        if len(self._known) > MAX_KNOWN_TURNS:
+            self._known.popitem(last=False)
+        with use_span(span, record_exception=False, set_status_on_exception=False):
+            execution = self._program.start(caller, turn_id, request, emit)
+        return _TracedExecution(execution, span)
+
+    def link(self, turn_id: str) -> None:
+        """Links the current span to the turn's, unless the turn's is its child or is not known here (any more)."""
+        known, current = self._known.get(turn_id), get_current_span()
+        if known is not None and known.started_by.span_id != current.get_span_context().span_id:
+            current.add_link(known.span)
 
 
 class _TracedExecution:
-    def __init__(self, execution: TurnExecution, tracer: Tracer, turn_id: str) -> None:
+    """The span ends with the outcome. Of a run that is interrupted, `interrupted` knows it."""
+
+    def __init__(self, execution: TurnExecution, span: Span) -> None:
         self._execution = execution
-        self._tracer = tracer
-        self._turn_id = turn_id
+        self._span = span
 
     async def run(self) -> TurnOutcome:
-        span_of_turn = self._tracer.start_as_current_span(
-            "turn",
-            attributes={"proviso.turn_id": self._turn_id},
-            # Exception texts may hold what people wrote.
-            record_exception=False,
-            set_status_on_exception=False,
-        )
-        with span_of_turn as span:
+        with use_span(self._span, record_exception=False, set_status_on_exception=False):
             try:
                 outcome = await self._execution.run()
             except BaseException as error:
-                span.set_attribute("proviso.interrupted_by", type(error).__name__)
+                self._span.set_attribute(ERROR_TYPE, error_type(error))
                 raise
-            _describe(span, outcome)
-            return outcome
+        self._end(outcome)
+        return outcome
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        return self._execution.interrupted(reason, retryable)
+        outcome = self._execution.interrupted(reason, retryable)
+        self._end(outcome)
+        return outcome
+
+    def _end(self, outcome: TurnOutcome) -> None:
+        """Of the first outcome; one that could not be stored is followed by another."""
+        if not self._span.is_recording():
+            return
+        _describe(self._span, outcome)
+        self._span.end()
 
 
 def _describe(span: Span, outcome: TurnOutcome) -> None:
@@ -59,4 +101,4 @@ def _describe(span: Span, outcome: TurnOutcome) -> None:
         }
     )
     if final_state.exit_reason in _FAULTS:
-        span.set_status(Status(StatusCode.ERROR, final_state.exit_reason.value))
+        failed(span, final_state.exit_reason.value)

@@ -6,6 +6,8 @@ from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from uuid import uuid4
 
+from structlog.contextvars import bind_contextvars
+
 from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.settings import TurnSettings
@@ -209,6 +211,7 @@ class Turns:
 
     async def _live(self, runner: TurnRunner) -> None:
         turn, lived = runner.turn, False
+        bind_contextvars(turn_id=turn.turn_id)  # of this task and of those that it starts
         try:
             lived = await runner.live()
         finally:

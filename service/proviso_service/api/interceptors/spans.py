@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import grpc
-from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
+from opentelemetry.trace import SpanKind, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from proviso_service.api.interceptors.access_log import HEALTH
 from proviso_service.api.interceptors.chain import Call
+from proviso_service.telemetry.spans import failed
 
 _FAULTS = frozenset(
     {
@@ -19,25 +21,30 @@ _FAULTS = frozenset(
         grpc.StatusCode.DATA_LOSS,
     }
 )
-"""Codes that the semantic conventions for RPC count as errors of a server."""
+"""Codes that the semantic conventions for gRPC count as errors of a server."""
 
 
-class Spans:
-    """A server span under the caller's trace, with names and codes but no contents."""
+class CallSpans:
+    """A server span under the caller's trace, with names and codes but no contents. Of the caller's metadata the W3C
+    trace context is taken and nothing else; probes of health have no spans."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Tracer, server_address: str) -> None:
         self._tracer = tracer
+        self._server_address = server_address
         self._propagator = TraceContextTextMapPropagator()
 
     @asynccontextmanager
     async def __call__(self, call: Call) -> AsyncIterator[None]:
+        if call.method.startswith(HEALTH):
+            yield
+            return
         metadata = {k: v for k, v in call.context.invocation_metadata() or () if isinstance(v, str)}
-        service, _, method = call.method.strip("/").partition("/")
+        method = call.method.strip("/")
         span = self._tracer.start_as_current_span(
-            call.method.strip("/"),
+            method,
             context=self._propagator.extract(metadata),
             kind=SpanKind.SERVER,
-            attributes={"rpc.system": "grpc", "rpc.service": service, "rpc.method": method},
+            attributes={"rpc.system.name": "grpc", "rpc.method": method, "server.address": self._server_address},
             record_exception=False,
             set_status_on_exception=False,
         )
@@ -45,7 +52,7 @@ class Spans:
             try:
                 yield
             finally:
-                current.set_attribute("rpc.grpc.status_code", call.code.value[0])
+                current.set_attribute("rpc.response.status_code", call.code.name)
                 current.set_attribute("proviso.request_id", call.request_id)
                 if call.code in _FAULTS:
-                    current.set_status(Status(StatusCode.ERROR, call.code.name))
+                    failed(current, call.code.name)

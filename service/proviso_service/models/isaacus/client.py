@@ -4,8 +4,9 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import structlog
@@ -17,10 +18,13 @@ from proviso_service.models.isaacus.answers import Answer
 from proviso_service.models.isaacus.failures import Failure, not_in_time, not_reached, refused_with, unreadable_answer
 from proviso_service.models.isaacus.gate import CallGate
 from proviso_service.settings import IsaacusSettings
+from proviso_service.telemetry.propagation import send_trace_context
+from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed
 
 if TYPE_CHECKING:
     import httpx
     from isaacus import AsyncIsaacus
+    from opentelemetry.trace import Span
 
 _log = structlog.get_logger(__name__)
 
@@ -63,7 +67,13 @@ class IsaacusClient:
     """The API through the official SDK, whose own retries are off. Answers are read here, not by the SDK, which would
     take whatever comes and look at every number of an embedding on the event loop."""
 
-    def __init__(self, sdk: "AsyncIsaacus", settings: IsaacusSettings, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        sdk: "AsyncIsaacus",
+        settings: IsaacusSettings,
+        sleep: Sleep = asyncio.sleep,
+        spans: Spans = NO_SPANS,
+    ) -> None:
         self.sdk = sdk
         self.calls_at_once = settings.calls_at_once
         self._settings = settings
@@ -73,10 +83,18 @@ class IsaacusClient:
             initial=settings.retry_base_s, max=settings.retry_max_s, jitter=settings.retry_base_s
         )
         self._sleep = sleep
+        self._spans = spans
         self._is_closed = False
 
     @classmethod
-    def open(cls, key: str, base_url: str, settings: IsaacusSettings, sleep: Sleep = asyncio.sleep) -> Self:
+    def open(
+        cls,
+        key: str,
+        base_url: str,
+        settings: IsaacusSettings,
+        sleep: Sleep = asyncio.sleep,
+        spans: Spans = NO_SPANS,
+    ) -> Self:
         """Makes no call. Imports the SDK, which takes about a second, so call it in a thread."""
         from isaacus import AsyncIsaacus, DefaultAsyncHttpxClient
 
@@ -88,11 +106,15 @@ class IsaacusClient:
             max_retries=0,
             timeout=settings.timeout_s,
             # What is sent goes to this address and to no other.
-            http_client=DefaultAsyncHttpxClient(follow_redirects=False, timeout=settings.timeout_s),
+            http_client=DefaultAsyncHttpxClient(
+                follow_redirects=False,
+                timeout=settings.timeout_s,
+                event_hooks={"request": [send_trace_context]},
+            ),
         )
         # Each is imported when it is looked at first.
         _ = sdk.embeddings, sdk.rerankings, sdk.classifications.universal, sdk.extractions.qa
-        return cls(sdk, settings, sleep)
+        return cls(sdk, settings, sleep, spans)
 
     @property
     def usage(self) -> Mapping[str, Usage]:
@@ -104,7 +126,7 @@ class IsaacusClient:
         for patience gets fewer calls. Raises ModelApiError, TooBusy, and NotReady when closed."""
         begun = time.monotonic()
         async with self._gate.place(urgent=call.urgent):
-            outcome: bytes | Failure = await self._retrying()(self._try, call)
+            outcome: bytes | Failure = await self._retrying()(self._try, call, count())
         result = outcome if isinstance(outcome, Failure) else _read(outcome, answer)
         seconds = round(time.monotonic() - begun, 3)
         if isinstance(result, Failure):
@@ -130,22 +152,32 @@ class IsaacusClient:
             )
         await self.sdk.close()
 
-    async def _try(self, call: Call) -> "bytes | Failure":
-        from isaacus import APIConnectionError, APIStatusError, APITimeoutError
-
+    async def _try(self, call: Call, earlier: Iterator[int]) -> "bytes | Failure":
         if self._is_closed:
             raise NotReady("The client of Isaacus's models is closed")
         self._usage[call.endpoint] += Usage(tries=1)
+        with self._spans.post(str(self.sdk.base_url), call.endpoint, next(earlier)) as span:
+            return await self._exchange(call, span)
+
+    async def _exchange(self, call: Call, span: "Span") -> "bytes | Failure":
+        """One request; its span is told the status, and the kind of a failure."""
+        from isaacus import APIConnectionError, APIStatusError, APITimeoutError
+
         limit_s = self._settings.timeout_s
         try:
             async with asyncio.timeout(limit_s):
                 response: httpx.Response = (await call.send()).http_response
+                span.set_attribute(STATUS_CODE, response.status_code)
                 return response.content
         except (TimeoutError, APITimeoutError):
+            failed(span, "timeout")
             return not_in_time(limit_s)
-        except APIConnectionError:
+        except APIConnectionError as error:
+            failed(span, error_type(error))
             return not_reached()
         except APIStatusError as error:
+            span.set_attribute(STATUS_CODE, error.status_code)
+            failed(span, error_type(error))
             return refused_with(error.response, error.body, [self.sdk.api_key, call.query, *call.texts])
 
     def _retrying(self) -> AsyncRetrying:

@@ -12,6 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_google_genai import ChatGoogleGenerativeAI
 
 from proviso_service.models.llm.gemini_failures import GeminiRefusal, told
+from proviso_service.telemetry.propagation import trace_headers
 
 _WHOLE = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """A broken tool call leaves an empty reply behind, which the agent asks for once more."""
@@ -37,12 +38,13 @@ class GeminiChatModel(ChatGoogleGenerativeAI):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
+        # Google's client would go on with a broken stream by itself, in further requests.
+        kwargs |= {"automatic_continuation": False}
+        if headers := trace_headers():
+            kwargs |= {"http_options": {"headers": headers}}
         stream = cast(
             AsyncGenerator[ChatGenerationChunk, None],
-            # Google's client would go on with a broken stream by itself, in further requests.
-            super()._astream(
-                messages, stop=stop, run_manager=run_manager, **(kwargs | {"automatic_continuation": False})
-            ),
+            super()._astream(messages, stop=stop, run_manager=run_manager, **kwargs),
         )
         finish_reason = ""
         while (chunk := await self._next(stream)) is not None:

@@ -1,0 +1,175 @@
+"""The spans of the agent's work, named by OpenTelemetry's semantic conventions for generative AI and HTTP.
+
+They carry names, codes, counts and ids that the service or a model made up; never prompts, queries, texts, arguments,
+persons or keys, and of exceptions the type only. docs/observability.md lists them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from urllib.parse import urlsplit
+
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, Tracer
+from opentelemetry.util.types import AttributeValue
+
+from proviso_service.turns.events import Usage
+
+ERROR_TYPE = "error.type"
+STATUS_CODE = "http.response.status_code"
+
+OWN_PROVIDER = "proviso"
+
+Attributes = Mapping[str, AttributeValue]
+
+_PROVIDERS: Mapping[str, str] = {
+    "google_genai": "gcp.gemini",
+    "google_vertexai": "gcp.vertex_ai",
+    "azure_openai": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "bedrock": "aws.bedrock",
+    "bedrock_converse": "aws.bedrock",
+    "mistralai": "mistral_ai",
+    "ibm": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
+"""What the conventions call a provider, where LangChain calls it something else."""
+
+
+class ModelCallSpan:
+    """The span of a call of a chat model."""
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    def finished(self, reason: object) -> None:
+        """The reply ended for `reason`, in the provider's words; what is no text says nothing."""
+        if isinstance(reason, str) and reason:
+            self._span.set_attribute("gen_ai.response.finish_reasons", [reason])
+
+    def used(self, input_tokens: int, output_tokens: int) -> None:
+        """By all attempts together; nothing is said where the provider did not tell."""
+        if input_tokens or output_tokens:
+            self._span.set_attribute("gen_ai.usage.input_tokens", input_tokens)
+            self._span.set_attribute("gen_ai.usage.output_tokens", output_tokens)
+
+
+class Spans:
+    """Starts spans; each is current inside and takes the type of an exception that passes through. Without a tracer
+    there are none, at next to no cost."""
+
+    def __init__(self, tracer: Tracer | None) -> None:
+        self._tracer = tracer
+
+    def chat(self, model: str, usage: Callable[[], Usage]) -> AbstractContextManager[ModelCallSpan]:
+        """A call of the chat model that settings name `model`, with all its attempts; `usage` is the turn's so far."""
+        return _NO_MODEL_CALL if self._tracer is None else _chat(self._tracer, model, usage)
+
+    def attempt(self, number: int, model: str = "") -> AbstractContextManager[Span]:
+        """One attempt, counted from 1, at what the span around it does: a call of `model`, or of a tool."""
+        if self._tracer is None:
+            return _NO_SPAN
+        kind = _kind(provider_and_model(model)[0]) if model else SpanKind.INTERNAL
+        return _span(self._tracer, "attempt", kind, {"proviso.attempt": number})
+
+    def tool(self, name: str, call_id: str) -> AbstractContextManager[Span]:
+        """An execution of a tool, with all its attempts."""
+        if self._tracer is None:
+            return _NO_SPAN
+        attributes: Attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": call_id,
+        }
+        return _span(self._tracer, f"execute_tool {name}", SpanKind.INTERNAL, attributes)
+
+    def retrieval(self, source: str) -> AbstractContextManager[Span]:
+        """A search in `source`: the kind of what is searched, such as "matter"."""
+        if self._tracer is None:
+            return _NO_SPAN
+        attributes: Attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": source}
+        return _span(self._tracer, f"retrieval {source}", SpanKind.INTERNAL, attributes)
+
+    def post(self, base_url: str, endpoint: str, resends: int) -> AbstractContextManager[Span]:
+        """One HTTP request to a fixed `endpoint` below `base_url`; `resends` went before it. The URL is told, so it
+        holds neither contents nor credentials."""
+        if self._tracer is None:
+            return _NO_SPAN
+        base = urlsplit(base_url)
+        attributes: dict[str, AttributeValue] = {
+            "http.request.method": "POST",
+            "url.full": f"{base_url.rstrip('/')}/{endpoint}",
+            "server.address": base.hostname or "",
+            "server.port": base.port or (443 if base.scheme == "https" else 80),
+        }
+        if resends:
+            attributes["http.request.resend_count"] = resends
+        return _span(self._tracer, f"POST /{endpoint}", SpanKind.CLIENT, attributes)
+
+
+@contextmanager
+def _chat(tracer: Tracer, model: str, usage: Callable[[], Usage]) -> Iterator[ModelCallSpan]:
+    before = usage()
+    provider, name = provider_and_model(model)
+    attributes: Attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": name,
+        "gen_ai.request.stream": True,
+    }
+    with _span(tracer, f"chat {name}", _kind(provider), attributes) as span:
+        call = ModelCallSpan(span)
+        try:
+            yield call
+        finally:
+            after = usage()
+            call.used(after.input_tokens - before.input_tokens, after.output_tokens - before.output_tokens)
+
+
+@contextmanager
+def _span(tracer: Tracer, name: str, kind: SpanKind, attributes: Attributes) -> Iterator[Span]:
+    span_of_work = tracer.start_as_current_span(
+        name,
+        kind=kind,
+        attributes=attributes,
+        # Exception texts may hold what people wrote.
+        record_exception=False,
+        set_status_on_exception=False,
+    )
+    with span_of_work as span:
+        try:
+            yield span
+        except BaseException as error:
+            failed(span, error_type(error), is_fault=isinstance(error, Exception))
+            raise
+
+
+NO_SPANS = Spans(None)
+_NO_SPAN = nullcontext(INVALID_SPAN)
+_NO_MODEL_CALL = nullcontext(ModelCallSpan(INVALID_SPAN))
+
+
+def failed(span: Span, kind: str, *, is_fault: bool = True) -> None:
+    """Says what kind of failure ended the span's work; a cancellation is none of its faults."""
+    span.set_attribute(ERROR_TYPE, kind)
+    if is_fault:
+        span.set_status(Status(StatusCode.ERROR))
+
+
+def error_type(error: BaseException) -> str:
+    """The HTTP status that the exception carries, else the name of its class; never its text."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "code"):
+            status = getattr(holder, name, None)
+            if isinstance(status, int) and not isinstance(status, bool):
+                return str(status)
+    return type(error).__qualname__
+
+
+def provider_and_model(name: str) -> tuple[str, str]:
+    """Of a chat model as settings name it, in the conventions' words: `google_genai:m` is `gcp.gemini` and `m`; a
+    name without a provider is one of the service's own models."""
+    provider, colon, model = name.partition(":")
+    return (_PROVIDERS.get(provider, provider), model) if colon else (OWN_PROVIDER, name)
+
+
+def _kind(provider: str) -> SpanKind:
+    return SpanKind.INTERNAL if provider == OWN_PROVIDER else SpanKind.CLIENT
