@@ -24,6 +24,8 @@ from proviso_service.agent.state import TurnMemory, TurnScope
 from proviso_service.telemetry.spans import ModelCallSpan
 from proviso_service.turns.events import DiscardReason, Usage
 
+_MAX_CALL_ID_CHARS = 256
+
 
 class ModelCall:
     """A call with the tools of a turn, or without any. Use once."""
@@ -95,10 +97,11 @@ def _reply(text: str, rest: BaseMessageChunk | None, memory: TurnMemory) -> AIMe
 
 
 def _own_id(call_id: str | None, used: set[str]) -> str:
-    """The call's id where it is its own in the turn, else a new one: providers leave ids out or count anew."""
+    """The call's id where it is its own in the turn, and short, else a new one: providers leave ids out or count
+    anew."""
     own = (
         call_id
-        if call_id and call_id not in used
+        if call_id and len(call_id) <= _MAX_CALL_ID_CHARS and call_id not in used
         else next(n for n in map("call-{}".format, count(1)) if n not in used)
     )
     used.add(own)

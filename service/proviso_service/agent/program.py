@@ -33,6 +33,7 @@ from proviso_service.agent.request_context import MODEL_NOT_CALLED, build_reques
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
+from proviso_service.agent.tool_sizes import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext, RequestContext, SessionItem
@@ -113,6 +114,7 @@ class AgentExecution:
             max_tool_calls=_or(options.max_tool_calls, agent.turns.max_tool_calls),
             max_context_chars=_or(options.max_context_chars, agent.turns.max_context_chars),
             tool_result_chars=agent.turns.tool_result_chars,
+            output_json_bytes=output_json_bytes(agent.turns),
         )
 
     async def run(self) -> TurnOutcome:

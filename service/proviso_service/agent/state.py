@@ -37,6 +37,7 @@ class Limits:
     max_tool_calls: int
     max_context_chars: int
     tool_result_chars: int
+    output_json_bytes: int
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
+from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, output_json, too_long
 from proviso_service.errors import ProvisoError
 from proviso_service.tools.base import OWN_SERVER, Rendered, Tool, ToolArgs, ToolResult
 from proviso_service.tools.rendering import to_json
@@ -26,6 +27,7 @@ from proviso_service.turns.exit_reasons import ExitReason
 _log = structlog.get_logger(__name__)
 
 _NOT_JSON = "The arguments are not valid JSON."
+_TOO_LONG = f"The arguments are too long: more than {MAX_ARGUMENT_CHARS} characters of JSON."
 _MAX_PROBLEM_CHARS = 1_000
 _FAILED = "The tool failed. Answer without it, or try another one."
 
@@ -140,11 +142,12 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
     """The tool message of an executed call; emits its tool_end."""
     if finished.result is None:
         failure = {"error": finished.error} | ({"hint": finished.hint} if finished.hint else {})
-        rendered, output_json = Rendered(to_json(failure), False), ""
+        rendered, typed, is_cut = Rendered(to_json(failure), False), "", False
     else:
         passages = len(scope.sources)
         rendered = finished.result.render(scope.sources.number, budget)
-        output_json = to_json(finished.result.data())
+        typed = output_json(finished.result.data(), scope.limits.output_json_bytes)
+        is_cut = rendered.truncated or not typed
         if call.tool.is_retrieval:
             scope.memory.retrievals += 1
             scope.memory.empty_retrievals += not finished.result.found
@@ -155,8 +158,8 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
             call.call_id,
             call.tool.name,
             rendered.text,
-            output_json,
-            rendered.truncated,
+            typed,
+            is_cut,
             finished.error,
             finished.duration_s,
         )
@@ -177,6 +180,9 @@ def _read_calls(message: AIMessage, scope: TurnScope) -> list[ValidCall | Invali
             continue
         # The matter comes from the turn and from nowhere else; one that the model sends is ignored.
         given = {name: value for name, value in call["args"].items() if name != "matter_id"}
+        if too_long(given):
+            calls.append(InvalidCall(call_id, tool.name, _TOO_LONG))
+            continue
         try:
             calls.append(ValidCall(call_id, tool, tool.args.model_validate(given)))
         except ValidationError as error:
