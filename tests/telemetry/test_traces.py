@@ -1,5 +1,7 @@
 """One span for each call, where traces are wanted."""
 
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -11,9 +13,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
 from proviso_service.settings import TelemetrySettings
+from proviso_service.telemetry import tracing
 from proviso_service.telemetry.tracing import tracer_provider
 from tests.api.probe import Probe, probe
 from tests.api.serving import NO_DOMAIN, refusal, served
+from tests.support.otlp_receiver import otlp_receiver
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 CONFIDENTIAL = "the settlement is swordfish"
@@ -95,7 +99,22 @@ def test_without_an_endpoint_nothing_is_traced() -> None:
     assert tracer_provider(TelemetrySettings()) is None
 
 
-def test_an_endpoint_gets_the_spans() -> None:
-    provider = tracer_provider(TelemetrySettings(otlp_endpoint="http://127.0.0.1:4317"))
-    assert provider is not None
-    provider.shutdown()
+def test_what_is_left_at_the_end_is_sent() -> None:
+    with otlp_receiver() as receiver:
+        provider = tracer_provider(TelemetrySettings(otlp_endpoint=receiver.endpoint))
+        assert provider is not None
+        provider.get_tracer("test").start_span("last").end()
+        provider.shutdown()
+        assert [span.name for span in receiver.spans()] == ["last"]
+
+
+def test_a_silent_collector_holds_up_the_end_for_a_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "FLUSH_TIME_LIMIT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        provider = tracer_provider(TelemetrySettings(otlp_endpoint=endpoint))
+        assert provider is not None
+        provider.get_tracer("test").start_span("last").end()
+        started = time.monotonic()
+        provider.shutdown()
+        assert time.monotonic() - started < tracing.EXPORT_TIME_LIMIT_S
