@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from proviso_service.telemetry.spans import Spans
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.tools.base import ToolScope
-from tests.api.serving import conversations, served
+from tests.api.serving import conversations, refusal, served
 from tests.support.agent_world import MATTER_ID, Found, Lookup, LookupArgs, agent_world
 from tests.support.scripted_model import Call, calls, text
 
@@ -44,16 +44,11 @@ class TalkingLookup(Lookup):
 
 
 @pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """What the process logs; how logging was set up comes back after the test."""
-    root, config = logging.getLogger(), structlog.get_config()
-    handlers, level = root.handlers[:], root.level
+def log() -> io.StringIO:
+    """What the process logs."""
     stream = io.StringIO()
     configure_logging(TelemetrySettings(log_format="json"), stream)
-    yield stream
-    structlog.configure(**config)
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
+    return stream
 
 
 def lines(stream: io.StringIO, logger: str) -> dict[str, dict[str, Any]]:
@@ -116,3 +111,14 @@ async def test_without_traces_lines_carry_the_turn_alone(tmp_path: Path, log: io
             assert line["turn_id"] == turn_id
             assert "trace_id" not in line
             assert "span_id" not in line
+
+
+async def test_what_a_caller_calls_a_turn_is_not_logged(tmp_path: Path, log: io.StringIO) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        stub = ChatServiceStub(server.channel)
+        for turn_id in ("turn\nlevel=error forged", "swordfish"):
+            await refusal(stub.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn_id)))
+            await refusal(stub.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=turn_id)))
+    assert '"event": "call"' in log.getvalue()
+    assert "forged" not in log.getvalue()
+    assert "swordfish" not in log.getvalue()

@@ -3,7 +3,7 @@
 import io
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,23 +11,6 @@ import structlog
 
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.logging import MASK, configure_logging
-
-
-@pytest.fixture(autouse=True)
-def _process_logging() -> Iterator[None]:
-    """What a command sets up once is undone after each test."""
-    root, levels = logging.getLogger(), {}
-    for name, logger in logging.Logger.manager.loggerDict.items():
-        if isinstance(logger, logging.Logger):
-            levels[name] = logger.level
-    handlers, level = root.handlers[:], root.level
-    yield
-    structlog.reset_defaults()
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
-    for name, logger in logging.Logger.manager.loggerDict.items():
-        if isinstance(logger, logging.Logger):
-            logger.setLevel(levels.get(name, logging.NOTSET))
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:

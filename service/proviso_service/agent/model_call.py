@@ -24,7 +24,8 @@ from proviso_service.agent.state import TurnMemory, TurnScope
 from proviso_service.telemetry.spans import ModelCallSpan
 from proviso_service.turns.events import DiscardReason, Usage
 
-_MAX_CALL_ID_CHARS = 256
+_MAX_CALL_ID_CHARS = 128
+"""What the contract allows."""
 
 
 class ModelCall:

@@ -6,14 +6,14 @@ from proviso_service.settings import TurnSettings
 from proviso_service.tools.rendering import to_json
 
 MAX_ARGUMENT_CHARS = 128 * 1024
-"""Of a call, as JSON; more than the longest arguments that a tool takes."""
+"""Of a call, as JSON; more than the longest query that a tool takes."""
 
 MAX_OUTPUT_JSON_BYTES = 512 * 1024
 """Of a typed result, as UTF-8."""
 
 
 def output_json_bytes(settings: TurnSettings) -> int:
-    """The bound of one typed result: all of a turn fill at most half of its log."""
+    """The bound of one typed result: those of a turn together fill at most half of its log."""
     return min(MAX_OUTPUT_JSON_BYTES, settings.log_max_bytes // (2 * max(1, settings.max_tool_calls)))
 
 

@@ -1,6 +1,7 @@
 # ruff: noqa: N802  methods have the names of the contract
 """ChatService: turns over the wire. A turn belongs to its log, not to the call that started it."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -24,6 +25,8 @@ from proviso_service.security.identity import Caller
 from proviso_service.turns.ports import TurnRequest
 
 TURN_ID_KEY = "proviso-turn-id"
+
+_OWN_ID = re.compile(r"[0-9a-f-]{36}")
 
 
 class ChatServicer(ChatServiceServicer):
@@ -61,6 +64,7 @@ class ChatServicer(ChatServiceServicer):
 
     async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
         asked = parse(GetTurnRequestModel, request)
+        self._about(asked.turn_id)
         turn = await self._domain.turns.get(self._domain.identify(context, asked.user_id), asked.turn_id)
         return pb.GetTurnResponse(
             turn_id=turn.turn_id,
@@ -74,9 +78,11 @@ class ChatServicer(ChatServiceServicer):
         raise NotBuilt("DecideToolCall", "approvals")
 
     def _about(self, turn_id: str) -> None:
-        """The call is about this turn: its log lines carry the id, its span is linked to the turn's."""
-        bind_contextvars(turn_id=turn_id)
-        self._domain.link_turn(turn_id)
+        """The call is about this turn: its log lines carry the id, its span is linked to the turn's. What cannot be an
+        id of ours could be anything, also lines that forge a log."""
+        if _OWN_ID.fullmatch(turn_id):
+            bind_contextvars(turn_id=turn_id)
+            self._domain.link_turn(turn_id)
 
     def _asked(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, TurnRequest]:
         asked = parse(ChatRequestModel, request, context=self._domain.limits)
