@@ -76,7 +76,8 @@ async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen
     request = pb.ChatRequest(
         message=QUESTION,
         matter_context=MatterContext(matter_id=load.matter_id),
-        options=pb.ChatOptions(model=workload.name),
+        # Every turn is to run the model.
+        options=pb.ChatOptions(model=workload.name, disable_cache=True),
     )
     return [await _read_turn(stub, request, workload) for _ in range(load.turns)]
 

@@ -78,6 +78,7 @@ async def test_two_hundred_turns_at_once_each_end_once(tmp_path: Path, models_di
     tokens = ["word "] * 20
     async with running_service(tmp_path / "data", models_dir, *[text(*tokens)] * 200) as service:
         matter_id = await service.create_matter()
-        turns = await asyncio.gather(*(service.ask("Hi", matter_id) for _ in range(200)))
+        each = chat_pb2.ChatOptions(disable_cache=True)
+        turns = await asyncio.gather(*(service.ask("Hi", matter_id, options=each) for _ in range(200)))
         assert len({events[0].turn_id for events in turns}) == 200
         assert {final_of(events).message for events in turns} == {"".join(tokens)}

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Self
 import grpc
 import structlog
 
+from proviso_service.agent.caching.kept_reply import KeptReply
+from proviso_service.agent.caching.shared_cache import SharedCache
+from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.program import Agent
@@ -37,6 +40,7 @@ from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder
 from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
+from proviso_service.storage.cache.memory import MemoryCache
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
@@ -49,7 +53,7 @@ from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.telemetry.turn_spans import TracedProgram
-from proviso_service.tools.base import Tool
+from proviso_service.tools.base import Tool, ToolResult
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.isaacus_classify import IsaacusClassify
 from proviso_service.tools.isaacus_extract import IsaacusExtract
@@ -58,6 +62,7 @@ from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import DocumentationRetriever
+from proviso_service.tools.rendering import to_json
 from proviso_service.turns.service import Turns
 from proviso_service.web.destinations import Destinations
 from proviso_service.web.image_fetcher import WebImageFetcher
@@ -113,9 +118,16 @@ class App:
     """The service, wired and SERVING. Made by `start`, ended by `stop`."""
 
     def __init__(
-        self, settings: Settings, port: int, readiness: Readiness, turns: Turns, stack: AsyncExitStack
+        self,
+        settings: Settings,
+        port: int,
+        readiness: Readiness,
+        turns: Turns,
+        caches: Caches | None,
+        stack: AsyncExitStack,
     ) -> None:
         self.port = port
+        self.caches = caches
         self._settings = settings
         self._readiness = readiness
         self._turns = turns
@@ -145,12 +157,13 @@ class App:
                 models = await opening.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)
-                domain = _domain(settings, await _open(settings, stack, models), chat, traces)
+                caches = _caches(settings, models, stack)
+                domain = _domain(settings, await _open(settings, stack, models), chat, traces, caches)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await chat.warm_up()
                 await readiness.set_ready()
-                return cls(settings, port, readiness, domain.turns, stack.pop_all())
+                return cls(settings, port, readiness, domain.turns, caches, stack.pop_all())
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
 
@@ -226,7 +239,36 @@ def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) ->
     return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
 
 
-def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerProvider | None") -> Domain:
+def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
+    kept = settings.cache
+    if not kept.entries:
+        return None
+    replies = MemoryCache[KeptReply](kept.entries, kept.max_bytes, kept.ttl_s)
+    results = MemoryCache[ToolResult](kept.entries, kept.max_bytes, kept.ttl_s)
+    caches = Caches(
+        SharedCache(replies, lambda reply: reply.size_bytes),
+        SharedCache(results, lambda result: len(to_json(result.data()))),
+        _retrieval_setup(settings, models),
+    )
+    stack.callback(_log_use, caches)
+    return caches
+
+
+def _retrieval_setup(settings: Settings, models: Models) -> str:
+    """Settings and models that shape what the tools find."""
+    sections = settings.model_dump_json(include={"documents", "extraction"})
+    reranker = models.reranker.model_id if models.reranker else ""
+    return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
+
+
+def _log_use(caches: Caches) -> None:
+    for name, cache in (("replies", caches.replies), ("retrieval", caches.results)):
+        _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
+
+
+def _domain(
+    settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerProvider | None", caches: Caches | None
+) -> Domain:
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
     models = parts.models
@@ -252,7 +294,17 @@ def _domain(settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerP
     session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
     images = ImageLoader(parts.images, settings.images)
     agent = Agent(
-        chat, registry, sessions, matters, documentation, images, settings.turns, settings.context, session_items, spans
+        chat,
+        registry,
+        sessions,
+        matters,
+        documentation,
+        images,
+        settings.turns,
+        settings.context,
+        session_items,
+        caches,
+        spans,
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turns = Turns(

@@ -178,6 +178,16 @@ class GeminiSettings(Section):
     silence_s: Seconds = Field(30.0, description="Longest time in which nothing of Gemini's reply may come.")
 
 
+class CacheSettings(Section):
+    """What is kept from turn to turn: replies of the chat model, and results of retrieval."""
+
+    ttl_s: Seconds = Field(3_600.0, description="Time that replies and retrieval results are kept.")
+    entries: int = Field(2_000, ge=0, description="Most replies kept, and most retrieval results; 0 keeps none.")
+    max_bytes: int = Field(
+        64 * 1024 * 1024, ge=1, description="Memory of all replies kept, and of all retrieval results, as estimated."
+    )
+
+
 class StorageSettings(Section):
     state_url: str = Field("", description="SQLAlchemy URL of the state; a SQLite file in the data folder when empty.")
     vector_collections: int = Field(16, ge=1, le=256, description="Chroma collections that matters are spread over.")
@@ -231,6 +241,7 @@ class Settings(BaseSettings):
     backends: BackendSettings = BackendSettings()
     isaacus: IsaacusSettings = IsaacusSettings()
     gemini: GeminiSettings = GeminiSettings()
+    cache: CacheSettings = CacheSettings()
     storage: StorageSettings = StorageSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 

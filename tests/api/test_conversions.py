@@ -54,6 +54,7 @@ from proviso_service.turns.events import (
     FinalState,
     Heartbeat,
     LoggedEvent,
+    ModelCallUsage,
     TextDiscarded,
     Token,
     ToolStart,
@@ -185,17 +186,23 @@ def test_a_final_state_keeps_its_fields() -> None:
             messages=(ChatMessage(MessageRole.ASSISTANT, "Later.", CONTEXT, "turn-1", "m1", NOW),),
             request_context=CONTEXT,
             citations=(Citation(1, 0, 1, "d1", "a.md", 0, 1, 0, "", "x"),),
-            usage=Usage(1, 2, 3),
+            usage=Usage(1, 2, 3, 4, (ModelCallUsage("m", 1, 2, 4, 0.5, from_cache=True, failed=True),)),
             cycles=4,
             tool_calls=5,
             from_cache=True,
             retry_after_s=2.5,
             context_problem=ContextProblem.MATTER_REQUIRED,
+            duration_s=0.25,
         )
     )
     assert (state.exit_reason, state.retryable) == (pb.EXIT_REASON_RATE_LIMITED, pb.RETRYABLE_YES)
     assert (state.display_message, state.message, state.from_cache, state.truncated) == (True, "Later.", True, False)
     assert (state.usage.input_tokens, state.usage.output_tokens, state.usage.model_calls) == (1, 2, 3)
+    (call,) = state.usage.calls
+    assert (call.model, call.input_tokens, call.output_tokens, call.duration.ToMilliseconds()) == ("m", 1, 2, 500)
+    assert (call.cached_input_tokens, state.usage.cached_input_tokens) == (4, 4)
+    assert (call.from_cache, call.failed) == (True, True)
+    assert state.duration.ToMilliseconds() == 250
     assert (state.cycles, state.tool_calls, state.retry_after.ToMilliseconds()) == (4, 5, 2500)
     assert state.context_problem == pb.CONTEXT_PROBLEM_MATTER_REQUIRED
     (message,) = state.messages
@@ -204,8 +211,9 @@ def test_a_final_state_keeps_its_fields() -> None:
     assert state.citations[0].permalink == "cite:d1@0-1"
 
 
-def test_an_unknown_wait_is_absent() -> None:
-    assert not final_state(completed().final_state).HasField("retry_after")
+def test_an_unknown_time_is_absent() -> None:
+    state = final_state(replace(completed().final_state, duration_s=None))
+    assert (state.HasField("retry_after"), state.HasField("duration")) == (False, False)
 
 
 def test_a_final_state_too_large_loses_its_oldest_messages() -> None:

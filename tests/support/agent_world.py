@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.program import Agent
@@ -52,6 +53,7 @@ class OneMatter:
     """A MatterReader that knows one matter."""
 
     documents: list[Document] = field(default_factory=lambda: [document()])
+    version: int = 1
 
     async def get(self, tenant: str, matter_id: str) -> Matter:
         if (tenant, matter_id) != ("local", MATTER_ID):
@@ -66,6 +68,9 @@ class OneMatter:
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         return self.documents
+
+    async def index_version(self, tenant: str, matter_id: str) -> int:
+        return self.version
 
 
 @dataclass
@@ -196,7 +201,9 @@ def agent_world(
     images: ImageFetcher | None = None,
     sees_images: bool = False,
     turns: TurnSettings = FAST_TURNS,
+    caches: Caches | None = None,
 ) -> AgentWorld:
+    """Without `caches` every model call and retrieval of a script is made, also where one is like another."""
     model = ScriptedChatModel(script=list(script))
     agent = Agent(
         ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images)),
@@ -208,5 +215,6 @@ def agent_world(
         turns,
         ContextSettings(),
         SESSION_ITEMS,
+        caches,
     )
     return AgentWorld(model, agent)

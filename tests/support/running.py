@@ -127,6 +127,20 @@ def text_of(events: list[chat_pb2.AgentEvent]) -> str:
     return "".join(token.text for token in tokens if token.text_id not in discarded)
 
 
+def without_times(final: chat_pb2.FinalState) -> chat_pb2.FinalState:
+    """The final state without times and ids, to be compared with that of another turn."""
+    plain = chat_pb2.FinalState()
+    plain.CopyFrom(final)
+    plain.ClearField("duration")
+    plain.request_context.ClearField("timestamp")
+    for call in plain.usage.calls:
+        call.ClearField("duration")
+    for message in plain.messages:
+        message.ClearField("turn_id")
+        message.request_context.ClearField("timestamp")
+    return plain
+
+
 def input_of(event: chat_pb2.AgentEvent) -> dict[str, Any]:
     """The arguments of a tool_start."""
     return dict(json.loads(event.tool_start.input_json))

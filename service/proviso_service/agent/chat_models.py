@@ -22,6 +22,12 @@ class NamedChatModel:
     warm_up: Callable[[], Awaitable[None]] | None = None
     close: Callable[[], Awaitable[None]] | None = None
 
+    @property
+    def identity(self) -> str:
+        """Names the model and those of its settings that shape replies."""
+        kind = type(self.model)
+        return f"{self.name} {kind.__module__}.{kind.__qualname__} {dict(self.model._identifying_params)}"
+
 
 class ChatModels:
     """Models by name, built once; the first is the default."""

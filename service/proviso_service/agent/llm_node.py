@@ -8,12 +8,15 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.runtime import Runtime
 
 from proviso_service.agent import grounding
+from proviso_service.agent.caching.kept_reply import KeptReply
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
 from proviso_service.agent.model_call import ModelCall, text_of
+from proviso_service.agent.outcome import ANSWERED
 from proviso_service.agent.prompts import grounding_reminder, is_grounding_reminder
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
+from proviso_service.agent.tool_calls import ValidCall, read_calls
 from proviso_service.turns.events import DiscardReason
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
 
@@ -37,20 +40,47 @@ class LlmNode:
         if trimmed.overflowed:
             return {"exit_reason": ExitReason.MAX_CONTEXT_REACHED}
 
-        call = ModelCall(scope, self._retries, [] if answer_step else scope.tools.schemas())
         turns = state["turns"] if answer_step else state["turns"] + 1
         scope.memory.cycles = turns
-        try:
-            reply = await call.run(trimmed.messages)
-        except Exception as error:
-            scope.text.discard(DiscardReason.NOT_FINAL)
-            return {"turns": turns, "exit_reason": _failure(scope, error)}
-        if answer_step:
-            reply = AIMessage(reply.content)
-        return {"messages": [reply], "turns": turns} | _judge(state, scope, reply)
+        async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as visit:
+            try:
+                given = _again(scope, visit.found) or await self._call(scope, trimmed.messages, answer_step)
+            except Exception as error:
+                scope.text.discard(DiscardReason.NOT_FINAL)
+                return {"turns": turns, "exit_reason": _failure(scope, error)}
+            if state["turns"] == 0:
+                scope.memory.context_tokens = given.input_tokens
+            reply = given.message
+            update = _judge(state, scope, reply, from_cache=visit.found is not None)
+            if visit.found is None and _is_worth_keeping(scope, reply, update):
+                visit.keep(given.copy())
+        return {"messages": [reply], "turns": turns} | update
+
+    async def _call(self, scope: TurnScope, messages: Sequence[AnyMessage], answer_step: bool) -> KeptReply:
+        call = ModelCall(scope, self._retries, [] if answer_step else scope.tools.schemas())
+        reply = await call.run(messages)
+        return KeptReply(AIMessage(reply.content) if answer_step else reply, scope.memory.meter.last_input_tokens)
 
 
-def _judge(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
+def _again(scope: TurnScope, kept: KeptReply | None) -> KeptReply | None:
+    """A reply from the cache as one of this turn. Its calls keep their ids: no other call has them, because the
+    payload, which holds all earlier ones, is the same as when the ids were given."""
+    if kept is None:
+        return None
+    reply = kept.copy()
+    scope.memory.meter.spare(scope.model_name)
+    scope.memory.call_ids.update(str(call["id"]) for call in reply.message.tool_calls)
+    return reply
+
+
+def _is_worth_keeping(scope: TurnScope, reply: AIMessage, update: Update) -> bool:
+    """Whether the reply was accepted: as the answer, or as tool calls that can all be made."""
+    if reply.tool_calls or reply.invalid_tool_calls:
+        return all(isinstance(call, ValidCall) for call in read_calls(reply, scope.tools))
+    return update.get("exit_reason") in ANSWERED
+
+
+def _judge(state: AgentState, scope: TurnScope, reply: AIMessage, *, from_cache: bool) -> Update:
     """What the reply means: a key `messages` replaces the one with the bare reply."""
     text = text_of(reply.content)
     if reply.tool_calls or reply.invalid_tool_calls:
@@ -68,6 +98,7 @@ def _judge(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
     if not verdict.grounded:
         return _refuse(state, scope, reply)
     scope.memory.answer = text
+    scope.memory.from_cache = from_cache
     scope.memory.citations = verdict.citations
     for citation in verdict.citations:
         scope.emit(citation)

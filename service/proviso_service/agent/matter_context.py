@@ -21,13 +21,17 @@ ASK_FOR_MATTER = "Which matter are you working with? Please select one, so that 
 
 
 class MatterReader(Protocol):
-    """What resolution needs to know of matters; raises MatterNotFound and DocumentNotFound."""
+    """What a turn needs to know of matters; raises MatterNotFound and DocumentNotFound."""
 
     async def get(self, tenant: str, matter_id: str) -> Matter: ...
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document: ...
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]: ...
+
+    async def index_version(self, tenant: str, matter_id: str) -> int:
+        """Grows with every change of what tools can find in the matter."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from langchain_core.runnables import RunnableBinding
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import TurnMemory, TurnScope
 from proviso_service.telemetry.spans import ModelCallSpan
-from proviso_service.turns.events import DiscardReason, Usage
+from proviso_service.turns.events import DiscardReason
 
 _MAX_CALL_ID_CHARS = 128
 """What the contract allows."""
@@ -39,18 +39,18 @@ class ModelCall:
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
         """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
         text, name, spans = self._scope.text, self._scope.model_name, self._scope.spans
-        with spans.chat(name, lambda: self._scope.memory.usage) as span:
+        meter = self._scope.memory.meter
+        with spans.chat(name, lambda: meter.usage) as span:
             async for attempt in self._retries.attempts(
                 self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
             ):
-                with attempt, spans.attempt(attempt.retry_state.attempt_number, name):
+                with attempt, spans.attempt(attempt.retry_state.attempt_number, name), meter.call(name):
                     return await self._stream(list(messages), span)
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
-        memory.usage = _add(memory.usage, Usage(model_calls=1))
         text.begin()
         stream = cast(AsyncGenerator[ChatGenerationChunk, None], self._scope.model._astream(messages, **self._kwargs))
         async with aclosing(stream):
@@ -64,7 +64,7 @@ class ModelCall:
                     continue
                 if usage := chunk.usage_metadata:
                     # At once, so that it counts whatever becomes of the call.
-                    memory.usage = _add(memory.usage, Usage(usage["input_tokens"], usage["output_tokens"]))
+                    memory.meter.count(usage)
                 if chunk.tool_call_chunks:
                     # Only what is not text is merged: adding up text chunks would cost the square of the length.
                     bare = chunk.model_copy(update={"content": "", "usage_metadata": None})
@@ -107,14 +107,6 @@ def _own_id(call_id: str | None, used: set[str]) -> str:
     )
     used.add(own)
     return own
-
-
-def _add(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        one.model_calls + other.model_calls,
-    )
 
 
 def _tool_kwargs(model: BaseChatModel, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Making a turn's outcome from what is known, whatever ended it."""
 
+from dataclasses import replace
+
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
 from proviso_service.context.model import RequestContext, SessionItem
@@ -8,7 +10,8 @@ from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOutcome
 
-_ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
+ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
+"""The message is the model's answer, or what the service says in its place."""
 _NOT_STORED = frozenset({ExitReason.EMPTY_INPUT, ExitReason.MAX_CONTEXT_REACHED})
 """An empty message leaves nothing; one that did not fit would keep every later one from fitting."""
 
@@ -23,10 +26,12 @@ def make_outcome(
     turn_id: str,
     resolved: Resolved,
     session_items: tuple[SessionItem, ...],
+    duration_s: float,
 ) -> TurnOutcome:
     """The final state of a turn that ended for `reason`, and what its session keeps."""
     semantics = EXIT_SEMANTICS[reason]
-    message = memory.answer if reason in _ANSWERED else semantics.message
+    message = memory.answer if reason in ANSWERED else semantics.message
+    request_context = _with_tokens(request_context, memory.context_tokens)
     own = _own_messages(reason, text, message, request_context, turn_id)
     final_state = FinalState(
         exit_reason=reason,
@@ -35,12 +40,14 @@ def make_outcome(
         message=message,
         messages=(*(ChatMessage(m.role, m.content) for m in history), *own),
         request_context=request_context,
-        citations=memory.citations if reason in _ANSWERED else (),
-        usage=memory.usage,
+        citations=memory.citations if reason in ANSWERED else (),
+        usage=memory.meter.usage,
         cycles=memory.cycles,
         tool_calls=memory.tool_calls,
+        from_cache=memory.from_cache and reason in ANSWERED,
         retry_after_s=memory.retry_after_s,
         context_problem=memory.context_problem if reason is ExitReason.COMPLETED else None,
+        duration_s=duration_s,
     )
     return TurnOutcome(
         final_state,
@@ -49,6 +56,13 @@ def make_outcome(
         update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
         session_items=session_items,
     )
+
+
+def _with_tokens(request_context: RequestContext | None, tokens: int | None) -> RequestContext | None:
+    """With the tokens of the first payload, once the provider has told them."""
+    if request_context is None or tokens is None:
+        return request_context
+    return replace(request_context, fill=replace(request_context.fill, tokens_used=tokens))
 
 
 def _own_messages(
@@ -60,7 +74,7 @@ def _own_messages(
         messages.append(ChatMessage(MessageRole.USER, text, turn_id=turn_id))
     if not message:
         return tuple(messages)
-    if reason in _ANSWERED:
+    if reason in ANSWERED:
         messages.append(ChatMessage(MessageRole.ASSISTANT, message, request_context, turn_id))
     else:
         messages.append(ChatMessage(MessageRole.ERROR, message, turn_id=turn_id))

@@ -1,5 +1,6 @@
 """The agent as the program of a turn: prepares the payload, runs the graph, makes the outcome."""
 
+import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -8,6 +9,8 @@ from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 from proviso_service.agent.answer_text import AnswerText
+from proviso_service.agent.caching.ports import CacheScope
+from proviso_service.agent.caching.turn_cache import Caches, NoCache, Payload, TurnCache
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.conversation import (
     history_messages,
@@ -38,6 +41,7 @@ from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext, RequestContext, SessionItem
 from proviso_service.context.sessions import SessionStore
+from proviso_service.errors import MatterNotFound
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -49,7 +53,8 @@ from proviso_service.turns.ports import Emit, HistoryMessage, TurnOutcome, TurnR
 
 
 class Agent:
-    """The TurnProgram of the service. Built once; a turn's state lives in its AgentExecution."""
+    """The TurnProgram of the service. Built once; a turn's state lives in its AgentExecution. Without `caches` nothing
+    is kept from turn to turn."""
 
     def __init__(
         self,
@@ -62,6 +67,7 @@ class Agent:
         turns: TurnSettings,
         context: ContextSettings,
         session_items: tuple[SessionItem, ...],
+        caches: Caches | None = None,
         spans: Spans = NO_SPANS,
     ) -> None:
         self.models = models
@@ -72,6 +78,7 @@ class Agent:
         self.turns = turns
         self.context = context
         self.session_items = session_items
+        self.caches = caches
         self.spans = spans
         self.graph: Graph = build_graph(
             LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
@@ -107,7 +114,8 @@ class AgentExecution:
         self._memory = TurnMemory()
         self._text = AnswerText(emit)
         self._progress = Progress()
-        self._deadline = time.monotonic() + agent.turns.time_limit_s
+        self._started = time.monotonic()
+        self._deadline = self._started + agent.turns.time_limit_s
         options = request.options
         self._limits = Limits(
             max_turns=_or(options.max_turns, agent.turns.max_turns),
@@ -177,6 +185,7 @@ class AgentExecution:
             limit = room + repeated
 
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
+        cache_scope = await self._cache_scope()
         self._progress.images = await self._agent.images.load(self._request.image_urls, model)
         messages = self._payload()
         trimmed = trim_messages(messages, self._limits.max_context_chars)
@@ -184,18 +193,50 @@ class AgentExecution:
         if trimmed.overflowed or left < self._agent.turns.min_tool_result_chars:
             self._announce(model, [], trimmed.characters)
             return self._outcome(ExitReason.MAX_CONTEXT_REACHED)
-        self._announce(model, messages, trimmed.characters)
-        state = await self._run_graph(model, messages)
+        payload = await self._identify(messages)
+        self._announce(model, messages, trimmed.characters, payload.sha256)
+        cache = self._turn_cache(cache_scope, model, payload)
+        state = await self._run_graph(model, messages, cache)
         reason = state["exit_reason"]
         if reason is None:
             raise RuntimeError("the graph ended without an exit reason")
         return self._outcome(reason)
 
-    async def _run_graph(self, model: NamedChatModel, messages: list[AnyMessage]) -> AgentState:
+    async def _cache_scope(self) -> CacheScope | None:
+        """Whose texts the turn keeps, as of now; None where it neither finds nor keeps anything."""
+        caches, context = self._agent.caches, self._progress.resolved.context
+        if caches is None or self._request.options.disable_cache:
+            return None
+        tenant, matter_id = self._caller.tenant, context.matter_id if context else ""
+        try:
+            versions = (await self._agent.matters.index_version(tenant, matter_id),) if matter_id else ()
+        except MatterNotFound:  # deleted since it was resolved
+            return None
+        scope = CacheScope(tenant, matter_id, versions)
+        await caches.forget_other_versions(scope)
+        return scope
+
+    def _turn_cache(self, scope: CacheScope | None, model: NamedChatModel, payload: Payload) -> TurnCache | NoCache:
+        if scope is None or self._agent.caches is None:
+            return NoCache()
+        return TurnCache(self._agent.caches, scope, f"{model.identity} {self._limits}", payload)
+
+    async def _identify(self, messages: list[AnyMessage]) -> Payload:
+        """In a thread where there are images to read."""
+        schemas = self._agent.tools.schemas()
+        if self._progress.images.shown:
+            return Payload(await asyncio.to_thread(payload_sha256, messages, schemas), len(messages))
+        return Payload(payload_sha256(messages, schemas), len(messages))
+
+    async def _run_graph(
+        self, model: NamedChatModel, messages: list[AnyMessage], cache: TurnCache | NoCache
+    ) -> AgentState:
         context = self._progress.resolved.context
         scope = TurnScope(
             emit=self._emit,
             model=model.model,
+            model_name=model.name,
+            cache=cache,
             tools=self._progress.tools,
             tool_scope=ToolScope(
                 self._caller,
@@ -229,7 +270,9 @@ class AgentExecution:
             self._progress.images.after(message),
         ]
 
-    def _announce(self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0) -> None:
+    def _announce(
+        self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0, payload_sha256: str = ""
+    ) -> None:
         """Builds the request context and emits the turn's first event. Without `messages` the model is not called."""
         tools = self._progress.tools
         self._progress.request_context = build_request_context(
@@ -240,7 +283,7 @@ class AgentExecution:
             self._progress.images.notes if messages else [MODEL_NOT_CALLED] * len(self._request.image_urls),
             characters,
             self._limits.max_context_chars,
-            payload_sha256(messages, tools.schemas()) if messages else "",
+            payload_sha256,
         )
         self._emit(TurnStart(self._progress.request_context, self._request.session_id, model.name))
 
@@ -262,6 +305,7 @@ class AgentExecution:
             turn_id=self._turn_id,
             resolved=progress.resolved,
             session_items=self._agent.session_items,
+            duration_s=time.monotonic() - self._started,
         )
 
     def _has_assets(self) -> bool:

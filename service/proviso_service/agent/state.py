@@ -9,11 +9,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.answer_text import AnswerText
+from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
 from proviso_service.agent.sources import Sources
 from proviso_service.telemetry.spans import NO_SPANS, Spans
+from proviso_service.agent.usage import UsageMeter
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.turns.events import Citation, ContextProblem, Usage
+from proviso_service.turns.events import Citation, ContextProblem
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import Emit
 
@@ -43,14 +45,17 @@ class Limits:
 @dataclass(slots=True)
 class TurnMemory:
     """What a turn has come to so far; the final state is made of it, also when the turn is cut short. `other_results`
-    are those of tools that give no passages, such as lists."""
+    are those of tools that give no passages, such as lists. `context_tokens` are those of the turn's first payload,
+    None while unknown. `from_cache`: the answer is a reply from the response cache."""
 
-    usage: Usage = Usage()
+    meter: UsageMeter = field(default_factory=UsageMeter)
     cycles: int = 0
     tool_calls: int = 0
     call_ids: set[str] = field(default_factory=set)
     citations: tuple[Citation, ...] = ()
     answer: str = ""
+    from_cache: bool = False
+    context_tokens: int | None = None
     context_problem: ContextProblem | None = None
     retry_after_s: float | None = None
     retrievals: int = 0
@@ -65,6 +70,8 @@ class TurnScope:
 
     emit: Emit
     model: BaseChatModel
+    model_name: str
+    cache: TurnCache | NoCache
     tools: ToolRegistry
     tool_scope: ToolScope
     limits: Limits

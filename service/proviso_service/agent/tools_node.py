@@ -10,44 +10,25 @@ from typing import Any
 import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
-from pydantic import ValidationError
 
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
-from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, output_json, too_long
+from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
+from proviso_service.agent.tool_sizes import output_json
 from proviso_service.errors import ProvisoError
-from proviso_service.tools.base import OWN_SERVER, Rendered, Tool, ToolArgs, ToolResult
+from proviso_service.tools.base import OWN_SERVER, MaybePartial, Rendered, ToolResult
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
 
 _log = structlog.get_logger(__name__)
 
-_NOT_JSON = "The arguments are not valid JSON."
-_TOO_LONG = f"The arguments are too long: more than {MAX_ARGUMENT_CHARS} characters of JSON."
-_MAX_PROBLEM_CHARS = 1_000
 _FAILED = "The tool failed. Answer without it, or try another one."
 
 Update = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ValidCall:
-    call_id: str
-    tool: Tool
-    args: ToolArgs
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidCall:
-    """`problem` tells the model precisely what is wrong."""
-
-    call_id: str
-    name: str
-    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +39,7 @@ class Finished:
     error: str
     hint: str
     duration_s: float
+    from_cache: bool
 
 
 class ToolsNode:
@@ -69,7 +51,7 @@ class ToolsNode:
     async def __call__(self, state: AgentState, runtime: Runtime[TurnScope]) -> Update:
         scope = runtime.context
         last = state["messages"][-1]
-        calls = _read_calls(last, scope) if isinstance(last, AIMessage) else []
+        calls = read_calls(last, scope.tools) if isinstance(last, AIMessage) else []
         invalid = [call for call in calls if isinstance(call, InvalidCall)]
         if invalid and _told_before(state["messages"]):
             return {"exit_reason": ExitReason.INVALID_TOOL_CALL}
@@ -120,18 +102,30 @@ class ToolsNode:
 
     async def _execute(self, call: ValidCall, scope: TurnScope) -> Finished:
         started = time.monotonic()
-        result, error, hint = None, "", ""
+        result, error, hint, from_cache = None, "", "", False
         try:
             with scope.spans.tool(call.tool.name, call.call_id):
-                result = await self._attempt(call, scope)
+                result, from_cache = await self._retrieve(call, scope)
         except ProvisoError as problem:
             error, hint = problem.message, problem.hint
         except Exception as problem:
             _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
             error = _FAILED
-        return Finished(result, error, hint, time.monotonic() - started)
+        return Finished(result, error, hint, time.monotonic() - started, from_cache)
 
-    async def _attempt(self, call: ValidCall, scope: TurnScope) -> ToolResult:
+    async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
+        """The result, and whether it came from the cache, which only retrieval uses."""
+        if not call.tool.is_retrieval:
+            return await self._run_tool(call, scope), False
+        async with scope.cache.result(call.tool.name, call.args, scope.tool_scope) as visit:
+            if visit.found is not None:
+                return visit.found, True
+            result = await self._run_tool(call, scope)
+            if result.found and not (isinstance(result, MaybePartial) and result.partial):
+                visit.keep(result)
+        return result, False
+
+    async def _run_tool(self, call: ValidCall, scope: TurnScope) -> ToolResult:
         async for attempt in self._retries.attempts(scope.time_left_s):
             with attempt, scope.spans.attempt(attempt.retry_state.attempt_number):
                 return await call.tool.run(scope.tool_scope, call.args)
@@ -162,40 +156,11 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
             is_cut,
             finished.error,
             finished.duration_s,
+            finished.from_cache,
         )
     )
     status = "error" if finished.error else "success"
     return ToolMessage(rendered.text, tool_call_id=call.call_id, name=call.tool.name, status=status)
-
-
-def _read_calls(message: AIMessage, scope: TurnScope) -> list[ValidCall | InvalidCall]:
-    """The calls of a message in order, checked against the schemas of the tools."""
-    calls: list[ValidCall | InvalidCall] = []
-    for call in message.tool_calls:
-        call_id = str(call["id"])
-        tool = scope.tools.get(call["name"])
-        if tool is None:
-            known = ", ".join(scope.tools.names)
-            calls.append(InvalidCall(call_id, call["name"], f"There is no such tool. The tools are: {known}."))
-            continue
-        # The matter comes from the turn and from nowhere else; one that the model sends is ignored.
-        given = {name: value for name, value in call["args"].items() if name != "matter_id"}
-        if too_long(given):
-            calls.append(InvalidCall(call_id, tool.name, _TOO_LONG))
-            continue
-        try:
-            calls.append(ValidCall(call_id, tool, tool.args.model_validate(given)))
-        except ValidationError as error:
-            calls.append(InvalidCall(call_id, tool.name, _describe(error)))
-    return calls + [InvalidCall(str(c["id"]), c["name"] or "", _NOT_JSON) for c in message.invalid_tool_calls]
-
-
-def _describe(error: ValidationError) -> str:
-    problems = (
-        f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
-        for e in error.errors(include_url=False, include_input=False)
-    )
-    return ("The arguments do not fit the tool's schema: " + "; ".join(problems))[:_MAX_PROBLEM_CHARS]
 
 
 def _told_before(messages: Sequence[AnyMessage]) -> bool:

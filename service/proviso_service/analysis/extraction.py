@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from proviso_service.analysis.targets import Target, find_targets
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters.identifiers import uuid_of, uuids_of
-from proviso_service.matters.model import SearchHit, SearchQuery, StoredChunk
+from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, StoredChunk
 from proviso_service.matters.ports import MatterStore
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.models.ports import AnswerExtractor, AnswerSpan, Passage
@@ -66,13 +66,15 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class ExtractOutcome:
     """`answer` is None where nothing is sure enough; `alternatives` are other answers, best first. `failed` are the
-    documents that could not be read, each with its error."""
+    documents that could not be read, each with its error. `rerank_failed`: passages were chosen without the reranker,
+    because it failed."""
 
     query: ExtractQuery
     model: str
     answer: Answer | None
     alternatives: tuple[Answer, ...]
     failed: tuple[Target, ...]
+    rerank_failed: bool = False
 
 
 class Extraction:
@@ -105,7 +107,8 @@ class Extraction:
     async def _extract(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
     ) -> ExtractOutcome:
-        hits = await self._passages(tenant, matter_id, query, targets)
+        search = await self._passages(tenant, matter_id, query, targets)
+        hits = search.hits if search else ()
         passages = [Passage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
         found = await self._extractor.extract(query.question, passages) if passages else ()
         answers = _answers(hits, found)
@@ -118,15 +121,16 @@ class Extraction:
             answer=answers[0] if is_found else None,
             alternatives=tuple(others[: query.max_alternatives]),
             failed=tuple(target for target in targets if target.error),
+            rerank_failed=search is not None and search.rerank_failed,
         )
 
     async def _passages(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
-    ) -> Sequence[SearchHit]:
+    ) -> SearchOutcome | None:
         """Whatever is nearest, however far: whether it answers is for the extractor to say."""
         readable = [target.document_id for target in targets if not target.error]
         if not readable:
-            return ()
+            return None
         search = SearchQuery(
             matter_id=matter_id,
             query=query.question,
@@ -134,7 +138,7 @@ class Extraction:
             threshold=0,
             document_ids=readable if query.document_ids else (),
         )
-        return (await self._retriever.search(tenant, search)).hits
+        return await self._retriever.search(tenant, search)
 
 
 def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[Answer]:

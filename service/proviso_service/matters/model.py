@@ -261,5 +261,6 @@ class SearchOutcome:
     hits: tuple[SearchHit, ...]
     documents_matching: tuple[DocumentHits, ...] = ()
     reranked: bool = False
+    rerank_failed: bool = False
     documents_available: tuple[str, ...] = field(default=())
     documents_processing: tuple[str, ...] = field(default=())

@@ -205,7 +205,8 @@ class MatterStore(Protocol):
         ...
 
     async def index_version(self, tenant: str, matter_id: str) -> int:
-        """Grows whenever the set of READY documents changes; part of every cache key. Raises MatterNotFound."""
+        """Grows whenever the set of READY documents changes, or one has FAILED; part of every cache key. Raises
+        MatterNotFound."""
         ...
 
 

@@ -83,7 +83,10 @@ class Retriever:
         best = best_of(ranked if reordered is None else reordered, query)
         hits = [await self._hit(place.tenant, one, query, snippets) for one in best]
         if hits:
-            return SearchOutcome(query, tuple(hits), tuple(matching), reranked=reordered is not None)
+            failed = reordered is None and self._reranker is not None and not parsed.is_reference
+            return SearchOutcome(
+                query, tuple(hits), tuple(matching), reranked=reordered is not None, rerank_failed=failed
+            )
         available, processing = await self._filenames(place)
         return SearchOutcome(query, (), tuple(matching), documents_available=available, documents_processing=processing)
 

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -72,6 +72,16 @@ class ToolResult(Protocol):
     def render(self, number: Number, max_chars: int) -> Rendered:
         """The result as text of at most `max_chars` code points (a little more only where not even the frame fits):
         JSON, but for `retriever`."""
+        ...
+
+
+@runtime_checkable
+class MaybePartial(Protocol):
+    """A result of which a part may be missing. Such a one is not kept for later."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether something failed, or could not be looked at yet."""
         ...
 
 

@@ -55,6 +55,10 @@ class ExtractResult:
         """Also where nothing is sure enough: there are passages to read."""
         return bool(self.outcome.answer or self.outcome.alternatives)
 
+    @property
+    def partial(self) -> bool:
+        return bool(self.outcome.failed) or self.outcome.rerank_failed
+
     def data(self) -> dict[str, Any]:
         answer, outcome = self.outcome.answer, self.outcome
         return {

@@ -51,6 +51,10 @@ class SearchResult:
     def found(self) -> bool:
         return bool(self.outcome.hits)
 
+    @property
+    def partial(self) -> bool:
+        return self.outcome.rerank_failed
+
     def data(self) -> dict[str, Any]:
         outcome = self.outcome
         return {

@@ -100,17 +100,36 @@ class ApprovalRequired:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCallUsage:
+    """One model call, each try on its own. `cached_input_tokens` are those of `input_tokens` that the provider had in a
+    cache of its own. `from_cache`: the reply came from the response cache, no model was called. `failed`: also when the
+    turn was cut short meanwhile."""
+
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    duration_s: float = 0.0
+    from_cache: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens over all model calls of a turn; `model_calls` counts retries too."""
+    """Tokens over all model calls of a turn; `model_calls` counts retries too, but no replies from the response cache.
+    `calls` are the single ones in their order, those replies among them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     model_calls: int = 0
+    cached_input_tokens: int = 0
+    calls: tuple[ModelCallUsage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The end of a turn; `cycles` is AgentState.turns. `retry_after_s` is None when unknown."""
+    """The end of a turn; `cycles` is AgentState.turns. `from_cache`: the answer is a reply from the response cache.
+    `retry_after_s` is None when unknown, and so is `duration_s`, the time of the whole turn."""
 
     exit_reason: ExitReason
     retryable: Retryable
@@ -125,6 +144,7 @@ class FinalState:
     from_cache: bool = False
     retry_after_s: float | None = None
     context_problem: ContextProblem | None = None
+    duration_s: float | None = None
 
 
 Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | ApprovalRequired | FinalState

@@ -164,6 +164,16 @@ async def test_a_document_deleted_meanwhile_does_not_come_back(matters: SqlMatte
     assert await matters.all_documents("acme", matter.matter_id) == []
 
 
+async def test_the_index_version_grows_when_a_document_fails_once(matters: SqlMatterStore, matter: Matter) -> None:
+    document, _ = await matters.add_document(a_document(matter))
+    await matters.set_status(document, DocumentStatus.PROCESSING)
+    versions = [await matters.index_version("acme", matter.matter_id)]
+    for _ in range(2):
+        await matters.set_status(document, DocumentStatus.FAILED, "It has no text.")
+        versions.append(await matters.index_version("acme", matter.matter_id))
+    assert versions[1] == versions[2] == versions[0] + 1
+
+
 async def test_the_index_version_grows_when_the_set_of_ready_documents_changes(
     matters: SqlMatterStore, matter: Matter
 ) -> None:

@@ -28,7 +28,7 @@ from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
-from proviso_service.turns.events import Citation, ContextProblem, FinalState, Usage
+from proviso_service.turns.events import Citation, ContextProblem, FinalState, ModelCallUsage, Usage
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
 from tests.support.stored import Clock, an_outcome
@@ -57,12 +57,13 @@ FULL = FinalState(
     ),
     request_context=CONTEXT,
     citations=(Citation(1, 0, 5, "d", "lease.pdf", 100, 120, 3, "Rent", "“due on the 1st”"),),
-    usage=Usage(100, 20, 3),
+    usage=Usage(100, 20, 3, 60, (ModelCallUsage("m", 100, 20, 60, 0.1 + 0.2, failed=True),)),
     cycles=2,
     tool_calls=1,
     from_cache=True,
     retry_after_s=1.5,
     context_problem=ContextProblem.DOCUMENT_PROCESSING,
+    duration_s=2.5,
 )
 
 

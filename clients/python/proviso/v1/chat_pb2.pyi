@@ -305,17 +305,39 @@ class Heartbeat(_message.Message):
     def __init__(self) -> None: ...
 
 class Usage(_message.Message):
-    __slots__ = ("input_tokens", "output_tokens", "model_calls")
+    __slots__ = ("input_tokens", "output_tokens", "model_calls", "cached_input_tokens", "calls")
     INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MODEL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
     input_tokens: int
     output_tokens: int
     model_calls: int
-    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., model_calls: _Optional[int] = ...) -> None: ...
+    cached_input_tokens: int
+    calls: _containers.RepeatedCompositeFieldContainer[ModelCallUsage]
+    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., model_calls: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., calls: _Optional[_Iterable[_Union[ModelCallUsage, _Mapping]]] = ...) -> None: ...
+
+class ModelCallUsage(_message.Message):
+    __slots__ = ("model", "input_tokens", "output_tokens", "cached_input_tokens", "duration", "from_cache", "failed")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cached_input_tokens: int
+    duration: _duration_pb2.Duration
+    from_cache: bool
+    failed: bool
+    def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., failed: _Optional[bool] = ...) -> None: ...
 
 class FinalState(_message.Message):
-    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated")
+    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -330,6 +352,7 @@ class FinalState(_message.Message):
     FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_PROBLEM_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
     exit_reason: ExitReason
     retryable: Retryable
     retry_after: _duration_pb2.Duration
@@ -344,7 +367,8 @@ class FinalState(_message.Message):
     from_cache: bool
     context_problem: ContextProblem
     truncated: bool
-    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    duration: _duration_pb2.Duration
+    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
     __slots__ = ("turn_id", "final_state")

@@ -21,6 +21,7 @@ from proviso_service.turns.events import (
     FinalState,
     Heartbeat,
     LoggedEvent,
+    ModelCallUsage,
     TextDiscarded,
     Token,
     ToolEnd,
@@ -72,6 +73,7 @@ def final_state(state: FinalState) -> pb.FinalState:
         tool_calls=state.tool_calls,
         from_cache=state.from_cache,
         context_problem=CONTEXT_PROBLEMS[state.context_problem] if state.context_problem else None,
+        duration=None if state.duration_s is None else duration(state.duration_s),
     )
     fit(answer, "messages", oldest_first=True)
     return answer
@@ -94,7 +96,25 @@ def citation(value: Citation) -> pb.Citation:
 
 
 def _usage(usage: Usage) -> pb.Usage:
-    return pb.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, model_calls=usage.model_calls)
+    return pb.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        model_calls=usage.model_calls,
+        cached_input_tokens=usage.cached_input_tokens,
+        calls=[_model_call(call) for call in usage.calls],
+    )
+
+
+def _model_call(call: ModelCallUsage) -> pb.ModelCallUsage:
+    return pb.ModelCallUsage(
+        model=call.model,
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        cached_input_tokens=call.cached_input_tokens,
+        duration=duration(call.duration_s),
+        from_cache=call.from_cache,
+        failed=call.failed,
+    )
 
 
 def _turn_start(event: TurnStart) -> pb.TurnStart:

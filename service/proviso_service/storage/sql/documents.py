@@ -87,7 +87,8 @@ class DocumentRows(Store):
     ) -> Document:
         before = lock_document(transaction, document)
         row = change_document(transaction, document, status=status, failure_reason=failure_reason)
-        if DocumentStatus.READY in (before.status, status) and before.status != status:
+        noticed = {DocumentStatus.READY, DocumentStatus.FAILED}  # by searches, and by what says which were not read
+        if before.status != status and noticed & {before.status, status}:
             bump_index_version(transaction, document.tenant, document.matter_id)
         return row
 

@@ -1,0 +1,1 @@
+"""Replies of chat models and results of retrieval that are used again."""

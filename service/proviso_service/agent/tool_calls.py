@@ -1,0 +1,60 @@
+"""The tool calls of a model's message, checked against the schemas of the tools."""
+
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage
+from pydantic import ValidationError
+
+from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, too_long
+from proviso_service.tools.base import Tool, ToolArgs
+from proviso_service.tools.registry import ToolRegistry
+
+_NOT_JSON = "The arguments are not valid JSON."
+_TOO_LONG = f"The arguments are too long: more than {MAX_ARGUMENT_CHARS} characters of JSON."
+_MAX_PROBLEM_CHARS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ValidCall:
+    call_id: str
+    tool: Tool
+    args: ToolArgs
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidCall:
+    """`problem` tells the model precisely what is wrong."""
+
+    call_id: str
+    name: str
+    problem: str
+
+
+def read_calls(message: AIMessage, tools: ToolRegistry) -> list[ValidCall | InvalidCall]:
+    """The calls of a message in order, checked against the schemas of the tools."""
+    calls: list[ValidCall | InvalidCall] = []
+    for call in message.tool_calls:
+        call_id = str(call["id"])
+        tool = tools.get(call["name"])
+        if tool is None:
+            known = ", ".join(tools.names)
+            calls.append(InvalidCall(call_id, call["name"], f"There is no such tool. The tools are: {known}."))
+            continue
+        # The matter comes from the turn and from nowhere else; one that the model sends is ignored.
+        given = {name: value for name, value in call["args"].items() if name != "matter_id"}
+        if too_long(given):
+            calls.append(InvalidCall(call_id, tool.name, _TOO_LONG))
+            continue
+        try:
+            calls.append(ValidCall(call_id, tool, tool.args.model_validate(given)))
+        except ValidationError as error:
+            calls.append(InvalidCall(call_id, tool.name, _describe(error)))
+    return calls + [InvalidCall(str(c["id"]), c["name"] or "", _NOT_JSON) for c in message.invalid_tool_calls]
+
+
+def _describe(error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
+        for e in error.errors(include_url=False, include_input=False)
+    )
+    return ("The arguments do not fit the tool's schema: " + "; ".join(problems))[:_MAX_PROBLEM_CHARS]

@@ -1,0 +1,1 @@
+"""Caches, behind the port of the agent."""

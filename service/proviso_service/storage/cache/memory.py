@@ -1,0 +1,96 @@
+"""A cache in the memory of this process."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from proviso_service.agent.caching.ports import CacheKey, CacheScope
+
+V = TypeVar("V")
+
+ENTRY_BYTES = 1_000
+"""What an entry takes beside its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[V]):
+    value: V
+    size_bytes: int
+    expires_s: float
+
+
+class MemoryCache(Generic[V]):
+    """Bounded by `max_entries` and by `max_bytes`; what was used longest ago goes first, and everything goes `ttl_s`
+    after it was put."""
+
+    def __init__(
+        self, max_entries: int, max_bytes: int, ttl_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._by_use: OrderedDict[CacheKey, _Entry[V]] = OrderedDict()
+        self._by_age: dict[CacheKey, float] = {}
+        self._of_matter: dict[tuple[str, str], set[CacheKey]] = {}
+        self._held_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._by_use)
+
+    @property
+    def held_bytes(self) -> int:
+        """An estimate."""
+        return self._held_bytes
+
+    async def get(self, key: CacheKey) -> V | None:
+        self._drop_expired()
+        entry = self._by_use.get(key)
+        if entry is None:
+            return None
+        self._by_use.move_to_end(key)
+        return entry.value
+
+    async def put(self, key: CacheKey, value: V, size_bytes: int) -> None:
+        """A value that is too large for the whole cache is not kept."""
+        self._drop_expired()
+        self._drop(key)
+        entry = _Entry(value, size_bytes + ENTRY_BYTES, self._clock() + self._ttl_s)
+        if entry.size_bytes > self._max_bytes:
+            return
+        self._by_use[key] = entry
+        self._by_age[key] = entry.expires_s
+        self._of_matter.setdefault(_matter(key.scope), set()).add(key)
+        self._held_bytes += entry.size_bytes
+        while len(self._by_use) > self._max_entries or self._held_bytes > self._max_bytes:
+            self._drop(next(iter(self._by_use)))
+
+    async def forget_other_versions(self, scope: CacheScope) -> None:
+        self._drop_expired()
+        for key in [key for key in self._of_matter.get(_matter(scope), ()) if key.scope != scope]:
+            self._drop(key)
+
+    def _drop_expired(self) -> None:
+        now = self._clock()
+        while self._by_age:
+            oldest, expires_s = next(iter(self._by_age.items()))
+            if expires_s > now:
+                return
+            self._drop(oldest)
+
+    def _drop(self, key: CacheKey) -> None:
+        entry = self._by_use.pop(key, None)
+        if entry is None:
+            return
+        del self._by_age[key]
+        self._held_bytes -= entry.size_bytes
+        of_matter = self._of_matter[_matter(key.scope)]
+        of_matter.remove(key)
+        if not of_matter:
+            del self._of_matter[_matter(key.scope)]
+
+
+def _matter(scope: CacheScope) -> tuple[str, str]:
+    return scope.tenant, scope.matter_id

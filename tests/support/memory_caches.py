@@ -1,0 +1,24 @@
+"""The caches of an agent of one test."""
+
+import time
+from collections.abc import Callable
+
+from proviso_service.agent.caching.kept_reply import KeptReply
+from proviso_service.agent.caching.shared_cache import SharedCache
+from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.storage.cache.memory import MemoryCache
+from proviso_service.tools.base import ToolResult
+
+
+def memory_caches(
+    clock: Callable[[], float] = time.monotonic,
+    setup: str = "",
+    replies: MemoryCache[KeptReply] | None = None,
+    results: MemoryCache[ToolResult] | None = None,
+) -> Caches:
+    """With room for everything, for an hour of `clock`; or around what is given."""
+    return Caches(
+        SharedCache(replies or MemoryCache(1_000, 100_000_000, 3_600, clock), lambda reply: reply.size_bytes),
+        SharedCache(results or MemoryCache(1_000, 100_000_000, 3_600, clock), lambda _: 100),
+        setup,
+    )
