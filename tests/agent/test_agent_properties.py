@@ -14,6 +14,7 @@ from proviso_service.turns.events import Event, TextDiscarded, Token, ToolEnd, T
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from proviso_service.turns.ports import TurnOptions, TurnOutcome
 from tests.support.agent_world import PASSAGE, AgentWorld, Lookup, agent_world
+from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, text
 
 VALID = Call("lookup", '{"query": "law"}')
@@ -141,6 +142,31 @@ async def _run_to_the_end(
     assert [m.content for m in outcome.new_messages[:1]] in ([], ["Which law?"])
     assert_reason_fits_script(outcome, options, world)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(scripts, outcomes, limits)
+def test_a_question_asked_again_ends_once_too_and_what_was_answered_is_answered_alike(
+    script: list[Step], results: list[Sequence[Passage] | Exception], options: TurnOptions
+) -> None:
+    asyncio.run(_ask_twice(script, results, options))
+
+
+async def _ask_twice(script: list[Step], results: list[Sequence[Passage] | Exception], options: TurnOptions) -> None:
+    world = agent_world(*script, *ENDING, tools=[Lookup(*results)], caches=memory_caches())
+    calls_before = 0
+    for _ in range(2):
+        final = (await world.run("Which law?", options=options)).final_state
+        assert_events_are_sound(world, final.tool_calls)
+        assert final.usage.model_calls == len(world.model.payloads) - calls_before
+        calls_before = len(world.model.payloads)
+        assert final.cycles <= len(final.usage.calls)
+        answered = final.exit_reason in (ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED)
+        assert not final.from_cache or answered
+        assert standing(world.events) in ("", final.message)
+        if answered:
+            assert standing(world.events) == ("" if final.from_cache else final.message)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 @settings(max_examples=40, deadline=None)

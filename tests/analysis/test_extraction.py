@@ -218,11 +218,12 @@ async def test_spans_that_cannot_be_are_a_fault_and_no_answer(world: ExtractionW
 
 
 class RerankedRetriever(Retriever):
-    """A search whose results a reranker has scored."""
+    """A search whose results a reranker has scored; it has failed for other questions than QUESTION."""
 
     async def search(self, tenant: str, query: SearchQuery) -> SearchOutcome:
         found = await super().search(tenant, query)
-        return replace(found, hits=tuple(replace(hit, rerank_score=0.875) for hit in found.hits))
+        hits = tuple(replace(hit, rerank_score=0.875) for hit in found.hits)
+        return replace(found, hits=hits, rerank_failed=query.query != QUESTION)
 
 
 async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> None:
@@ -233,3 +234,15 @@ async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> Non
     answer = (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, QUESTION))).answer
     assert answer is not None
     assert [citation.relevance for citation in answer.citations] == [0.875]
+
+
+async def test_an_answer_says_that_the_reranker_failed(world: ExtractionWorld) -> None:
+    await world.world.ingest(world.matter, {"lease.md": LEASE})
+    inner = world.world
+    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder, inner.settings)
+    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionSettings())
+    failed = [
+        (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, question))).rerank_failed
+        for question in (QUESTION, QUESTION.upper())
+    ]
+    assert failed == [False, True]

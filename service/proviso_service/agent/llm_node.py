@@ -52,7 +52,7 @@ class LlmNode:
                 scope.memory.context_tokens = given.input_tokens
             reply = given.message
             update = _judge(state, scope, reply, from_cache=visit.found is not None)
-            if visit.found is None and _is_worth_keeping(scope, reply, update):
+            if visit.wanted and _is_worth_keeping(scope, reply, update):
                 visit.keep(given.copy())
         return {"messages": [reply], "turns": turns} | update
 

@@ -271,7 +271,7 @@ class AgentExecution:
         ]
 
     def _announce(
-        self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0, payload_sha256: str = ""
+        self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0, sha256: str = ""
     ) -> None:
         """Builds the request context and emits the turn's first event. Without `messages` the model is not called."""
         tools = self._progress.tools
@@ -283,7 +283,7 @@ class AgentExecution:
             self._progress.images.notes if messages else [MODEL_NOT_CALLED] * len(self._request.image_urls),
             characters,
             self._limits.max_context_chars,
-            payload_sha256,
+            sha256,
         )
         self._emit(TurnStart(self._progress.request_context, self._request.session_id, model.name))
 

@@ -121,7 +121,7 @@ class ToolsNode:
             if visit.found is not None:
                 return visit.found, True
             result = await self._run_tool(call, scope)
-            if result.found and not (isinstance(result, MaybePartial) and result.partial):
+            if visit.wanted and result.found and not (isinstance(result, MaybePartial) and result.partial):
                 visit.keep(result)
         return result, False
 

@@ -374,6 +374,22 @@ async def test_a_question_with_ids_that_a_provider_counts_anew_keeps_its_calls_a
     assert len(ids) == len(set(ids)) == final.tool_calls == 2
 
 
+async def test_what_becomes_of_a_reply_in_its_turn_does_not_change_what_is_kept() -> None:
+    world = cached_world(*CONVERSATION)
+    await world.run(QUESTION)
+    world.model.payloads[1][-2].tool_calls[0]["args"]["query"] = "changed"  # type: ignore[attr-defined]
+    final = (await world.run(QUESTION)).final_state
+    assert (final.from_cache, final.message) == (True, GROUNDED)
+
+
+async def test_a_turn_whose_end_could_not_be_stored_did_not_end_with_the_cached_answer() -> None:
+    world = cached_world(text("Good day."))
+    await world.run(QUESTION)
+    execution = world.agent.start(CALLER, "turn-2", _request(), world.events.append)
+    assert (await execution.run()).final_state.from_cache
+    assert not execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE).final_state.from_cache
+
+
 async def test_the_time_of_a_turn_is_told() -> None:
     final = (await cached_world(text("Good day.")).run(QUESTION)).final_state
     assert final.duration_s is not None

@@ -114,6 +114,7 @@ async def test_a_waiter_that_is_cancelled_harms_nobody() -> None:
     cache, maker = shared_cache(), Maker()
     tasks = [asyncio.create_task(use(cache, maker)) for _ in range(4)]
     await settle()
+    assert cache.in_progress == 1
     tasks[1].cancel()
     tasks[2].cancel()
     maker.go.set()
@@ -174,5 +175,6 @@ async def _queue_up(fates: list[Fate], impatient: set[int]) -> None:
     assert cache.misses == len(made_by)
     assert cache.hits == len(patient) - len(made_by)
     # Nobody is left in the way of the next one.
+    assert cache.in_progress == 0
     async with asyncio.timeout(1), cache.visit(KEY) as visit:
         assert visit.found == (None if keeper is None else str(keeper))

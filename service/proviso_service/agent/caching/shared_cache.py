@@ -12,13 +12,14 @@ V = TypeVar("V")
 
 
 class Visit(Generic[V]):
-    """One use of a cache: `found` is what it held. Where that is None, the visitor makes the value itself and may have
-    it kept."""
+    """One use of a cache: `found` is what it held. Where that is None, the visitor makes the value itself, and may have
+    it kept if that is `wanted`."""
 
-    __slots__ = ("found", "made")
+    __slots__ = ("found", "made", "wanted")
 
-    def __init__(self, found: V | None = None) -> None:
+    def __init__(self, found: V | None = None, *, wanted: bool = False) -> None:
         self.found = found
+        self.wanted = wanted
         self.made: V | None = None
 
     def keep(self, value: V) -> None:
@@ -44,6 +45,11 @@ class SharedCache(Generic[V]):
         self._size_bytes = size_bytes
         self._queues: dict[CacheKey, _Queue] = {}
 
+    @property
+    def in_progress(self) -> int:
+        """Values that are being made."""
+        return len(self._queues)
+
     @asynccontextmanager
     async def visit(self, key: CacheKey) -> AsyncIterator[Visit[V]]:
         """Waits while another visitor makes the value. Where that one fails, is cancelled or keeps nothing, the next in
@@ -53,11 +59,11 @@ class SharedCache(Generic[V]):
             self.hits += 1
             yield Visit(found)
             return
-        async with self._turn_of(key):
+        async with self._queued(key):
             found = await self._cache.get(key)
             self.hits += found is not None
             self.misses += found is None
-            visit = Visit(found)
+            visit = Visit(found, wanted=found is None)
             yield visit
             if visit.made is not None:
                 await self._cache.put(key, visit.made, self._size_bytes(visit.made))
@@ -67,7 +73,7 @@ class SharedCache(Generic[V]):
         await self._cache.forget_other_versions(scope)
 
     @asynccontextmanager
-    async def _turn_of(self, key: CacheKey) -> AsyncIterator[None]:
+    async def _queued(self, key: CacheKey) -> AsyncIterator[None]:
         queue = self._queues.setdefault(key, _Queue())
         queue.visitors += 1
         try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
-from langchain_core.messages import AnyMessage, message_to_dict
+from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.caching.kept_reply import KeptReply
 from proviso_service.agent.caching.ports import CacheKey, CacheScope
@@ -49,7 +49,7 @@ class TurnCache:
         self, messages: Sequence[AnyMessage], *, with_tools: bool
     ) -> AbstractAsyncContextManager[Visit[KeptReply]]:
         """Of a call with `messages`, which begin with the payload. That is not read again: it may hold images."""
-        later = [message_to_dict(message) for message in messages[self._payload.length :]]
+        later = [(message.type, dict(message)) for message in messages[self._payload.length :]]
         return self._caches.replies.visit(self._key("reply", self._model, self._payload.sha256, with_tools, later))
 
     def result(self, tool: str, args: ToolArgs, scope: ToolScope) -> AbstractAsyncContextManager[Visit[ToolResult]]:

@@ -1,0 +1,30 @@
+"""Results of which a part is missing are not kept for later."""
+
+from dataclasses import replace
+
+import pytest
+
+from proviso_service.analysis.extraction import ExtractOutcome, ExtractQuery
+from proviso_service.analysis.targets import Target
+from proviso_service.matters.model import SearchOutcome, SearchQuery
+from proviso_service.tools.base import MaybePartial
+from proviso_service.tools.isaacus_extract import ExtractResult
+from proviso_service.tools.isaacus_search import SearchResult
+
+SEARCHED = SearchOutcome(SearchQuery("m", "rent"), (), ())
+EXTRACTED = ExtractOutcome(ExtractQuery("m", "When?"), "model", None, (), ())
+
+
+@pytest.mark.parametrize(
+    ("result", "partial"),
+    [
+        (SearchResult(SEARCHED), False),
+        (SearchResult(replace(SEARCHED, rerank_failed=True)), True),
+        (ExtractResult(EXTRACTED), False),
+        (ExtractResult(replace(EXTRACTED, rerank_failed=True)), True),
+        (ExtractResult(replace(EXTRACTED, failed=(Target(0, "d", None, "It is still being processed"),))), True),
+    ],
+)
+def test_a_result_says_whether_a_part_is_missing(result: MaybePartial, partial: bool) -> None:
+    assert isinstance(result, MaybePartial)
+    assert result.partial is partial
