@@ -61,8 +61,8 @@ from proviso_service.tools.isaacus_iql import IsaacusIql
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.tools.rendering import to_json
+from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.turns.service import Turns
 from proviso_service.web.destinations import Destinations
 from proviso_service.web.image_fetcher import WebImageFetcher

@@ -58,7 +58,7 @@ class OneMatter:
     async def get(self, tenant: str, matter_id: str) -> Matter:
         if (tenant, matter_id) != ("local", MATTER_ID):
             raise MatterNotFound(matter_id)
-        return Matter(MATTER_ID, tenant, "Smith v. Jones", NOW, len(self.documents))
+        return Matter(MATTER_ID, tenant, "Smith v. Jones", NOW, len(self.documents), index_version=self.version)
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
         for known in self.documents:
@@ -69,9 +69,6 @@ class OneMatter:
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         return self.documents
 
-    async def index_version(self, tenant: str, matter_id: str) -> int:
-        return self.version
-
 
 @dataclass
 class SomeDocumentation:
@@ -79,8 +76,8 @@ class SomeDocumentation:
 
     tenants: tuple[str, ...] = ()
 
-    async def has_ready_documents(self, tenant: str) -> bool:
-        return tenant in self.tenants
+    async def ready_version(self, tenant: str) -> int:
+        return int(tenant in self.tenants)
 
 
 @dataclass

@@ -29,19 +29,17 @@ class MatterReader(Protocol):
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]: ...
 
-    async def index_version(self, tenant: str, matter_id: str) -> int:
-        """Grows with every change of what tools can find in the matter."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """`context` is checked: its ids exist, its names are the stored ones. `remember`: it is new and sound."""
+    """`context` is checked: its ids exist, its names are the stored ones. `remember`: it is new and sound.
+    `index_version` is the matter's, 0 without one."""
 
     context: MatterContext | None
     problem: ContextProblem | None = None
     sentence: str = ""
     remember: bool = False
+    index_version: int = 0
 
 
 def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
@@ -66,7 +64,8 @@ async def resolve(
     except MatterNotFound:
         return _matter_not_found(context)
     if not context.document_id:
-        return Resolved(MatterContext(matter.matter_id, matter.name), remember=given is not None)
+        here = MatterContext(matter.matter_id, matter.name)
+        return Resolved(here, remember=given is not None, index_version=matter.index_version)
     return await _resolve_document(tenant, matter, context, matters, remember=given is not None)
 
 
@@ -87,7 +86,7 @@ async def _resolve_document(
     if document.status is not DocumentStatus.READY:
         sentence = f'"{document.filename}" is still being processed. Please ask again in a moment.'
         return Resolved(known, ContextProblem.DOCUMENT_PROCESSING, sentence, remember)
-    return Resolved(known, remember=remember)
+    return Resolved(known, remember=remember, index_version=matter.index_version)
 
 
 async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:

@@ -1,5 +1,6 @@
 """Which of the tools a turn offers to the model."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from proviso_service.tools.registry import ToolRegistry
@@ -9,7 +10,17 @@ from proviso_service.tools.retriever import RETRIEVER
 class DocumentationReader(Protocol):
     """What turns need to know of a tenant's documentation."""
 
-    async def has_ready_documents(self, tenant: str) -> bool: ...
+    async def ready_version(self, tenant: str) -> int:
+        """0 where there is nothing to find; grows with every change of what there is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of a turn, and the version of the documentation that one of them looks into; 0 without it."""
+
+    tools: ToolRegistry
+    documentation_version: int
 
 
 class OfferedTools:
@@ -20,9 +31,6 @@ class OfferedTools:
         self._all = tools
         self._others = tools.without(RETRIEVER)
 
-    async def of(self, tenant: str) -> ToolRegistry:
-        return self._all if await self._documentation.has_ready_documents(tenant) else self._others
-
-
-def offers_documentation(tools: ToolRegistry) -> bool:
-    return tools.get(RETRIEVER) is not None
+    async def of(self, tenant: str) -> Offer:
+        version = await self._documentation.ready_version(tenant)
+        return Offer(self._all if version else self._others, version)

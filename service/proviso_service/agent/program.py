@@ -29,7 +29,7 @@ from proviso_service.agent.matter_context import (
     last_known_in,
     resolve,
 )
-from proviso_service.agent.offered_tools import DocumentationReader, OfferedTools, offers_documentation
+from proviso_service.agent.offered_tools import DocumentationReader, Offer, OfferedTools
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.prompts import SYSTEM_PROMPT
 from proviso_service.agent.request_context import MODEL_NOT_CALLED, build_request_context
@@ -41,7 +41,6 @@ from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext, RequestContext, SessionItem
 from proviso_service.context.sessions import SessionStore
-from proviso_service.errors import MatterNotFound
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -91,15 +90,15 @@ class Agent:
 
 @dataclass(slots=True)
 class Progress:
-    """What an execution knows so far; the outcome is made of it at any moment. `tools` are those on offer, none before
-    it is known that the model is called."""
+    """What an execution knows so far; the outcome is made of it at any moment. There is no `offer` of tools before it
+    is known that the model is called."""
 
     text: str = ""
     history: tuple[HistoryMessage, ...] = ()
     request_context: RequestContext | None = None
     resolved: Resolved = Resolved(None)
     images: MessageImages = MessageImages()
-    tools: ToolRegistry = field(default_factory=lambda: ToolRegistry(()))
+    offer: Offer = field(default_factory=lambda: Offer(ToolRegistry(()), 0))
 
 
 class AgentExecution:
@@ -152,8 +151,9 @@ class AgentExecution:
             return self._say(model, progress.resolved.sentence, progress.resolved.problem)
         if marker_only:
             return self._say(model, _acknowledge(progress.resolved.context))
-        progress.tools = await self._agent.tools.of(self._caller.tenant)
-        if progress.resolved.context is None and not self._has_assets() and not offers_documentation(progress.tools):
+        progress.offer = await self._agent.tools.of(self._caller.tenant)
+        is_grounded = progress.resolved.context or self._has_assets() or progress.offer.documentation_version
+        if not is_grounded:
             return self._say(model, ASK_FOR_MATTER, ContextProblem.MATTER_REQUIRED)
         return await self._answer(model)
 
@@ -207,12 +207,8 @@ class AgentExecution:
         caches, context = self._agent.caches, self._progress.resolved.context
         if caches is None or self._request.options.disable_cache:
             return None
-        tenant, matter_id = self._caller.tenant, context.matter_id if context else ""
-        try:
-            versions = (await self._agent.matters.index_version(tenant, matter_id),) if matter_id else ()
-        except MatterNotFound:  # deleted since it was resolved
-            return None
-        scope = CacheScope(tenant, matter_id, versions)
+        versions = (self._progress.resolved.index_version, self._progress.offer.documentation_version)
+        scope = CacheScope(self._caller.tenant, context.matter_id if context else "", versions)
         await caches.forget_other_versions(scope)
         return scope
 
@@ -223,7 +219,7 @@ class AgentExecution:
 
     async def _identify(self, messages: list[AnyMessage]) -> Payload:
         """In a thread where there are images to read."""
-        schemas = self._agent.tools.schemas()
+        schemas = self._progress.offer.tools.schemas()
         if self._progress.images.shown:
             return Payload(await asyncio.to_thread(payload_sha256, messages, schemas), len(messages))
         return Payload(payload_sha256(messages, schemas), len(messages))
@@ -237,7 +233,7 @@ class AgentExecution:
             model=model.model,
             model_name=model.name,
             cache=cache,
-            tools=self._progress.tools,
+            tools=self._progress.offer.tools,
             tool_scope=ToolScope(
                 self._caller,
                 context.matter_id if context else None,
@@ -248,7 +244,6 @@ class AgentExecution:
             text=self._text,
             memory=self._memory,
             deadline=self._deadline,
-            model_name=model.name,
             spans=self._agent.spans,
         )
         start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
@@ -274,7 +269,7 @@ class AgentExecution:
         self, model: NamedChatModel, messages: list[AnyMessage], characters: int = 0, sha256: str = ""
     ) -> None:
         """Builds the request context and emits the turn's first event. Without `messages` the model is not called."""
-        tools = self._progress.tools
+        tools = self._progress.offer.tools
         self._progress.request_context = build_request_context(
             tools.context_items() if messages else (),
             self._progress.resolved.context,

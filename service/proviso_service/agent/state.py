@@ -11,8 +11,8 @@ from langchain_core.messages import AnyMessage
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
 from proviso_service.agent.sources import Sources
-from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.agent.usage import UsageMeter
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.events import Citation, ContextProblem
@@ -79,7 +79,6 @@ class TurnScope:
     text: AnswerText
     memory: TurnMemory
     deadline: float
-    model_name: str = ""
     spans: Spans = NO_SPANS
 
     @property

@@ -14,16 +14,13 @@ class Documentation:
         self._store = store
         self._retriever = retriever
 
-    async def has_ready_documents(self, tenant: str) -> bool:
-        """Whether there is anything to find."""
-        return await self._store.has_ready_documents(tenant, DOCUMENTATION)
-
-    async def index_version(self, tenant: str) -> int:
-        """Grows whenever the set of READY documents changes, as a matter's does; 0 before the first upload."""
+    async def ready_version(self, tenant: str) -> int:
+        """Its Matter.index_version; 0 where there is nothing to find."""
         try:
-            return await self._store.index_version(tenant, DOCUMENTATION)
+            documentation = await self._store.get_matter(tenant, DOCUMENTATION)
         except MatterNotFound:
             return 0
+        return documentation.index_version if documentation.ready_count else 0
 
     async def search(self, tenant: str, query: str, max_results: int) -> SearchOutcome:
         """Passages that are close to the query, best first; none where there is no documentation. Raises

@@ -20,12 +20,15 @@ class DocumentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Matter:
+    """`index_version` grows whenever the set of READY documents changes, or one has FAILED: part of every cache key."""
+
     matter_id: str
     tenant: str
     name: str
     create_time: datetime
     document_count: int = 0
     ready_count: int = 0
+    index_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

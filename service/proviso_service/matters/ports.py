@@ -126,8 +126,6 @@ class MatterStore(Protocol):
         """Every document of a matter in the order of upload."""
         ...
 
-    async def has_ready_documents(self, tenant: str, matter_id: str) -> bool: ...
-
     async def unfinished_documents(self) -> Sequence[Document]:
         """Of all tenants: neither READY nor FAILED, oldest first. None of deleted matters."""
         ...
@@ -202,11 +200,6 @@ class MatterStore(Protocol):
         self, tenant: str, model_id: str, content_sha256: Sequence[str]
     ) -> Mapping[str, Vectors]:
         """Vectors, shape (dimensions,), that were computed before for this tenant, by Chunk.content_sha256."""
-        ...
-
-    async def index_version(self, tenant: str, matter_id: str) -> int:
-        """Grows whenever the set of READY documents changes, or one has FAILED; part of every cache key. Raises
-        MatterNotFound."""
         ...
 
 

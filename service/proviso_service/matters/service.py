@@ -98,10 +98,6 @@ class Matters:
         """Newest first; only those of exactly this name when it is given."""
         return await self._store.list_matters(tenant, page, name)
 
-    async def index_version(self, tenant: str, matter_id: str) -> int:
-        """Grows with every change of what can be found in the matter. Raises MatterNotFound."""
-        return await self._store.index_version(tenant, uuid_of("matter_id", matter_id))
-
     async def delete(self, tenant: str, matter_id: str) -> None:
         """With its documents, which exist for nobody from the first step on; the rest goes on even if the caller goes
         away, and is done later where it fails. Raises MatterNotFound."""

@@ -76,7 +76,6 @@ async def test_a_deleted_matter_exists_for_nobody_before_its_rows_are_gone(
         await matters.set_status(pending, DocumentStatus.PROCESSING)
     for call in (
         matters.get_matter("acme", matter.matter_id),
-        matters.index_version("acme", matter.matter_id),
         matters.add_document(a_document(matter)),
         matters.delete_matter("acme", matter.matter_id),
     ):

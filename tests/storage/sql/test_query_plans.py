@@ -133,7 +133,6 @@ async def test_documents_and_their_contents_are_found_by_index(
     await matters.get_matter("acme", matter.matter_id)
     await matters.list_matters("acme", PageRequest(10))
     await matters.list_documents("acme", matter.matter_id, PageRequest(10))
-    await matters.has_ready_documents("acme", matter.matter_id)
     (stored,) = await matters.chunks("acme", [chunk_id(document.document_id, 0)])
     await matters.neighbours("acme", stored)
     await matters.text("acme", document.document_id, 0, 10)

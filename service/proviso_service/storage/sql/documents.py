@@ -67,11 +67,6 @@ class DocumentRows(Store):
         return [document_of(row) for row in transaction.execute(query)]
 
     @reading
-    def has_ready_documents(self, transaction: Connection, tenant: str, matter_id: str) -> bool:
-        ready = _of_matter(tenant, matter_id).where(documents.c.status == DocumentStatus.READY)
-        return transaction.execute(ready.limit(1)).first() is not None
-
-    @reading
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
         query = (
             select(*_COLUMNS)

@@ -82,16 +82,6 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
             transaction.execute(delete(matters).where(*this))
         return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
 
-    @reading
-    def index_version(self, transaction: Connection, tenant: str, matter_id: str) -> int:
-        """Raises MatterNotFound."""
-        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
-        query = select(matters.c.index_version).where(*this)
-        version: int | None = transaction.execute(query).scalar_one_or_none()
-        if version is None:
-            raise MatterNotFound(matter_id)
-        return version
-
 
 def _new(matter: Matter) -> Insert:
     return insert(matters).values(
@@ -115,6 +105,7 @@ def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
         matters.c.create_time,
         mine.scalar_subquery().label("document_count"),
         ready.scalar_subquery().label("ready_count"),
+        matters.c.index_version,
     ).where(matters.c.tenant == tenant, ~matters.c.deleted)
 
 
@@ -141,4 +132,12 @@ _ONE_MATTER = _of_tenant(bindparam("this_tenant")).where(matters.c.matter_id == 
 
 
 def _matter_of(row: Row[Any]) -> Matter:
-    return Matter(row.matter_id, row.tenant, row.name, row.create_time, row.document_count, row.ready_count)
+    return Matter(
+        row.matter_id,
+        row.tenant,
+        row.name,
+        row.create_time,
+        row.document_count,
+        row.ready_count,
+        row.index_version,
+    )
