@@ -15,6 +15,7 @@ from proviso_service.agent.caching.shared_cache import SharedCache
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.images import ImageLoader
+from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.clause_types import ClauseTypes
@@ -27,6 +28,7 @@ from proviso_service.api.domain import Domain, Limits, no_link
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
+from proviso_service.context.images import ImageFetcher
 from proviso_service.context.model import SessionItem
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
@@ -111,7 +113,7 @@ class Parts:
     vectors: KeptIndex
     blobs: FolderBlobStore
     reader: ProcessReader
-    images: WebImageFetcher
+    images: ImageFetcher
 
 
 class App:
@@ -140,8 +142,9 @@ class App:
         chat_models: ChatModels | None = None,
         classifier: Classifier | None = None,
         extractor: AnswerExtractor | None = None,
+        images: ImageFetcher | None = None,
     ) -> Self:
-        """Returns when the service is SERVING. Models that are given take the place of those that the settings name.
+        """Returns when the service is SERVING. What is given takes the place of what the settings name.
 
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
@@ -158,7 +161,7 @@ class App:
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)
                 caches = _caches(settings, models, stack)
-                domain = _domain(settings, await _open(settings, stack, models), chat, traces, caches)
+                domain = _domain(settings, await _open(settings, stack, models, images), chat, traces, caches)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await chat.warm_up()
@@ -211,7 +214,7 @@ def _spans(traces: "TracerProvider | None") -> Spans:
     return Spans(traces.get_tracer(_TRACER)) if traces else NO_SPANS
 
 
-async def _open(settings: Settings, stack: AsyncExitStack, models: Models) -> Parts:
+async def _open(settings: Settings, stack: AsyncExitStack, models: Models, images: ImageFetcher | None) -> Parts:
     """Opens storage in the data folder, which is ours."""
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
@@ -224,7 +227,7 @@ async def _open(settings: Settings, stack: AsyncExitStack, models: Models) -> Pa
     vectors = kept_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, models, vectors, blobs, reader, _image_fetcher(settings.images, stack))
+    return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(settings.images, stack))
 
 
 def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFetcher:
@@ -343,7 +346,8 @@ def _hosted_models(settings: Settings) -> ChatModels | None:
     if settings.llm == LOCAL_MODEL:
         return None
     hosted = build_chat_model(settings)
-    return ChatModels(NamedChatModel(settings.llm, hosted.model, close=hosted.close))
+    gate = ModelGate(settings.chat_model)
+    return ChatModels(NamedChatModel(settings.llm, hosted.model, gate=gate, close=hosted.close))
 
 
 def _embedded_chat(embedder: Embedder) -> ChatModels:

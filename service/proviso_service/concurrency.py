@@ -1,7 +1,9 @@
 """Work that goes on side by side."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 A = TypeVar("A")
@@ -37,3 +39,36 @@ async def all_of(work: Iterable[Callable[[], Coroutine[Any, Any, None]]], at_onc
         for taker in takers:
             taker.cancel()
         await asyncio.wait(takers)
+
+
+@dataclass(slots=True)
+class _Share:
+    places: asyncio.Semaphore
+    users: int = 0
+
+
+class SharedPlaces:
+    """Places for work, of which no holder takes more than a share, so that others find some."""
+
+    def __init__(self, places: int, share: int) -> None:
+        self._places = asyncio.Semaphore(places)
+        self._share = share
+        self._shares: dict[str, _Share] = {}
+
+    @property
+    def holders(self) -> int:
+        """Those who have a place or wait for one; nothing is kept of others."""
+        return len(self._shares)
+
+    @asynccontextmanager
+    async def one(self, holder: str) -> AsyncIterator[None]:
+        """Waits for a place of the holder's, and keeps it."""
+        share = self._shares.setdefault(holder, _Share(asyncio.Semaphore(self._share)))
+        share.users += 1
+        try:
+            async with share.places, self._places:
+                yield
+        finally:
+            share.users -= 1
+            if not share.users:
+                del self._shares[holder]

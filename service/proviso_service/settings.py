@@ -20,6 +20,8 @@ from pydantic_settings import (
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0)]
 
+OPENAI_URL = "https://api.openai.com/v1"
+
 
 def _api_url(value: str) -> str:
     parts = urlsplit(value)
@@ -93,6 +95,7 @@ class ImageSettings(Section):
     max_side_pixels: int = Field(16_384, ge=1, description="Widest and highest image, in pixels.")
     max_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
     at_once: int = Field(32, ge=1, le=256, description="Images loaded at once.")
+    tenant_at_once: int = Field(16, ge=1, le=256, description="Images loaded at once of one tenant's messages.")
 
 
 class DocumentSettings(Section):
@@ -173,9 +176,17 @@ class IsaacusSettings(Section):
     extractor_model: str = Field("kanon-answer-extractor", min_length=1, description="Model of answers.")
 
 
-class GeminiSettings(Section):
-    timeout_s: Seconds = Field(60.0, description="Time limit of a call to Gemini, each try on its own.")
-    silence_s: Seconds = Field(30.0, description="Longest time in which nothing of Gemini's reply may come.")
+class ChatModelSettings(Section):
+    """Calls of a provider's chat model; the embedded one needs none of it."""
+
+    timeout_s: Seconds = Field(60.0, description="Time limit of a call to the chat model, each try on its own.")
+    silence_s: Seconds = Field(30.0, description="Longest time in which nothing of the chat model's reply may come.")
+    calls_at_once: int = Field(64, ge=1, le=4_096, description="Calls to the chat model at once.")
+    wait_s: Seconds = Field(10.0, description="Longest wait of a call for its place among those.")
+    failures_in_a_row: int = Field(
+        10, ge=1, le=1_000, description="Failed calls in a row, for the moment, after which the model is left alone."
+    )
+    pause_s: Seconds = Field(15.0, description="Time for which it is; then one call tries whether it is back.")
 
 
 class CacheSettings(Section):
@@ -215,7 +226,11 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")
     models_dir: Path | None = Field(None, description="Folder of the embedded models; `models` in the data folder.")
-    llm: str = Field("local", description="Chat model: `local` or `google_genai:<model>`.")
+    llm: str = Field(
+        "local",
+        description="Chat model: `local`, `google_genai:<model>`, `openai:<model>`, `anthropic:<model>`, or that of "
+        "any other provider that LangChain's `init_chat_model` knows.",
+    )
     google_api_key: SecretStr | None = Field(
         None, validation_alias="GOOGLE_API_KEY", description="Key for google_genai models."
     )
@@ -223,6 +238,20 @@ class Settings(BaseSettings):
         "https://generativelanguage.googleapis.com",
         validation_alias="GOOGLE_GEMINI_BASE_URL",
         description="Address of Gemini's API.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias="OPENAI_API_KEY", description="Key for openai models; not needed at another address."
+    )
+    openai_base_url: ApiUrl = Field(
+        OPENAI_URL,
+        validation_alias="OPENAI_BASE_URL",
+        description="Address of OpenAI's API, or of another server that speaks it, such as vLLM or Ollama.",
+    )
+    anthropic_api_key: SecretStr | None = Field(
+        None, validation_alias="ANTHROPIC_API_KEY", description="Key for anthropic models."
+    )
+    anthropic_base_url: ApiUrl = Field(
+        "https://api.anthropic.com", validation_alias="ANTHROPIC_BASE_URL", description="Address of Anthropic's API."
     )
     isaacus_api_key: SecretStr | None = Field(
         None, validation_alias="ISAACUS_API_KEY", description="Key for Isaacus's models."
@@ -240,7 +269,7 @@ class Settings(BaseSettings):
     models: ModelSettings = ModelSettings()
     backends: BackendSettings = BackendSettings()
     isaacus: IsaacusSettings = IsaacusSettings()
-    gemini: GeminiSettings = GeminiSettings()
+    chat_model: ChatModelSettings = ChatModelSettings()
     cache: CacheSettings = CacheSettings()
     storage: StorageSettings = StorageSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

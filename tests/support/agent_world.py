@@ -8,6 +8,7 @@ from typing import Any
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.images import ImageLoader
+from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
@@ -166,7 +167,7 @@ class KnownImages:
 
     known: Mapping[str, Image] = field(default_factory=dict)
 
-    async def fetch(self, url: str) -> Image | NoImage:
+    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
         return self.known.get(url, NoImage("its server does not have it"))
 
 
@@ -199,11 +200,12 @@ def agent_world(
     sees_images: bool = False,
     turns: TurnSettings = FAST_TURNS,
     caches: Caches | None = None,
+    gate: ModelGate | None = None,
 ) -> AgentWorld:
     """Without `caches` every model call and retrieval of a script is made, also where one is like another."""
     model = ScriptedChatModel(script=list(script))
     agent = Agent(
-        ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images)),
+        ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images, gate=gate)),
         ToolRegistry([Lookup()] if tools is None else tools),
         sessions or MemorySessions(),
         matters or OneMatter(),

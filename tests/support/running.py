@@ -17,6 +17,7 @@ from proviso.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.app import App
+from proviso_service.context.images import ImageFetcher
 from proviso_service.models.ports import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
 from tests.support.scripted_model import ScriptedChatModel, Step
@@ -158,6 +159,7 @@ async def running_service(
     chat_models: ChatModels | None = None,
     classifier: Classifier | None = None,
     extractor: AnswerExtractor | None = None,
+    fetcher: ImageFetcher | None = None,
     **settings: Any,
 ) -> AsyncIterator[RunningService]:
     """The service on a free port; with the model that plays `script`, where one is given, and with models given."""
@@ -165,7 +167,7 @@ async def running_service(
         chat_models = ChatModels(NamedChatModel("scripted", ScriptedChatModel(script=list(script))))
     server = {"port": 0, "drain_s": 0.5} | settings.pop("server", {})
     chosen = Settings(data_dir=data_dir, models_dir=models_dir, server=server, **settings)
-    app = await App.start(chosen, chat_models, classifier, extractor)
+    app = await App.start(chosen, chat_models, classifier, extractor, fetcher)
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{app.port}") as channel:
             yield RunningService(app, channel)

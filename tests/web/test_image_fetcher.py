@@ -27,6 +27,7 @@ from tests.support.web_server import (
 )
 
 HOST = "files.example.org"
+TENANT = "smith"
 UNKNOWN = "its server did not answer as a web server does, or the connection broke"
 DAMAGED = "it is damaged or incomplete"
 SMALL = ImageSettings(max_bytes=4096, max_side_pixels=500, max_pixels=100_000, time_limit_s=20)
@@ -74,7 +75,7 @@ def fetch(server: WebServer, tls: Certificates) -> Fetch:
     ) -> Image | NoImage:
         destinations = Destinations(names or Names(), settings.allowed_hosts, may_connect=loopback_too)
         return await WebImageFetcher(settings, destinations, lambda: tls.client).fetch(
-            f"https://{host}:{server.port}{path}"
+            f"https://{host}:{server.port}{path}", TENANT
         )
 
     return fetch
@@ -117,7 +118,7 @@ async def test_the_certificate_must_be_the_names(server: WebServer, fetch: Fetch
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(server: WebServer) -> None:
     fetcher = WebImageFetcher(SMALL, Destinations(Names(), may_connect=loopback_too))
-    assert await fetcher.fetch(f"https://{HOST}:{server.port}/a.png") == NoImage(UNKNOWN)
+    assert await fetcher.fetch(f"https://{HOST}:{server.port}/a.png", TENANT) == NoImage(UNKNOWN)
 
 
 async def test_a_name_that_changes_its_address_is_not_asked_twice(server: WebServer, fetch: Fetch) -> None:
@@ -143,7 +144,7 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(server: Web
 
     names = Names(["127.0.0.9", "127.0.0.1"])
     fetcher = WebImageFetcher(SMALL, Destinations(names, may_connect=both), lambda: tls.client)
-    assert isinstance(await fetcher.fetch(f"https://{HOST}:{server.port}/a.png"), Image)
+    assert isinstance(await fetcher.fetch(f"https://{HOST}:{server.port}/a.png", TENANT), Image)
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
@@ -233,7 +234,7 @@ async def test_a_slow_name_costs_no_more_than_the_time_limit(tls: Certificates) 
         return []
 
     fetcher = WebImageFetcher(HASTY, Destinations(never), lambda: tls.client)
-    assert await fetcher.fetch(f"https://{HOST}/") == NoImage("it did not arrive within 0.3 seconds")
+    assert await fetcher.fetch(f"https://{HOST}/", TENANT) == NoImage("it did not arrive within 0.3 seconds")
 
 
 async def test_fetches_at_once_are_bounded_and_the_wait_for_a_place_counts_too(tls: Certificates) -> None:
@@ -251,9 +252,43 @@ async def test_fetches_at_once_are_bounded_and_the_wait_for_a_place_counts_too(t
 
     fetcher = WebImageFetcher(HASTY.model_copy(update={"at_once": 2}), Destinations(never), lambda: tls.client)
     async with asyncio.timeout(10):
-        outcomes = await asyncio.gather(*(fetcher.fetch(f"https://{HOST}/") for _ in range(200)))
+        outcomes = await asyncio.gather(*(fetcher.fetch(f"https://{HOST}/", TENANT) for _ in range(200)))
     assert set(outcomes) == {NoImage("it did not arrive within 0.3 seconds")}
     assert (most, running) == (2, 0)
+
+
+async def test_a_tenant_takes_its_share_of_the_places_only(tls: Certificates) -> None:
+    asked: list[str] = []
+
+    async def never(host: str, port: int) -> Sequence[str]:
+        asked.append(host)
+        await asyncio.Event().wait()
+        return []
+
+    few = HASTY.model_copy(update={"at_once": 4, "tenant_at_once": 3})
+    fetcher = WebImageFetcher(few, Destinations(never), lambda: tls.client)
+    greedy = [fetcher.fetch(f"https://a.{HOST}/{n}.png", "greedy") for n in range(50)]
+    async with asyncio.timeout(10):
+        await asyncio.gather(*greedy, fetcher.fetch(f"https://b.{HOST}/", "modest"))
+    assert sorted(asked) == [f"a.{HOST}"] * 3 + [f"b.{HOST}"]
+
+
+@pytest.mark.parametrize("interim", [b"100 Continue", b"103 Early Hints"])
+async def test_interim_answers_without_end_are_given_up_and_keep_nothing_else_waiting(
+    server: WebServer, fetch: Fetch, interim: bytes
+) -> None:
+    server.answers["/a.png"] = endless(b"", (b"HTTP/1.1 " + interim + b"\r\n\r\n") * 1_000)
+    async with asyncio.timeout(5):
+        assert await fetch() == NoImage(UNKNOWN)
+
+
+async def test_an_image_may_come_after_interim_answers(server: WebServer, fetch: Fetch) -> None:
+    server.answers["/a.png"] = raw(
+        b"HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n" * 3
+        + b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(png())
+        + png()
+    )
+    assert await fetch() == Image("image/png", png())
 
 
 @pytest.mark.parametrize(
@@ -302,8 +337,8 @@ async def test_a_server_that_speaks_no_tls_or_is_not_there_is_told_of(tls: Certi
     fetcher = WebImageFetcher(SMALL, Destinations(Names(), may_connect=loopback_too), lambda: tls.client)
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as plain:
         url = f"https://{HOST}:{plain.sockets[0].getsockname()[1]}/a.png"
-        assert await fetcher.fetch(url) == NoImage(UNKNOWN)
-    assert await fetcher.fetch(url) == NoImage(UNKNOWN)
+        assert await fetcher.fetch(url, TENANT) == NoImage(UNKNOWN)
+    assert await fetcher.fetch(url, TENANT) == NoImage(UNKNOWN)
 
 
 async def test_a_cancelled_fetch_hangs_up(server: WebServer, fetch: Fetch) -> None:

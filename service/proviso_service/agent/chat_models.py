@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
 
+from proviso_service.agent.model_gate import ModelGate
+
 USUAL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """What every provider's models that see take."""
 
@@ -12,13 +14,15 @@ USUAL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
     """A chat model under the name that settings and requests use. `takes_image_urls`: it sees no images and says so, so
-    their URLs are passed on as they are; every other model is given the bytes of images of `image_types`. `warm_up`
-    does ahead what the first call would wait for; `close` ends what calls have opened."""
+    their URLs are passed on as they are; every other model is given the bytes of images of `image_types`. Calls go
+    through `gate`, which models of the same provider share; one that calls nothing outside needs none. `warm_up` does
+    ahead what the first call would wait for; `close` ends what calls have opened."""
 
     name: str
     model: BaseChatModel
     takes_image_urls: bool = False
     image_types: frozenset[str] = USUAL_IMAGE_TYPES
+    gate: ModelGate | None = None
     warm_up: Callable[[], Awaitable[None]] | None = None
     close: Callable[[], Awaitable[None]] | None = None
 

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import httpx
 
+from proviso_service.retry_after import retry_after_seconds
+
 _MAX_RETRY_AFTER_S = 24 * 3600.0
 
 
@@ -15,8 +17,25 @@ class FailureKind(StrEnum):
     FINAL = "final"
 
 
+class NotAsked(Exception):
+    """The call was not made: the provider is left alone for a while, or has enough to do. `kind` is that of what led to
+    it; another try within the turn would add to it. `retry_after_s` are the seconds after which it may go better."""
+
+    def __init__(self, message: str, kind: FailureKind, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after_s = retry_after_s
+
+
+def may_retry(error: BaseException) -> bool:
+    """Whether another try within the turn may go better."""
+    return not isinstance(error, NotAsked) and classify(error) is not FailureKind.FINAL
+
+
 def classify(error: BaseException) -> FailureKind:
     """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
+    if isinstance(error, NotAsked):
+        return error.kind
     kinds = (_classify_one(one) for one in _with_causes(error))
     return next((kind for kind in kinds if kind is not FailureKind.FINAL), FailureKind.FINAL)
 
@@ -38,11 +57,9 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
 
 def _asked_wait_s(error: BaseException) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    value = getattr(error, "retry_after_s", None) or headers.get("retry-after")
-    try:
-        seconds = float(value) if value is not None else None
-    except ValueError:
-        return None
+    seconds = getattr(error, "retry_after_s", None)
+    if seconds is None and (header := headers.get("retry-after")) is not None:
+        seconds = retry_after_seconds(header)
     return seconds if seconds is not None and 0 <= seconds <= _MAX_RETRY_AFTER_S else None
 
 

@@ -46,13 +46,13 @@ class ImageLoader:
         self._fetcher = fetcher
         self._max_message_bytes = settings.max_message_bytes
 
-    async def load(self, urls: Sequence[str], model: NamedChatModel) -> MessageImages:
+    async def load(self, urls: Sequence[str], model: NamedChatModel, tenant: str) -> MessageImages:
         """One that cannot be loaded is noted to the model; the others go on. Cancelled, it leaves nothing behind."""
         if model.takes_image_urls:
             parts: list[Part] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
             return MessageImages(tuple(parts), (IMAGE_NOT_SEEN,) * len(urls))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._fetcher.fetch(url)) for url in urls]
+            tasks = [group.create_task(self._fetcher.fetch(url, tenant)) for url in urls]
         shown = self._within_limit([_taken(task.result(), model) for task in tasks])
         return await asyncio.to_thread(_message_images, shown) if shown else MessageImages()
 

@@ -4,7 +4,7 @@ The model's own `_astream` is called, not `astream`: LangChain's callback machin
 way from model to wire, and the spans of model calls are made by the service itself."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from itertools import count
 from typing import Any, cast
 
@@ -49,6 +49,11 @@ class ModelCall:
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
+        gate = self._scope.gate
+        async with gate.call() if gate else nullcontext():
+            return await self._streamed(messages, span)
+
+    async def _streamed(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         text.begin()

@@ -185,22 +185,33 @@ class AgentExecution:
             limit = room + repeated
 
     async def _answer(self, model: NamedChatModel) -> TurnOutcome:
+        if (characters := self._characters(self._payload())) > self._room:
+            return self._too_long(model, characters)
         cache_scope = await self._cache_scope()
-        self._progress.images = await self._agent.images.load(self._request.image_urls, model)
+        self._progress.images = await self._agent.images.load(self._request.image_urls, model, self._caller.tenant)
         messages = self._payload()
-        trimmed = trim_messages(messages, self._limits.max_context_chars)
-        left = self._limits.max_context_chars - trimmed.characters
-        if trimmed.overflowed or left < self._agent.turns.min_tool_result_chars:
-            self._announce(model, [], trimmed.characters)
-            return self._outcome(ExitReason.MAX_CONTEXT_REACHED)
+        # What is said of images that could not be loaded counts, too.
+        if (characters := self._characters(messages)) > self._room:
+            return self._too_long(model, characters)
         payload = await self._identify(messages)
-        self._announce(model, messages, trimmed.characters, payload.sha256)
-        cache = self._turn_cache(cache_scope, model, payload)
-        state = await self._run_graph(model, messages, cache)
+        self._announce(model, messages, characters, payload.sha256)
+        state = await self._run_graph(model, messages, self._turn_cache(cache_scope, model, payload))
         reason = state["exit_reason"]
         if reason is None:
             raise RuntimeError("the graph ended without an exit reason")
         return self._outcome(reason)
+
+    @property
+    def _room(self) -> int:
+        """Characters that the payload may have, so that a tool's result still fits."""
+        return self._limits.max_context_chars - self._agent.turns.min_tool_result_chars
+
+    def _characters(self, messages: list[AnyMessage]) -> int:
+        return trim_messages(messages, self._limits.max_context_chars).characters
+
+    def _too_long(self, model: NamedChatModel, characters: int) -> TurnOutcome:
+        self._announce(model, [], characters)
+        return self._outcome(ExitReason.MAX_CONTEXT_REACHED)
 
     async def _cache_scope(self) -> CacheScope | None:
         """Whose texts the turn keeps, as of now; None where it neither finds nor keeps anything."""
@@ -232,6 +243,7 @@ class AgentExecution:
             emit=self._emit,
             model=model.model,
             model_name=model.name,
+            gate=model.gate,
             cache=cache,
             tools=self._progress.offer.tools,
             tool_scope=ToolScope(

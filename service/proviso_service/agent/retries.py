@@ -12,7 +12,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from proviso_service.agent.failures import FailureKind, classify, retry_after_s
+from proviso_service.agent.failures import may_retry, retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class RetryPolicy:
         return AsyncRetrying(
             stop=stop_after_attempt(self.retries + 1) | stop_before_delay(time_left_s),
             wait=wait_s,
-            retry=retry_if_exception(lambda error: classify(error) is not FailureKind.FINAL),
+            retry=retry_if_exception(may_retry),
             before_sleep=on_retry,
             reraise=True,
         )

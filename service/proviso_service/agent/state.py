@@ -10,6 +10,7 @@ from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
+from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.sources import Sources
 from proviso_service.agent.usage import UsageMeter
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -71,6 +72,7 @@ class TurnScope:
     emit: Emit
     model: BaseChatModel
     model_name: str
+    gate: ModelGate | None
     cache: TurnCache | NoCache
     tools: ToolRegistry
     tool_scope: ToolScope

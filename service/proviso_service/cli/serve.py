@@ -18,9 +18,7 @@ def serve(
     models_dir: Annotated[
         Path | None, typer.Option(help="Folder of the embedded models [default: models in the data folder].")
     ] = None,
-    llm: Annotated[
-        str | None, typer.Option(help="Chat model: local, or google_genai:<model> [default: local].")
-    ] = None,
+    llm: Annotated[str | None, typer.Option(help="Chat model: local, or <provider>:<model> [default: local].")] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
     ] = False,

@@ -20,6 +20,7 @@ class NoImage:
 
 
 class ImageFetcher(Protocol):
-    async def fetch(self, url: str) -> Image | NoImage:
-        """The image at an https URL. Within a time limit of its own; raises nothing that concerns the URL."""
+    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+        """The image at an https URL, for a message of the tenant's. Within a time limit of its own; raises nothing that
+        concerns the URL."""
         ...

@@ -12,7 +12,7 @@ from proviso_service.security.public_addresses import Address, is_public
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Addresses of a host name and port, best first. Raises OSError where there are none."""
 
-_HTTPS_PORT = 443
+HTTPS_PORT = 443
 _MAX_LABEL = 63
 _MAX_PORT = 65_535
 _NUMBER_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
@@ -55,7 +55,7 @@ class Destinations:
         host = parsed.raw_host.decode("ascii").lower()
         if self._allowed_hosts and host not in self._allowed_hosts:
             raise Refused(NOT_ALLOWED)
-        addresses = _literal(host) or await self._look_up(host, parsed.port or _HTTPS_PORT)
+        addresses = _literal(host) or await self._look_up(host, parsed.port or HTTPS_PORT)
         if not addresses or not all(map(self._may_connect, addresses)):
             raise Refused(NOT_PUBLIC)
         return Destination(parsed, addresses)
@@ -75,7 +75,7 @@ def _parse(url: str | httpx.URL) -> httpx.URL:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
         raise Refused(NOT_HTTPS) from None
-    if parsed.scheme != "https" or not parsed.raw_host or not 0 < (parsed.port or _HTTPS_PORT) <= _MAX_PORT:
+    if parsed.scheme != "https" or not parsed.raw_host or not 0 < (parsed.port or HTTPS_PORT) <= _MAX_PORT:
         raise Refused(NOT_HTTPS)
     if parsed.userinfo:
         raise Refused(HAS_CREDENTIALS)

@@ -9,13 +9,16 @@ import functools
 import ssl
 from collections.abc import Callable, Mapping
 
+import httpcore
 import httpx
 import structlog
 
+from proviso_service.concurrency import SharedPlaces
 from proviso_service.context.images import Image, NoImage
 from proviso_service.security.public_addresses import Address
 from proviso_service.settings import ImageSettings
-from proviso_service.web.destinations import Destination, Destinations, Refused
+from proviso_service.web.bounded_network import BoundedNetwork, HeadTooLong
+from proviso_service.web.destinations import HTTPS_PORT, Destination, Destinations, Refused
 from proviso_service.web.image_checks import check_image
 
 _log = structlog.get_logger(__name__)
@@ -26,9 +29,10 @@ _MAX_PIECES = 20_000
 _PIECES_AT_A_TIME = 100
 """Chunks of a byte each come by the thousand without a pause, in which nothing else would run."""
 
+_BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OK = 200
-_HEADERS: Mapping[str, str] = {
+_HEADERS: Mapping[bytes | str, bytes | str] = {
     "Accept": "image/png, image/jpeg, image/webp, image/gif",
     "Accept-Encoding": "identity",
     "Connection": "close",
@@ -43,7 +47,7 @@ _STATUS_REASONS = {
 
 
 class WebImageFetcher:
-    """An ImageFetcher over httpx. `tls` makes what certificates are verified with, at the first fetch: it takes some
+    """An ImageFetcher over HTTP/1.1. `tls` makes what certificates are verified with, at the first fetch: it takes some
     0.1 s, which a service whose model sees no images never spends."""
 
     def __init__(
@@ -55,25 +59,25 @@ class WebImageFetcher:
         self._settings = settings
         self._destinations = destinations
         self._tls = functools.cache(tls)
-        self._places = asyncio.Semaphore(settings.at_once)
+        self._places = SharedPlaces(settings.at_once, settings.tenant_at_once)
 
-    async def fetch(self, url: str) -> Image | NoImage:
+    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
         """The image at an https URL, checked; the time limit holds for the wait for a place, too."""
         limit_s = self._settings.time_limit_s
         try:
-            async with asyncio.timeout(limit_s), self._places:
+            async with asyncio.timeout(limit_s), self._places.one(tenant):
                 return await self._follow(url)
         except TimeoutError:
             reason = f"it did not arrive within {limit_s:g} seconds"
         except Refused as refused:
             reason = str(refused)
-        except httpx.HTTPError:
+        except (*_BROKEN, HeadTooLong):
             reason = "its server did not answer as a web server does, or the connection broke"
         _log.info("image_not_loaded", reason=reason)
         return NoImage(reason)
 
     async def _follow(self, url: str | httpx.URL) -> Image:
-        """Raises Refused, httpx.HTTPError."""
+        """Raises Refused, HeadTooLong, and what httpcore raises."""
         for _ in range(_MAX_REDIRECTS + 1):
             found = await self._get(await self._destinations.check(url))
             if isinstance(found, Image):
@@ -87,14 +91,15 @@ class WebImageFetcher:
         for address in tried[:-1]:
             try:
                 return await self._get_from(address, destination.url, len(tried))
-            except (httpx.ConnectError, httpx.ConnectTimeout):
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
         return await self._get_from(tried[-1], destination.url, len(tried))
 
     async def _get_from(self, address: Address, url: httpx.URL, tried: int) -> Image | httpx.URL:
-        request = httpx.Request(
+        at = httpcore.URL(scheme="https", host=str(address), port=url.port or HTTPS_PORT, target=url.raw_path)
+        request = httpcore.Request(
             "GET",
-            url.copy_with(host=str(address), fragment=None),
+            at,
             headers={"Host": url.netloc.decode("ascii"), **_HEADERS},
             extensions={
                 # The certificate must be the name's, though the address is connected to.
@@ -102,34 +107,36 @@ class WebImageFetcher:
                 "timeout": {"connect": self._settings.time_limit_s / tried},
             },
         )
-        # A transport for each request: it keeps no cookies, reads no proxies from the environment, follows nothing, and
-        # no connection that was made for one name is used for another at the same address.
+        # A connection for each request: no cookies, nothing read of proxies from the environment, no redirect followed,
+        # and none that was made for one name is used for another at the same address.
+        network = BoundedNetwork()
         tls = await asyncio.to_thread(self._tls)
-        async with httpx.AsyncHTTPTransport(verify=tls, trust_env=False) as transport:
-            response = await transport.handle_async_request(request)
+        async with httpcore.AsyncHTTPConnection(at.origin, tls, network_backend=network) as connection:
+            response = await connection.handle_async_request(request)
+            network.begun()
             try:
                 return await self._read(response, url)
             finally:
                 await response.aclose()
 
-    async def _read(self, response: httpx.Response, url: httpx.URL) -> Image | httpx.URL:
-        if response.status_code in _REDIRECTS and "location" in response.headers:
-            return _next_url(url, response.headers["location"])
-        if response.status_code != _OK:
-            raise Refused(_STATUS_REASONS.get(response.status_code, "its server answered with an error"))
-        if response.headers.get("content-encoding", "identity").lower() != "identity":
+    async def _read(self, response: httpcore.Response, url: httpx.URL) -> Image | httpx.URL:
+        headers = httpx.Headers(response.headers)
+        if response.status in _REDIRECTS and "location" in headers:
+            return _next_url(url, headers["location"])
+        if response.status != _OK:
+            raise Refused(_STATUS_REASONS.get(response.status, "its server answered with an error"))
+        if headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused("its server sent it compressed")
-        content = await self._content(response)
-        return check_image(content, response.headers.get("content-type", ""), self._settings)
+        content = await self._content(response, headers.get("content-length", ""))
+        return check_image(content, headers.get("content-type", ""), self._settings)
 
-    async def _content(self, response: httpx.Response) -> bytes:
+    async def _content(self, response: httpcore.Response, announced: str) -> bytes:
         most = self._settings.max_bytes
-        announced = response.headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced) > most:
             raise _too_large(most)
         content = bytearray()
         pieces = 0
-        async for piece in response.aiter_raw():
+        async for piece in response.aiter_stream():
             content += piece
             pieces += 1
             if len(content) > most:

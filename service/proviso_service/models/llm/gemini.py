@@ -1,8 +1,8 @@
 """Gemini through LangChain's client, with what that client leaves open: replies that are not whole, and silence."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Any, cast
+import math
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
@@ -11,17 +11,19 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import Runnable
 from langchain_google_genai import ChatGoogleGenerativeAI
 
-from proviso_service.models.llm.gemini_failures import GeminiRefusal, told
+from proviso_service.models.llm.gemini_failures import told
+from proviso_service.models.llm.refusals import ProviderRefusal
+from proviso_service.models.llm.replies import StreamedReplies, parts_of
 from proviso_service.telemetry.propagation import trace_headers
 
 _WHOLE = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """A broken tool call leaves an empty reply behind, which the agent asks for once more."""
 
 
-class GeminiChatModel(ChatGoogleGenerativeAI):
+class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
     """Streams replies. Nothing may come for `silence_s` at most, before the reply and between its parts.
 
-    A call is one request, whatever comes of it. It raises GeminiRefusal for an HTTP status other than 200 and for a
+    A call is one request, whatever comes of it. It raises ProviderRefusal for an HTTP status other than 200 and for a
     reply that Gemini blocked or broke off; ConnectionError where the connection failed or the stream ended before its
     reply did; TimeoutError where it took too long."""
 
@@ -42,12 +44,9 @@ class GeminiChatModel(ChatGoogleGenerativeAI):
         kwargs |= {"automatic_continuation": False}
         if headers := trace_headers():
             kwargs |= {"http_options": {"headers": headers}}
-        stream = cast(
-            AsyncGenerator[ChatGenerationChunk, None],
-            super()._astream(messages, stop=stop, run_manager=run_manager, **kwargs),
-        )
+        stream = ChatGoogleGenerativeAI._astream(self, messages, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = ""
-        while (chunk := await self._next(stream)) is not None:
+        async for chunk in parts_of(stream, self.silence_s, self.timeout or math.inf, told):
             feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
             if blocked := feedback.get("block_reason"):
                 finish_reason = f"{blocked.value} in the request"
@@ -56,15 +55,7 @@ class GeminiChatModel(ChatGoogleGenerativeAI):
         if not finish_reason:
             raise ConnectionError("Gemini's stream ended before its reply did")
         if finish_reason not in _WHOLE:
-            raise GeminiRefusal(f"Gemini gave no whole reply: {finish_reason}")
-
-    async def _next(self, stream: AsyncGenerator[ChatGenerationChunk, None]) -> ChatGenerationChunk | None:
-        """The next part of the reply; None at its end."""
-        try:
-            async with asyncio.timeout(self.silence_s):
-                return await anext(stream, None)
-        except Exception as error:
-            raise told(error) from None
+            raise ProviderRefusal(f"Gemini gave no whole reply: {finish_reason}")
 
 
 def _without_unknown_words(schema: Any) -> Any:

@@ -8,6 +8,9 @@ from typing import Any, TypeGuard
 import aiohttp
 from google.genai.errors import APIError, UnknownApiResponseError
 
+from proviso_service.models.llm.refusals import ProviderRefusal
+from proviso_service.retry_after import retry_after_seconds
+
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{1,62}")
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 _HINTS = {
@@ -16,16 +19,6 @@ _HINTS = {
     "PERMISSION_DENIED": "check what the key of GOOGLE_API_KEY may be used for",
     "NOT_FOUND": "check the model's name in PROVISO_LLM",
 }
-
-
-class GeminiRefusal(Exception):
-    """Gemini gave no reply, or none that is whole. `code` is the HTTP status, None where it was 200; `retry_after_s`
-    are the seconds that Google asked to wait. The message is for logs."""
-
-    def __init__(self, message: str, code: int | None = None, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.retry_after_s = retry_after_s
 
 
 def told(error: Exception) -> Exception:
@@ -40,12 +33,12 @@ def told(error: Exception) -> Exception:
     return error if api_error is None else _refusal(api_error)
 
 
-def _refusal(error: APIError) -> GeminiRefusal:
+def _refusal(error: APIError) -> ProviderRefusal:
     details = list(_details(error.details))
     names = [name for name in (error.status, *(d.get("reason") for d in details)) if _is_name(name)]
     hint = next((_HINTS[name] for name in reversed(names) if name in _HINTS), "")
     said = " ".join(["Gemini refused the call:", str(error.code), *names])
-    return GeminiRefusal(f"{said}; {hint}" if hint else said, error.code, _retry_after_s(error, details))
+    return ProviderRefusal(f"{said}; {hint}" if hint else said, error.code, _retry_after_s(error, details))
 
 
 def _is_name(name: object) -> TypeGuard[str]:
@@ -63,8 +56,8 @@ def _details(body: Any) -> Iterator[Mapping[str, Any]]:
 def _retry_after_s(error: APIError, details: list[Mapping[str, Any]]) -> float | None:
     """Of google.rpc.RetryInfo, else of the header."""
     delays = [d.get("retryDelay") for d in details if str(d.get("@type", "")).endswith("google.rpc.RetryInfo")]
-    header = (getattr(error.response, "headers", None) or {}).get("retry-after", "")
-    for said in (*delays, f"{header}s"):
+    for said in delays:
         if isinstance(said, str) and (match := _SECONDS.fullmatch(said)):
             return float(match[1])
-    return None
+    header = (getattr(error.response, "headers", None) or {}).get("retry-after")
+    return retry_after_seconds(header) if isinstance(header, str) else None

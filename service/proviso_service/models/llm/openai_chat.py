@@ -1,0 +1,24 @@
+"""OpenAI's chat models, and those of servers that speak its API, such as vLLM and Ollama."""
+
+from langchain_openai import ChatOpenAI
+from openai import DefaultAsyncHttpxClient
+from pydantic import SecretStr
+
+
+def openai_model(
+    model: str, key: SecretStr, base_url: str, timeout_s: float
+) -> tuple[ChatOpenAI, DefaultAsyncHttpxClient]:
+    """The model, and the connections of its own, which LangChain would else share among models."""
+    connections = DefaultAsyncHttpxClient(timeout=timeout_s)
+    chat = ChatOpenAI(
+        model=model,
+        api_key=key,
+        base_url=base_url,
+        max_retries=0,
+        timeout=timeout_s,
+        stream_usage=True,
+        stream_chunk_timeout=None,
+        use_responses_api=False,  # what other servers do not speak
+        http_async_client=connections,
+    )
+    return chat, connections

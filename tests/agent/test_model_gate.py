@@ -1,0 +1,107 @@
+"""Calls of a provider's model through its gate."""
+
+import asyncio
+
+import pytest
+
+from proviso_service.agent.failures import FailureKind, NotAsked
+from proviso_service.agent.model_gate import ModelGate
+from proviso_service.settings import ChatModelSettings
+from proviso_service.turns.exit_reasons import ExitReason
+from tests.support.agent_world import AgentWorld, agent_world
+from tests.support.scripted_model import Step, text
+
+
+class Refusal(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(str(code))
+        self.code = code
+
+
+def gate(**settings: float) -> ModelGate:
+    return ModelGate(ChatModelSettings.model_validate(settings))
+
+
+def gated(*script: Step, **settings: float) -> AgentWorld:
+    return agent_world(*script, gate=gate(**settings))
+
+
+def fails(code: int) -> Step:
+    return Step(error=Refusal(code))
+
+
+FINE = text("Is it about the agreement?")
+
+
+async def test_a_call_waits_for_its_place_and_no_longer_than_it_may() -> None:
+    crowded = gate(calls_at_once=1, wait_s=0.01)
+    async with crowded.call():
+        with pytest.raises(NotAsked) as refused:
+            async with crowded.call():
+                raise AssertionError("there is one place only")
+        assert refused.value.kind is FailureKind.TRANSIENT
+    async with crowded.call():
+        pass
+
+
+async def test_a_cancelled_call_gives_its_place_back_and_is_no_failure() -> None:
+    crowded = gate(calls_at_once=1, failures_in_a_row=1, wait_s=5)
+    held = asyncio.Event()
+
+    async def hold() -> None:
+        async with crowded.call():
+            held.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.ensure_future(hold())
+    await held.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with crowded.call():
+        pass
+
+
+async def test_nobody_waits_for_a_place_at_a_provider_that_is_left_alone() -> None:
+    closed = gate(calls_at_once=1, failures_in_a_row=1, wait_s=60, pause_s=60)
+    with pytest.raises(ConnectionError):
+        async with closed.call():
+            raise ConnectionError
+    async with asyncio.timeout(5):
+        for _ in range(3):
+            with pytest.raises(NotAsked):
+                async with closed.call():
+                    raise AssertionError("it is left alone")
+
+
+@pytest.mark.parametrize(("code", "reason"), [(429, ExitReason.RATE_LIMITED), (503, ExitReason.LLM_ERROR)])
+async def test_turns_end_at_once_while_the_provider_is_left_alone(code: int, reason: ExitReason) -> None:
+    world = gated(*[fails(code)] * 3, failures_in_a_row=3, pause_s=60)
+    await world.run("Which law?")
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.usage.model_calls, len(world.model.payloads)) == (reason, 0, 3)
+    asked_s = final.retry_after_s
+    assert (asked_s is not None and 0 < asked_s <= 60) if code == 429 else asked_s is None
+
+
+async def test_a_turn_does_not_try_again_what_was_not_asked() -> None:
+    world = gated(*[fails(503)] * 2, failures_in_a_row=2, pause_s=60)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.usage.model_calls) == (ExitReason.LLM_ERROR, 2)
+
+
+async def test_a_refusal_that_is_about_the_call_opens_nothing() -> None:
+    world = gated(fails(400), fails(400), fails(400), FINE, failures_in_a_row=1, pause_s=60)
+    for _ in range(3):
+        await world.run("Which law?")
+    assert (await world.run("Which law?")).final_state.exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_probe_that_is_answered_opens_the_way() -> None:
+    now = 0.0
+    settings = ChatModelSettings(failures_in_a_row=1, pause_s=60)
+    world = agent_world(fails(503), FINE, FINE, gate=ModelGate(settings, lambda: now))
+    await world.run("Which law?")
+    now = 60.0
+    for _ in range(2):
+        assert (await world.run("Which law?")).final_state.exit_reason is ExitReason.COMPLETED
