@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from proviso_service.concurrency import all_of, together
+from proviso_service.concurrency import SharedPlaces, all_of, together
 
 
 async def test_both_go_on_at_the_same_time() -> None:
@@ -95,3 +95,23 @@ async def test_the_first_failure_of_many_is_raised_as_it_is_and_ends_the_others(
     with pytest.raises(KeyError, match="lost"):
         await all_of([wait, fail], at_once=2)
     assert ended == ["waiting"]
+
+
+async def test_a_holder_takes_no_more_than_its_share_and_is_forgotten_afterwards() -> None:
+    places = SharedPlaces(3, share=2)
+    held: list[str] = []
+    release = asyncio.Event()
+
+    async def hold(holder: str) -> None:
+        async with places.one(holder):
+            held.append(holder)
+            await release.wait()
+
+    tasks = [asyncio.ensure_future(hold(holder)) for holder in ("greedy", "greedy", "greedy", "modest", "other")]
+    while len(held) < 3:  # noqa: ASYNC110 - the tasks' own steps come first
+        await asyncio.sleep(0)
+    assert (sorted(held), places.holders) == (["greedy", "greedy", "modest"], 3)
+    tasks[2].cancel()
+    release.set()
+    await asyncio.wait(tasks)
+    assert (sorted(held), places.holders) == (["greedy", "greedy", "modest", "other"], 0)

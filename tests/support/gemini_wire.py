@@ -1,8 +1,9 @@
 """The request that Gemini's generateContent takes, as far as the service uses it; anything else is refused."""
 
+from base64 import b64decode
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasGenerator, Base64Bytes, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -25,9 +26,18 @@ class FunctionResponse(Wire):
     id: str | None = None
 
 
+def _decoded(text: str) -> bytes:
+    """Google's JSON takes both alphabets of base64."""
+    return b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+
+
 class Blob(Wire):
-    mime_type: Literal["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]
-    data: Base64Bytes
+    """Google's JSON takes a field's name in both spellings, and Google's client uses the second one here."""
+
+    mime_type: Literal["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"] = Field(
+        validation_alias=AliasChoices("mimeType", "mime_type")
+    )
+    data: Annotated[bytes, BeforeValidator(_decoded)]
 
 
 class Part(Wire):

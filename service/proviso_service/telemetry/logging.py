@@ -15,13 +15,37 @@ from structlog.typing import EventDict, Processor
 from proviso_service.settings import TelemetrySettings
 
 SECRET_FIELDS = frozenset(
-    {"authorization", "api_key", "google_api_key", "isaacus_api_key", "password", "secret", "credential", "cookie"}
+    {
+        "anthropic_api_key",
+        "api_key",
+        "authorization",
+        "cookie",
+        "credential",
+        "google_api_key",
+        "isaacus_api_key",
+        "openai_api_key",
+        "password",
+        "secret",
+    }
 )
 MASK = "***"
 
-NOISY = ("alembic.runtime.plugins", "grpc", "httpx", "httpcore", "isaacus", "chromadb", "sqlalchemy", "opentelemetry")
-"""Libraries that are heard from warnings on only: below that they log their own set-up, or contents such as statements
-and URLs."""
+NOISY = (
+    "alembic.runtime.plugins",
+    "anthropic",
+    "chromadb",
+    "grpc",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "isaacus",
+    "openai",
+    "opentelemetry",
+    "sqlalchemy",
+)
+"""Libraries that are heard from warnings on only: below that they log their own set-up, or contents such as messages,
+statements and URLs."""
 
 
 def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None) -> None:

@@ -91,8 +91,8 @@ def _type_said(error: BaseException) -> str:
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, Mapping) else None
     for said in (inner, body):
-        if isinstance(said, Mapping) and (kind := said.get("type")) in _STATUS_OF_TYPE:
-            return str(kind)
+        if isinstance(said, Mapping) and isinstance(kind := said.get("type"), str):
+            return kind
     return ""
 
 
