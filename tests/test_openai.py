@@ -1,5 +1,6 @@
 """A server that speaks OpenAI's API behind the whole service: its wire on one side, gRPC on the other."""
 
+import asyncio
 import logging
 import socket
 import time
@@ -192,6 +193,15 @@ async def test_a_server_of_ones_own_needs_no_key(tmp_path: Path, models_dir: Pat
         async with running_service(tmp_path / "data", models_dir, **chosen) as service:
             final = final_of(await service.ask("Hello", await service.create_matter()))
     assert reason_of(final) is ExitReason.COMPLETED
+
+
+async def test_no_connection_outlives_the_service(tmp_path: Path, models_dir: Path) -> None:
+    async with openai_server() as openai:
+        openai.then(FINE)
+        async with running_service(tmp_path / "data", models_dir, **settings(openai.base_url)) as service:
+            await service.ask("Hello", await service.create_matter())
+        async with asyncio.timeout(5):
+            await openai.all_hung_up()
 
 
 async def test_an_outage_is_answered_at_once_until_a_probe_finds_it_over(tmp_path: Path, models_dir: Path) -> None:

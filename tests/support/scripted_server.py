@@ -39,6 +39,11 @@ class ScriptedServer(Generic[Asked]):
         """Replies that nobody has asked for."""
         return len(self._script)
 
+    async def all_hung_up(self) -> None:
+        """Returns when nobody holds a connection any more."""
+        while self._connections:  # noqa: ASYNC110 - there is nothing else to wait for
+            await asyncio.sleep(0)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, request by request."""
         if task := asyncio.current_task():

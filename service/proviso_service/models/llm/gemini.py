@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -46,12 +47,13 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
             kwargs |= {"http_options": {"headers": headers}}
         stream = ChatGoogleGenerativeAI._astream(self, messages, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = ""
-        async for chunk in parts_of(stream, self.silence_s, self.timeout or math.inf, told):
-            feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
-            if blocked := feedback.get("block_reason"):
-                finish_reason = f"{blocked.value} in the request"
-            finish_reason = (chunk.generation_info or {}).get("finish_reason", finish_reason)
-            yield chunk
+        async with aclosing(parts_of(stream, self.silence_s, self.timeout or math.inf, told)) as parts:
+            async for chunk in parts:
+                feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
+                if blocked := feedback.get("block_reason"):
+                    finish_reason = f"{blocked.value} in the request"
+                finish_reason = (chunk.generation_info or {}).get("finish_reason", finish_reason)
+                yield chunk
         if not finish_reason:
             raise ConnectionError("Gemini's stream ended before its reply did")
         if finish_reason not in _WHOLE:

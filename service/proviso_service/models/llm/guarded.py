@@ -2,6 +2,7 @@
 failures."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -70,9 +71,11 @@ class GuardedChatModel(StreamedReplies):
     ) -> AsyncIterator[ChatGenerationChunk]:
         stream = self.inner._astream(messages, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = ""
-        async for part in parts_of(stream, self.silence_s, self.timeout_s, partial(told, self.provider)):
-            finish_reason = _finish_reason(part) or finish_reason
-            yield part
+        parts = parts_of(stream, self.silence_s, self.timeout_s, partial(told, self.provider))
+        async with aclosing(parts):
+            async for part in parts:
+                finish_reason = _finish_reason(part) or finish_reason
+                yield part
         if self.tells_end and not finish_reason:
             raise ConnectionError(f"the stream of {self.provider} ended before its reply did")
         if finish_reason.lower() in _NOT_WHOLE:
