@@ -115,7 +115,7 @@ class ContractWorld:
         message: str = QUESTION,
         mode: Mode = Mode.CHAT,
         matter_id: str | None = None,
-        limits: dict[str, int] | None = None,
+        limits: dict[str, Any] | None = None,
         **fields: Any,
     ) -> EndedTurn:
         """One turn, to its end, without caches. Fails unless the model was called once for each step of the script."""
