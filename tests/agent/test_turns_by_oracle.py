@@ -1,0 +1,125 @@
+"""Whatever a model and its tools do, and whenever somebody cancels: a turn in the turn engine ends once, for the reason
+that the oracle works out from the script, and all that it leaves agrees with that end."""
+
+import asyncio
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proviso_service.context.sessions import MessageRole
+from proviso_service.turns.events import Citation, FinalState, ToolEnd, ToolStart, TurnStart
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from tests.support.agent_world import PASSAGE
+from tests.support.played_turn import DETAIL, HUGE, QUESTION, PlayedTurn, play
+from tests.support.turn_oracle import Expected, Failure, Limits, Lookup, Reply, Words, expected_end
+
+ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
+PASSAGES = {passage.document_id: passage for passage in (PASSAGE, HUGE)}
+ENDING = [Reply(Words.QUESTION)] * 30
+
+lookups = st.lists(st.sampled_from([Lookup.FOUND, Lookup.EMPTY, *Lookup]), min_size=1, max_size=4).map(tuple)
+replies = st.one_of(
+    st.builds(Reply, st.sampled_from(Words)),
+    st.builds(Reply, st.sampled_from([Words.NOTHING, *Words]), lookups),
+    st.builds(Reply, st.sampled_from(Words), failure=st.sampled_from(Failure)),
+)
+scripts = st.lists(replies, max_size=10).map(lambda drawn: [*drawn, *ENDING])
+limits = st.builds(
+    Limits,
+    turns=st.sampled_from([6, 6, 1, 2, 3]),
+    tool_calls=st.integers(0, 3),
+    context_chars=st.sampled_from([12_000, 12_000, 3_000, 1_000]),
+)
+paces = st.integers(0, 2**32).map(Random)
+
+
+@settings(max_examples=180)
+@given(scripts, limits, paces, st.booleans())
+def test_a_turn_ends_once_for_the_reason_that_its_script_gives(
+    script: list[Reply], limits: Limits, pace: Random, same_ids: bool
+) -> None:
+    turn = asyncio.run(play(script, limits, pace, same_ids=same_ids))
+    expected = expectation(turn, script, limits)
+    assert turn.final.exit_reason is expected.reason
+    assert (turn.final.cycles, turn.final.tool_calls) == (expected.cycles, expected.tool_calls)
+    assert turn.final.usage.model_calls == len(turn.model.payloads) == expected.attempts
+    assert len(turn.of_kind(ToolEnd)) == expected.tool_calls
+    assert turn.final.message == (expected.answer or EXIT_SEMANTICS[turn.final.exit_reason].message)
+    assert len(turn.final.citations) == (expected.answer == Words.QUOTED.value)
+    assert_sound(turn)
+
+
+@settings(max_examples=100)
+@given(scripts, limits, paces, st.integers(0, 30))
+def test_a_turn_that_is_cancelled_anywhere_ends_once_and_shows_no_text(
+    script: list[Reply], limits: Limits, pace: Random, cancel_at: int
+) -> None:
+    turn = asyncio.run(play(script, limits, pace, cancel_at=cancel_at))
+    if turn.was_cancelled:
+        assert turn.final.exit_reason is ExitReason.CANCELLED
+    else:
+        assert turn.final.exit_reason is expectation(turn, script, limits).reason
+    assert turn.final.usage.model_calls == len(turn.model.payloads)
+    assert_sound(turn)
+
+
+def expectation(turn: PlayedTurn, script: list[Reply], limits: Limits) -> Expected:
+    """What the script gives, with the lengths of what the tools' results were cut to."""
+    (start,) = turn.of_kind(TurnStart)
+    results = [len(end.output) for end in turn.of_kind(ToolEnd)]
+    return expected_end(script, limits, start.request_context.fill.characters_used, results.__getitem__)
+
+
+def assert_sound(turn: PlayedTurn) -> None:
+    """What holds of every turn."""
+    assert [isinstance(event, FinalState) for event in turn.events].index(True) == len(turn.events) - 1
+    assert turn.final.exit_reason in ExitReason
+    answered = turn.final.exit_reason in ANSWERED
+    semantics = EXIT_SEMANTICS[turn.final.exit_reason]
+    assert (turn.final.retryable, turn.final.display_message) == (semantics.retryable, semantics.display_message)
+    assert turn.standing_text == turn.final.message or (not answered and turn.standing_text == "")
+    assert DETAIL not in str(turn.events)
+    assert_tool_events_are_sound(turn)
+    assert_citations_are_sound(turn)
+    assert_stored_as_told(turn)
+
+
+def assert_tool_events_are_sound(turn: PlayedTurn) -> None:
+    """Calls have ids of their own, and one end after their start, unless the turn was cancelled meanwhile."""
+    started = [event.call_id for event in turn.of_kind(ToolStart)]
+    ended = [event.call_id for event in turn.of_kind(ToolEnd)]
+    assert len(started) == len(set(started)) == turn.final.tool_calls
+    assert len(ended) == len(set(ended))
+    assert set(ended) == set(started) or turn.was_cancelled
+    for event in turn.of_kind(ToolEnd):
+        start = next(e for e in turn.of_kind(ToolStart) if e.call_id == event.call_id)
+        assert turn.events.index(start) < turn.events.index(event)
+
+
+def assert_citations_are_sound(turn: PlayedTurn) -> None:
+    assert (turn.of_kind(Citation) == list(turn.final.citations)) or turn.was_cancelled
+    for citation in turn.final.citations:
+        passage = PASSAGES[citation.document_id]
+        assert passage.text[citation.start - passage.start : citation.end - passage.start] == citation.quote
+        assert turn.final.message[citation.answer_start : citation.answer_end].endswith(f"[{citation.number}]")
+
+
+def assert_stored_as_told(turn: PlayedTurn) -> None:
+    """Once: the final state that readers got, the question, and what was displayed."""
+    (outcome,) = turn.stored
+    assert outcome.final_state == turn.final
+    kept = [(message.role, message.content) for message in outcome.new_messages]
+    asked, shown = (MessageRole.USER, QUESTION), (MessageRole.ERROR, turn.final.message)
+    match turn.final.exit_reason:
+        case ExitReason.MAX_CONTEXT_REACHED:
+            assert kept == []
+        case ExitReason.CANCELLED:
+            assert kept in ([], [asked])  # nothing was read of a message whose turn was cancelled before it began
+        case ExitReason.COMPLETED | ExitReason.MAX_TOOL_CALLS_REACHED:
+            assert kept == [asked, (MessageRole.ASSISTANT, turn.final.message)]
+            assert outcome.new_messages[1].request_context == turn.final.request_context
+        case _:
+            assert kept == [asked, shown]
+    told = [asked, shown] if turn.final.exit_reason is ExitReason.MAX_CONTEXT_REACHED else kept
+    assert [(message.role, message.content) for message in turn.final.messages] == told

@@ -1,0 +1,182 @@
+"""What a turn must come to, worked out from the script that its model and tools play: a second, plain reading of the
+contract that shares nothing with the agent but the texts it is given."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+
+MODEL_ATTEMPTS = 3
+
+
+class Words(Enum):
+    """What the model says, by what there is to check in it."""
+
+    NOTHING = ""
+    BLANK = " \n"
+    QUESTION = "Which one do you mean?"
+    REFUSAL = NOT_ENOUGH_INFORMATION
+    STATEMENT = "Ohio, most likely."
+    FIGURE = "The cap is 5,000."
+    QUOTED = "It is “governed by the laws of Ohio” [1]."
+    INVENTED = "It is “governed by the laws of Texas” [1]."
+    LONG = "word " * 900
+
+
+class Lookup(Enum):
+    """What a tool call comes to."""
+
+    FOUND = auto()
+    HUGE = auto()
+    FLAKY = auto()  # fails for the moment three times, then finds
+    EMPTY = auto()
+    NAMES = auto()  # a tool whose result is no passage
+    REFUSED = auto()  # a problem that the tool explains
+    CRASHED = auto()
+    AWAY = auto()  # fails for the moment for ever
+    UNKNOWN = auto()  # no such tool
+    MISFIT = auto()  # arguments off the schema
+    NO_JSON = auto()
+
+
+class Failure(Enum):
+    """How a model call fails after its words."""
+
+    TRANSIENT = auto()
+    RATE_LIMIT = auto()
+    FINAL = auto()
+
+
+INVALID = frozenset({Lookup.UNKNOWN, Lookup.MISFIT, Lookup.NO_JSON})
+PASSAGES = frozenset({Lookup.FOUND, Lookup.HUGE, Lookup.FLAKY})
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One attempt of a model call."""
+
+    words: Words = Words.NOTHING
+    lookups: tuple[Lookup, ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    turns: int
+    tool_calls: int
+    context_chars: int
+
+
+@dataclass
+class Expected:
+    """How a turn ends. `attempts` counts the replies that were played."""
+
+    reason: ExitReason | None = None
+    cycles: int = 0
+    tool_calls: int = 0
+    attempts: int = 0
+    answer: str = ""
+    executed: list[Lookup] = field(default_factory=list)
+
+
+def expected_end(
+    replies: Sequence[Reply], limits: Limits, first_chars: int, result_chars: Callable[[int], int]
+) -> Expected:
+    """`first_chars` is the length of the conversation at the start, `result_chars` that of the nth tool result."""
+    return _Reading(iter(replies), limits, first_chars, result_chars).end()
+
+
+class _Reading:
+    def __init__(
+        self, replies: Iterator[Reply], limits: Limits, first_chars: int, result_chars: Callable[[int], int]
+    ) -> None:
+        self._replies = replies
+        self._limits = limits
+        self._chars = first_chars
+        self._result_chars = result_chars
+        self._end = Expected()
+        self._answering = False
+        self._was_empty = self._was_reminded = self._was_told = False
+
+    def end(self) -> Expected:
+        while self._end.reason is None:
+            self._cycle()
+        return self._end
+
+    def _cycle(self) -> None:
+        if not self._answering and self._end.cycles >= self._limits.turns:
+            return self._stop(ExitReason.MAX_TURNS_REACHED)
+        if self._chars > self._limits.context_chars:
+            return self._stop(ExitReason.MAX_CONTEXT_REACHED)
+        self._end.cycles += not self._answering
+        reply = self._call()
+        if isinstance(reply, ExitReason):
+            return self._stop(reply)
+        lookups = () if self._answering else reply.lookups
+        return self._use(lookups, reply.words) if lookups else self._judge(reply.words)
+
+    def _stop(self, reason: ExitReason) -> None:
+        self._end.reason = reason
+
+    def _call(self) -> Reply | ExitReason:
+        """The reply of a model call with its retries, or why there is none."""
+        for attempt in range(1, MODEL_ATTEMPTS + 1):
+            reply = next(self._replies)
+            self._end.attempts += 1
+            if reply.failure is None:
+                return reply
+            if reply.failure is Failure.FINAL or attempt == MODEL_ATTEMPTS:
+                break
+        return ExitReason.RATE_LIMITED if reply.failure is Failure.RATE_LIMIT else ExitReason.LLM_ERROR
+
+    def _use(self, lookups: Sequence[Lookup], words: Words) -> None:
+        end = self._end
+        if any(lookup in INVALID for lookup in lookups):
+            if self._was_told:
+                return self._stop(ExitReason.INVALID_TOOL_CALL)
+            self._was_told = True
+        valid = [lookup for lookup in lookups if lookup not in INVALID]
+        executed = valid[: self._limits.tool_calls - end.tool_calls]
+        self._chars += len(words.value)
+        self._chars += sum(self._result_chars(end.tool_calls + n) for n in range(len(executed)))
+        end.tool_calls += len(executed)
+        end.executed += executed
+        self._answering = len(executed) < len(valid)
+        return None
+
+    def _judge(self, words: Words) -> None:
+        if not words.value.strip():
+            if self._was_empty:
+                return self._stop(ExitReason.LLM_GENERATION_FAILURE)
+            self._was_empty = True
+            return None
+        if self._found_nothing():
+            return self._stop(ExitReason.LLM_GENERATION_FAILURE)
+        if not self._is_grounded(words):
+            if self._was_reminded:
+                return self._stop(ExitReason.LLM_GENERATION_FAILURE)
+            self._was_reminded = True
+            self._chars += len(words.value)
+            return None
+        self._end.answer = words.value
+        return self._stop(ExitReason.MAX_TOOL_CALLS_REACHED if self._answering else ExitReason.COMPLETED)
+
+    def _found_nothing(self) -> bool:
+        found = set(self._end.executed)
+        return Lookup.EMPTY in found and not found & PASSAGES
+
+    def _is_grounded(self, words: Words) -> bool:
+        found = set(self._end.executed)
+        has_passages = bool(found & PASSAGES)
+        match words:
+            case Words.QUESTION | Words.REFUSAL:
+                return True
+            case Words.QUOTED:
+                return has_passages
+            case Words.INVENTED:
+                return False
+            case Words.FIGURE:
+                return Lookup.NAMES in found
+            case _:
+                return Lookup.NAMES in found or not has_passages
