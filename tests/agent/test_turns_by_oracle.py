@@ -19,9 +19,11 @@ PASSAGES = {passage.document_id: passage for passage in (PASSAGE, HUGE)}
 ENDING = [Reply(Words.QUESTION)] * 30
 
 lookups = st.lists(st.sampled_from([Lookup.FOUND, Lookup.EMPTY, *Lookup]), min_size=1, max_size=4).map(tuple)
+asking = st.builds(Reply, st.sampled_from([Words.NOTHING, Words.LONG, *Words]), lookups)
 replies = st.one_of(
+    asking,
+    asking,
     st.builds(Reply, st.sampled_from(Words)),
-    st.builds(Reply, st.sampled_from([Words.NOTHING, *Words]), lookups),
     st.builds(Reply, st.sampled_from(Words), failure=st.sampled_from(Failure)),
 )
 scripts = st.lists(replies, max_size=10).map(lambda drawn: [*drawn, *ENDING])
@@ -29,7 +31,8 @@ limits = st.builds(
     Limits,
     turns=st.sampled_from([6, 6, 1, 2, 3]),
     tool_calls=st.integers(0, 3),
-    context_chars=st.sampled_from([12_000, 12_000, 3_000, 1_000]),
+    # A long text and a result or two come close to those between.
+    context_chars=st.sampled_from([12_000, 12_000, 3_000, 1_000]) | st.integers(4_550, 4_750),
 )
 paces = st.integers(0, 2**32).map(Random)
 
