@@ -2,8 +2,10 @@
 
 from functools import cached_property
 
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from langchain_anthropic import ChatAnthropic
+
+from proviso_service.telemetry.propagation import send_trace_context
 
 
 class ClaudeChatModel(ChatAnthropic):
@@ -11,7 +13,9 @@ class ClaudeChatModel(ChatAnthropic):
 
     @cached_property
     def _async_client(self) -> AsyncAnthropic:
-        return AsyncAnthropic(**self._client_params)
+        connections = DefaultAsyncHttpxClient(event_hooks={"request": [send_trace_context]})
+        # The client's own traces could tell contents, and would pass the caller's baggage on.
+        return AsyncAnthropic(**self._client_params, http_client=connections, open_telemetry=False)
 
     async def aclose(self) -> None:
         """Ends what calls have opened."""

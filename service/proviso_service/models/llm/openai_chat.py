@@ -4,12 +4,14 @@ from langchain_openai import ChatOpenAI
 from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
+from proviso_service.telemetry.propagation import send_trace_context
+
 
 def openai_model(
     model: str, key: SecretStr, base_url: str, timeout_s: float
 ) -> tuple[ChatOpenAI, DefaultAsyncHttpxClient]:
     """The model, and the connections of its own, which LangChain would else share among models."""
-    connections = DefaultAsyncHttpxClient(timeout=timeout_s)
+    connections = DefaultAsyncHttpxClient(timeout=timeout_s, event_hooks={"request": [send_trace_context]})
     chat = ChatOpenAI(
         model=model,
         api_key=key,
