@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-_WORDS = ("the", "supplier", "shall", "deliver", "all", "goods", "within", "agreed", "terms", "of", "this", "contract")
+# As the assistant speaks of itself: what states facts without a source is refused.
+_WORDS = ("we", "supply", "all", "the", "goods", "within", "agreed", "terms", "of", "this", "one", "contract")
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ async def test_tool_results_go_back_with_the_signature_of_their_thought(world: G
 
 
 async def test_the_earlier_messages_of_a_session_are_sent(world: GeminiWorld) -> None:
-    world.gemini.then(FINE, says("Again."))
+    world.gemini.then(FINE, says("Hello again."))
     for message in ("Hi", "And now?"):
         await world.service.ask(message, world.matter_id, session_id="gemini-1")
     contents = world.gemini.asked[-1].contents

@@ -75,7 +75,7 @@ async def test_the_event_loop_stays_free_while_documents_are_ingested(service: R
 
 
 async def test_two_hundred_turns_at_once_each_end_once(tmp_path: Path, models_dir: Path) -> None:
-    tokens = ["word "] * 20
+    tokens = ["you "] * 20
     async with running_service(tmp_path / "data", models_dir, *[text(*tokens)] * 200) as service:
         matter_id = await service.create_matter()
         each = chat_pb2.ChatOptions(disable_cache=True)

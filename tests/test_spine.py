@@ -77,7 +77,7 @@ async def test_a_session_remembers_its_matter_and_its_messages(service: RunningS
 
 
 async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models_dir: Path) -> None:
-    tokens = [f"{letter} " for letter in "abcdefghijklmnopqrstuvwxyz"]
+    tokens = [f"{letter} " for letter in "Ibcdefghijklmnopqrstuvwxyz"]
     async with running_service(tmp_path / "data", models_dir, text(*tokens)) as service:
         matter_id = await service.create_matter()
         whole = await service.ask("Hello", matter_id)
@@ -98,7 +98,7 @@ async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models
 
 async def test_a_cut_stream_goes_on_without_loss_or_repetition(tmp_path: Path, models_dir: Path) -> None:
     go_on = asyncio.Event()
-    script = [Step(["one ", "two "], error=ConnectionError()), Step(["one ", "two ", "three"], hold=go_on)]
+    script = [Step(["Hello ", "two "], error=ConnectionError()), Step(["Hello ", "two ", "three"], hold=go_on)]
     async with running_service(tmp_path / "data", models_dir, *script) as service:
         matter_id = await service.create_matter()
         call = service.chat.Chat(chat_request("Hello", matter_id))
@@ -109,7 +109,7 @@ async def test_a_cut_stream_goes_on_without_loss_or_repetition(tmp_path: Path, m
         go_on.set()
         resume = chat_pb2.ResumeChatRequest(turn_id=seen[0].turn_id, after_sequence=seen[-1].sequence)
         seen += [event async for event in service.chat.ResumeChat(resume)]
-        assert final_of(seen).message == text_of(seen) == "one two three"
+        assert final_of(seen).message == text_of(seen) == "Hello two three"
 
 
 async def test_a_repeated_request_id_attaches_to_the_same_turn(tmp_path: Path, models_dir: Path) -> None:

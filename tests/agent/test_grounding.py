@@ -77,9 +77,26 @@ def test_a_quote_from_a_document_summary_grounds_an_answer_without_a_number() ->
     assert (verdict.citations, verdict.grounded) == ((), True)
 
 
-@pytest.mark.parametrize(("answer", "grounded"), [("Good day, how can I help?", True), ("The cap is 5,000.", False)])
-def test_figures_out_of_nowhere_are_not_grounded(answer: str, grounded: bool) -> None:
+@pytest.mark.parametrize(
+    ("answer", "grounded"),
+    [
+        ("Good day, how can I help?", True),
+        (NOT_ENOUGH_INFORMATION, True),
+        ("The cap is 5,000.", False),
+        ("Ohio, most likely.", False),
+        (f"{NOT_ENOUGH_INFORMATION} It is Ohio, though.", False),
+    ],
+)
+def test_statements_out_of_nowhere_are_not_grounded(answer: str, grounded: bool) -> None:
     assert check(answer, Sources(), tools_answered=False).grounded is grounded
+
+
+@pytest.mark.parametrize(("answer", "grounded"), [("The notes are about leave.", True), ("There are 12.", False)])
+@pytest.mark.parametrize("others", [Sources(["A summary of the notes."]), Sources(images=[1])])
+def test_of_a_summary_or_an_image_an_answer_may_speak_in_its_own_words(
+    others: Sources, answer: str, grounded: bool
+) -> None:
+    assert check(answer, others, tools_answered=False).grounded is grounded
 
 
 @pytest.mark.parametrize(

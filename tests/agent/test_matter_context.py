@@ -22,7 +22,7 @@ from tests.support.agent_world import (
 from tests.support.scripted_model import Call, calls, text
 
 OTHER_ID = "00000000-0000-4000-8000-000000000000"
-ANSWER = text("It is a question.")
+ANSWER = text("Is it a question?")
 
 
 async def test_without_a_matter_the_person_is_asked_for_one() -> None:

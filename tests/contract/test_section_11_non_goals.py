@@ -47,7 +47,7 @@ async def test_11_5_a_plausible_answer_without_a_source_is_withdrawn(world: Cont
 
 
 async def test_11_6_nothing_that_the_agent_has_runs_code(world: ContractWorld, mode: Mode) -> None:
-    code = "Which one?\n```python\nraise SystemExit\n```\nIs that what you mean?"
+    code = "Do you mean `raise SystemExit`, or\n`exit(code)`?"
     turn = await world.ask(text(code), mode=mode)
     assert (turn.reason, turn.final.message) == (ExitReason.COMPLETED, code)
     assert turn.of_kind("tool_start") == []

@@ -179,4 +179,4 @@ class _Reading:
             case Words.FIGURE:
                 return Lookup.NAMES in found
             case _:
-                return Lookup.NAMES in found or not has_passages
+                return Lookup.NAMES in found

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from proviso_service.agent.conversational import is_conversational
 from proviso_service.agent.sources import Located, Sources
 from proviso_service.turns.events import Citation
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
@@ -51,10 +52,13 @@ def _cites_an_image(answer: str, sources: Sources) -> bool:
 
 
 def _states_facts(answer: str, sources: Sources) -> bool:
-    """With passages at hand whatever is neither a refusal nor a question; before any were looked for, a figure."""
+    """With passages at hand whatever is no question; with summaries or images, of which an answer may speak in its own
+    words, a figure; with nothing at all, and beside a refusal, whatever is more than talk."""
+    if NOT_ENOUGH_INFORMATION in answer:
+        return not is_conversational(answer.replace(NOT_ENOUGH_INFORMATION, ""))
     if len(sources):
-        return NOT_ENOUGH_INFORMATION not in answer and not answer.rstrip().endswith("?")
-    return bool(_NUMBER.search(answer))
+        return not answer.rstrip().endswith("?")
+    return bool(_NUMBER.search(answer)) or not (sources.has_others or is_conversational(answer))
 
 
 def _citations(answer: str, sources: Sources) -> Iterator[Citation]:

@@ -44,14 +44,16 @@ class ModelCall:
             async for attempt in self._retries.attempts(
                 self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
             ):
-                with attempt, spans.attempt(attempt.retry_state.attempt_number, name), meter.call(name):
+                with attempt, spans.attempt(attempt.retry_state.attempt_number, name):
                     return await self._stream(list(messages), span)
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         gate = self._scope.gate
         async with gate.call() if gate else nullcontext():
-            return await self._streamed(messages, span)
+            # A call that the gate did not let through was none.
+            with self._scope.memory.meter.call(self._scope.model_name):
+                return await self._streamed(messages, span)
 
     async def _streamed(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         memory, text = self._scope.memory, self._scope.text

@@ -92,6 +92,11 @@ class Sources:
     def __len__(self) -> int:
         return len(self._passages)
 
+    @property
+    def has_others(self) -> bool:
+        """Whether there is a source that is no passage: a text without a number, or an image."""
+        return bool(self._unnumbered or self.images)
+
     def passage(self, number: int) -> Passage | None:
         return self._passages[number - 1] if 1 <= number <= len(self._passages) else None
 

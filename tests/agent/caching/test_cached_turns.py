@@ -106,20 +106,24 @@ async def test_the_fill_of_the_context_is_told_in_tokens_also_on_a_hit() -> None
 async def test_with_the_cache_disabled_a_turn_neither_reads_nor_writes() -> None:
     off = TurnOptions(disable_cache=True)
     caches = memory_caches()
-    world = cached_world(text("One."), text("Two."), text("Three."), caches=caches)
+    world = cached_world(text("Hello, one."), text("Hello, two."), text("Hello, three."), caches=caches)
     answers = [(await world.run(QUESTION, options=options)).final_state for options in (off, TurnOptions(), off)]
-    assert [(a.message, a.from_cache) for a in answers] == [("One.", False), ("Two.", False), ("Three.", False)]
+    assert [(a.message, a.from_cache) for a in answers] == [
+        ("Hello, one.", False),
+        ("Hello, two.", False),
+        ("Hello, three.", False),
+    ]
     assert (caches.replies.hits, caches.replies.misses) == (0, 1)
 
 
 async def test_an_entry_ends_with_its_time() -> None:
     now = [0.0]
-    world = cached_world(text("One."), text("Two."), caches=memory_caches(lambda: now[0]))
-    assert (await world.run(QUESTION)).final_state.message == "One."
+    world = cached_world(text("Hello, one."), text("Hello, two."), caches=memory_caches(lambda: now[0]))
+    assert (await world.run(QUESTION)).final_state.message == "Hello, one."
     now[0] = 3_599.0
-    assert (await world.run(QUESTION)).final_state.message == "One."
+    assert (await world.run(QUESTION)).final_state.message == "Hello, one."
     now[0] = 3_600.0
-    assert (await world.run(QUESTION)).final_state.message == "Two."
+    assert (await world.run(QUESTION)).final_state.message == "Hello, two."
 
 
 async def test_a_change_of_the_matters_documents_is_a_miss_and_drops_what_was_kept() -> None:
@@ -136,13 +140,13 @@ async def test_a_change_of_the_matters_documents_is_a_miss_and_drops_what_was_ke
 async def test_the_versions_at_the_start_of_a_turn_count_for_all_of_it() -> None:
     """What changes meanwhile is not taken for what was there before."""
     matter, hold = OneMatter(), asyncio.Event()
-    world = cached_world(Step(["One."], hold_after=hold), text("Two."), matters=matter)
+    world = cached_world(Step(["Hello, one."], hold_after=hold), text("Hello, two."), matters=matter)
     running = asyncio.create_task(world.run(QUESTION))
     await world.model.held.wait()
     matter.version = 2
     hold.set()
     await running
-    assert (await world.run(QUESTION)).final_state.message == "Two."
+    assert (await world.run(QUESTION)).final_state.message == "Hello, two."
 
 
 OTHER_REQUESTS: list[dict[str, Any]] = [
@@ -159,20 +163,20 @@ OTHER_REQUESTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("other", OTHER_REQUESTS, ids=[" ".join(r) + str(i) for i, r in enumerate(OTHER_REQUESTS)])
 async def test_a_request_that_differs_is_a_miss(other: dict[str, Any]) -> None:
-    world = cached_world(text("One."), text("Two."))
+    world = cached_world(text("Hello, one."), text("Hello, two."))
     await world.run(QUESTION)
     final = (await world.run(**({"message": QUESTION} | other))).final_state
-    assert (final.message, final.from_cache) == ("Two.", False)
+    assert (final.message, final.from_cache) == ("Hello, two.", False)
 
 
 async def test_images_count_by_their_bytes() -> None:
     url = "https://example.org/a.png"
     images = KnownImages({url: Image("image/png", b"one")})
-    world = cached_world(text("One."), text("Two."), images=images, sees_images=True)
+    world = cached_world(text("Hello, one."), text("Hello, two."), images=images, sees_images=True)
     await world.run(QUESTION, image_urls=(url,))
-    assert (await world.run(QUESTION, image_urls=(url,))).final_state.message == "One."
+    assert (await world.run(QUESTION, image_urls=(url,))).final_state.message == "Hello, one."
     images.known = {url: Image("image/png", b"two")}
-    assert (await world.run(QUESTION, image_urls=(url,))).final_state.message == "Two."
+    assert (await world.run(QUESTION, image_urls=(url,))).final_state.message == "Hello, two."
 
 
 class OtherLookup(Lookup):
@@ -190,16 +194,16 @@ class WarmerModel(ScriptedChatModel):
 async def test_worlds_that_differ_do_not_answer_for_each_other() -> None:
     """In the schemas of tools, the settings of retrieval, the model or its settings, around the same caches."""
     caches = memory_caches()
-    await cached_world(text("One."), caches=caches).run(QUESTION)
-    schemas = cached_world(text("Two."), caches=caches, tools=[OtherLookup()])
-    setup = cached_world(text("Two."), caches=replace(caches, setup="another embedder"))
-    model, warmer = cached_world(text("Two."), caches=caches), cached_world(caches=caches)
+    await cached_world(text("Hello, one."), caches=caches).run(QUESTION)
+    schemas = cached_world(text("Hello, two."), caches=caches, tools=[OtherLookup()])
+    setup = cached_world(text("Hello, two."), caches=replace(caches, setup="another embedder"))
+    model, warmer = cached_world(text("Hello, two."), caches=caches), cached_world(caches=caches)
     model.agent.models = ChatModels(NamedChatModel("another", model.model, takes_image_urls=True))
-    warm = WarmerModel(script=[text("Two.")])
+    warm = WarmerModel(script=[text("Hello, two.")])
     warmer.agent.models = ChatModels(NamedChatModel("scripted", warm, takes_image_urls=True))
     for world in (schemas, setup, model, warmer):
-        assert (await world.run(QUESTION)).final_state.message == "Two."
-    assert (await cached_world(caches=caches).run(QUESTION)).final_state.message == "One."
+        assert (await world.run(QUESTION)).final_state.message == "Hello, two."
+    assert (await cached_world(caches=caches).run(QUESTION)).final_state.message == "Hello, one."
 
 
 class AnyTenant(OneMatter):
@@ -210,13 +214,13 @@ class AnyTenant(OneMatter):
 
 
 async def test_another_tenant_is_a_miss() -> None:
-    world = cached_world(text("One."), text("Two."), matters=AnyTenant())
+    world = cached_world(text("Hello, one."), text("Hello, two."), matters=AnyTenant())
     request = TurnRequest(QUESTION, matter_context=None, document_context=(DocumentSummary("a.md", "md", "Rent."),))
     answers = []
     for caller in (CALLER, Caller("local", "ben"), Caller("other", "ada")):
         outcome = await world.agent.start(caller, "turn-1", request, world.events.append).run()
         answers.append(outcome.final_state.message)
-    assert answers == ["One.", "One.", "Two."]
+    assert answers == ["Hello, one.", "Hello, one.", "Hello, two."]
 
 
 REFUSED = httpx.HTTPStatusError("no", request=httpx.Request("POST", "http://m/"), response=httpx.Response(400))
