@@ -49,10 +49,10 @@ class ModelCall:
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
-        gate = self._scope.gate
+        gate, meter = self._scope.gate, self._scope.memory.meter
         async with gate.call() if gate else nullcontext():
             # A call that the gate did not let through was none.
-            with self._scope.memory.meter.call(self._scope.model_name):
+            with meter.call(self._scope.model_name):
                 return await self._streamed(messages, span)
 
     async def _streamed(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
