@@ -1,0 +1,31 @@
+"""Memory of the service's process around one turn, by the kernel's account."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_FORGET_THE_PEAK = "5"
+"""What the kernel takes for that in `clear_refs`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """In millions of bytes, beyond what was resident before: at the worst moment, and afterwards."""
+
+    peak_mb: float
+    kept_mb: float
+
+
+class MemoryWatch:
+    """Of a process of this user, from now on."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = Path(f"/proc/{pid}")
+        (self._process / "clear_refs").write_text(_FORGET_THE_PEAK, encoding="ascii")
+        self._before = self._bytes("VmRSS")
+
+    def grown(self) -> Memory:
+        return Memory((self._bytes("VmHWM") - self._before) / 1e6, (self._bytes("VmRSS") - self._before) / 1e6)
+
+    def _bytes(self, name: str) -> int:
+        lines = (self._process / "status").read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))

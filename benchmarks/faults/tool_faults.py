@@ -1,0 +1,106 @@
+"""Faults of what the tools rest on: Isaacus's models, the vector index, documents of any size."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.faults.fault import Fault, Lasting
+from benchmarks.faults.world import World
+from proviso_service.storage.vectors.process import WORKER
+from tests.support.gemini_replies import Reply, calls, says
+from tests.support.isaacus_server import Fault as ApiFault
+from tests.support.isaacus_server import changed, problem
+from tests.support.isaacus_server import says as api_says
+from tests.support.processes import children_of
+
+BYTES_5_MB = 5 * 1024 * 1024
+_LONGEST_TEXT_CHARS = 700_000
+_SORRY = says("I could not look that up.")
+_LAW = says("It is governed by ", "“the laws of the State of Oregon” [1].")
+_WHICH = says("Which part of it ", "do you mean?")
+
+
+def query(world: World, answer: Reply) -> Sequence[Reply]:
+    """The model calls isaacus_iql, with a statement that nobody has scored, and answers."""
+    statement = f"governed by the laws of the State of Oregon {next(world.numbers)}"
+    return calls(("isaacus_iql", {"query": f"{{{statement}}}"})), answer
+
+
+def fails_then_answers(world: World) -> Sequence[Reply]:
+    return query(world, _LAW)
+
+
+def fails(world: World) -> Sequence[Reply]:
+    return query(world, _SORRY)
+
+
+def search(_world: World) -> Sequence[Reply]:
+    return calls(("isaacus_search", {"query": "governing law"})), _LAW
+
+
+def long_text(_world: World) -> Sequence[Reply]:
+    """Two calls at once, of 2.8 MB each."""
+    wanted: tuple[str, dict[str, Any]] = (
+        "get_document_text",
+        {"filename": "schedule.txt", "max_length": _LONGEST_TEXT_CHARS},
+    )
+    return calls(wanted, wanted), _WHICH
+
+
+@asynccontextmanager
+async def _api_faults(faults: Sequence[ApiFault], world: World) -> AsyncIterator[None]:
+    world.isaacus.then(*faults)
+    yield
+
+
+def api(*faults: ApiFault) -> Lasting:
+    """What Isaacus answers to the next requests, one each."""
+    return partial(_api_faults, faults)
+
+
+@asynccontextmanager
+async def hangs(world: World) -> AsyncIterator[None]:
+    """Isaacus takes requests and answers none."""
+    world.isaacus.shut()
+    try:
+        yield
+    finally:
+        world.isaacus.open()
+
+
+@asynccontextmanager
+async def _signalled(number: signal.Signals, world: World) -> AsyncIterator[None]:
+    os.kill(_index_process(world), number)
+    yield
+
+
+def index(number: signal.Signals) -> Lasting:
+    """The process that owns the vector index gets this signal."""
+    return partial(_signalled, number)
+
+
+def _index_process(world: World) -> int:
+    children = children_of(world.service.process.pid)
+    (found,) = (pid for pid in children if WORKER.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"))
+    return found
+
+
+_UNAVAILABLE = problem(503, "Service unavailable")
+_PADDED = changed(lambda answer: answer.update(notes="x" * BYTES_5_MB))
+_NOISE = api_says(b"x" * BYTES_5_MB)
+
+TOOL_FAULTS = (
+    Fault("vector index's process killed", search, index(signal.SIGKILL), search, large=True),
+    Fault("Isaacus fails twice (503), then well", fails_then_answers, api(*[_UNAVAILABLE] * 2), fails_then_answers),
+    Fault("Isaacus fails for ever (503)", fails, api(*[_UNAVAILABLE] * 3), fails_then_answers),
+    Fault("Isaacus hangs", fails, hangs, fails_then_answers),
+    Fault("Isaacus answers well, with 5 MB beside it", fails_then_answers, api(_PADDED), fails_then_answers),
+    Fault("Isaacus answers with 5 MB that are no answer", fails, api(_NOISE), fails_then_answers),
+    Fault("two get_document_text of 2.8 MB each", long_text, after=long_text, large=True),
+    # Last, so that the index that took the place of the one that was killed has long been found whole.
+    Fault("vector index's process stopped (SIGSTOP)", search, index(signal.SIGSTOP), search, large=True),
+)
