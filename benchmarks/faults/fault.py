@@ -23,38 +23,40 @@ async def nothing(_world: World) -> AsyncIterator[None]:
 @dataclass(frozen=True)
 class Fault:
     """`script` is what Gemini answers, `lasting` is around the turn. `after` is the script of the next turn, which asks
-    for the same, in the matter with the large document where `large`. It begins `pause_s` later."""
+    for the same, in the matter with the large document where `large`. It begins `pause_s` later. Memory is watched
+    where the fault `weighs`."""
 
     name: str
     script: Script = lambda _: ()
     lasting: Lasting = nothing
     after: Script = lambda _: (FINE,)
     large: bool = False
+    weighs: bool = False
     turns: int = 1
     pause_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Of several turns at once the slowest, with the model calls of all. Requests are those that reached the
-    stand-ins; `memory` is that of the service's process."""
+    """Of several turns at once the slowest, with the model calls of all. Requests are those of these turns that reached
+    the stand-ins."""
 
     fault: str
     turn: Turn
     gemini_requests: int
     isaacus_requests: int
-    memory: Memory
+    memory: Memory | None
     pause_s: float
     next_turn: Turn
 
 
 async def measure(world: World, fault: Fault) -> Row:
-    gemini, isaacus = world.requests
-    watch = MemoryWatch(world.service.process.pid)
     async with fault.lasting(world):
+        gemini, isaacus = world.requests
+        watch = MemoryWatch(world.service.process.pid) if fault.weighs else None
         turn = await _turns(world, fault)
-    reached_gemini, reached_isaacus = world.requests
-    memory = watch.grown()
+        reached_gemini, reached_isaacus = world.requests
+        memory = watch.grown() if watch else None
     assert world.gemini.left == 0, f"{fault.name}: the service asked less often than the fault provides for"
     await asyncio.sleep(fault.pause_s)
     return Row(

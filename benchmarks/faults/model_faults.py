@@ -7,7 +7,7 @@ from functools import partial
 
 from benchmarks.faults.fault import Fault, Lasting
 from benchmarks.faults.world import FINE, World
-from proviso_service.settings import ChatModelSettings
+from proviso_service.settings import ChatModelSettings, TurnSettings
 from tests.support.gemini_replies import Ending, Refused, Reply, Streamed, cut, refuses, retry_info
 
 SLOW_S = 20.0
@@ -16,8 +16,8 @@ SLOW_S = 20.0
 SHORT_SILENCE_S = 5.0
 
 TURNS_AT_ONCE = 20
-_OPENING_TURNS = 4
 _GATE = ChatModelSettings()
+_OPENING_TURNS = 1 + _GATE.failures_in_a_row // (1 + TurnSettings().model_retries)
 _CUT_TEXT = ("Is it about ", "the lea")
 _UNAVAILABLE = refuses(503, "UNAVAILABLE")
 
@@ -81,7 +81,9 @@ MODEL_FAULTS = (
 )
 
 OUTAGES = (
-    Fault("gate open after 503 for ever", lasting=gate_open, pause_s=_GATE.pause_s),
+    Fault(
+        f"gate open, after {_GATE.failures_in_a_row} calls in a row got 503", lasting=gate_open, pause_s=_GATE.pause_s
+    ),
     Fault(
         f"503 for {TURNS_AT_ONCE} turns at once",
         lasting=for_ever(_UNAVAILABLE),

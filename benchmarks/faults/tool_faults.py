@@ -30,7 +30,7 @@ def query(world: World, answer: Reply) -> Sequence[Reply]:
     return calls(("isaacus_iql", {"query": f"{{{statement}}}"})), answer
 
 
-def fails_then_answers(world: World) -> Sequence[Reply]:
+def answers(world: World) -> Sequence[Reply]:
     return query(world, _LAW)
 
 
@@ -95,12 +95,12 @@ _NOISE = api_says(b"x" * BYTES_5_MB)
 
 TOOL_FAULTS = (
     Fault("vector index's process killed", search, index(signal.SIGKILL), search, large=True),
-    Fault("Isaacus fails twice (503), then well", fails_then_answers, api(*[_UNAVAILABLE] * 2), fails_then_answers),
-    Fault("Isaacus fails for ever (503)", fails, api(*[_UNAVAILABLE] * 3), fails_then_answers),
-    Fault("Isaacus hangs", fails, hangs, fails_then_answers),
-    Fault("Isaacus answers well, with 5 MB beside it", fails_then_answers, api(_PADDED), fails_then_answers),
-    Fault("Isaacus answers with 5 MB that are no answer", fails, api(_NOISE), fails_then_answers),
-    Fault("two get_document_text of 2.8 MB each", long_text, after=long_text, large=True),
+    Fault("Isaacus fails twice (503), then well", answers, api(*[_UNAVAILABLE] * 2), answers),
+    Fault("Isaacus fails for ever (503)", fails, api(*[_UNAVAILABLE] * 3), answers),
+    Fault("Isaacus hangs", fails, hangs, answers),
+    Fault("Isaacus answers well, with 5 MB beside it", answers, api(_PADDED), answers, weighs=True),
+    Fault("Isaacus answers with 5 MB that are no answer", fails, api(_NOISE), answers, weighs=True),
+    Fault("two get_document_text of 2.8 MB each", long_text, after=long_text, large=True, weighs=True),
     # Last, so that the index that took the place of the one that was killed has long been found whole.
     Fault("vector index's process stopped (SIGSTOP)", search, index(signal.SIGSTOP), search, large=True),
 )

@@ -1,5 +1,6 @@
 """One turn as its caller sees it."""
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -82,7 +83,9 @@ def _seen(events: Sequence[chat_pb2.AgentEvent]) -> Iterator[str]:
 def _tool_end(end: chat_pb2.ToolEnd) -> str:
     if end.error:
         return f"{end.tool} failed: “{_short(end.error)}”"
-    left_out = "" if end.output_json or not end.truncated else ", typed result left out"
+    if problem := next(iter(json.loads(end.output).get("errors", [])), None):
+        return f"{end.tool} answered, but of {problem['filename']}: “{_short(problem['error'])}”"
+    left_out = ", its typed result left out" * (end.truncated and not end.output_json)
     return f"{end.tool} answered with {len(end.output):,} characters{', cut' * end.truncated}{left_out}"
 
 
