@@ -74,8 +74,10 @@ async def hangs(world: World) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _signalled(number: signal.Signals, world: World) -> AsyncIterator[None]:
+    failures = _index_failures(world)
     os.kill(_index_process(world), number)
     yield
+    assert _index_failures(world) == failures + 1, "the search did not ask the index"
 
 
 def index(number: signal.Signals) -> Lasting:
@@ -89,6 +91,10 @@ def _index_process(world: World) -> int:
     return found
 
 
+def _index_failures(world: World) -> int:
+    return world.service.log.read_bytes().count(b"vector_index_failed")
+
+
 _UNAVAILABLE = problem(503, "Service unavailable")
 _PADDED = changed(lambda answer: answer.update(notes="x" * BYTES_5_MB))
 _NOISE = api_says(b"x" * BYTES_5_MB)
@@ -96,7 +102,7 @@ _NOISE = api_says(b"x" * BYTES_5_MB)
 TOOL_FAULTS = (
     Fault("vector index's process killed", search, index(signal.SIGKILL), search, large=True),
     Fault("Isaacus fails twice (503), then well", answers, api(*[_UNAVAILABLE] * 2), answers),
-    Fault("Isaacus fails for ever (503)", fails, api(*[_UNAVAILABLE] * 3), answers),
+    Fault("Isaacus fails at every try (503)", fails, api(*[_UNAVAILABLE] * 3), answers),
     Fault("Isaacus hangs", fails, hangs, answers),
     Fault("Isaacus answers well, with 5 MB beside it", answers, api(_PADDED), answers, weighs=True),
     Fault("Isaacus answers with 5 MB that are no answer", fails, api(_NOISE), answers, weighs=True),

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import grpc
 
 from proviso.v1 import chat_pb2, context_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from tests.support.running import final_of, text_of
 
 if TYPE_CHECKING:
     from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
@@ -42,7 +43,8 @@ class Turn:
 
 
 async def ask(channel: grpc.aio.Channel, message: str, matter_id: str) -> Turn:
-    """Neither reads nor fills the caches: every turn is to reach what fails."""
+    """Neither reads nor fills the caches: every turn is to reach what fails. Fails unless the events come without a gap
+    and end in one final state."""
     stub: ChatServiceAsyncStub = ChatServiceStub(channel)
     request = chat_pb2.ChatRequest(
         message=message,
@@ -52,7 +54,7 @@ async def ask(channel: grpc.aio.Channel, message: str, matter_id: str) -> Turn:
     begun = time.perf_counter()
     events = [event async for event in stub.Chat(request, timeout=TURN_TIMEOUT_S)]
     seconds = time.perf_counter() - begun
-    final = events[-1].final_state
+    final = final_of(events)
     return Turn(
         exit_reason=chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_"),
         retryable=_words(chat_pb2.Retryable.Name(final.retryable), "RETRYABLE_"),
@@ -64,7 +66,7 @@ async def ask(channel: grpc.aio.Channel, message: str, matter_id: str) -> Turn:
     )
 
 
-def _seen(events: Sequence[chat_pb2.AgentEvent]) -> Iterator[str]:
+def _seen(events: list[chat_pb2.AgentEvent]) -> Iterator[str]:
     for kind, group in groupby(events, lambda event: event.WhichOneof("event")):
         same = list(group)
         if kind == "token":
@@ -89,18 +91,12 @@ def _tool_end(end: chat_pb2.ToolEnd) -> str:
     return f"{end.tool} answered with {len(end.output):,} characters{', cut' * end.truncated}{left_out}"
 
 
-def _end(final: chat_pb2.FinalState, events: Sequence[chat_pb2.AgentEvent]) -> Iterator[str]:
+def _end(final: chat_pb2.FinalState, events: list[chat_pb2.AgentEvent]) -> Iterator[str]:
     """The citations, and the message where it is not the text that was seen."""
     if final.citations:
         yield f"{len(final.citations)} citation" + "s" * (len(final.citations) > 1)
-    if final.message and final.message != _standing_text(events):
+    if final.message and final.message != text_of(events):
         yield f"message “{_short(final.message)}”"
-
-
-def _standing_text(events: Sequence[chat_pb2.AgentEvent]) -> str:
-    void = {event.text_discarded.text_id for event in events if event.WhichOneof("event") == "text_discarded"}
-    tokens = (event.token for event in events if event.WhichOneof("event") == "token")
-    return "".join(token.text for token in tokens if token.text_id not in void)
 
 
 def _short(text: str) -> str:
