@@ -80,9 +80,9 @@ def user_message(
     return HumanMessage("\n\n".join([*blocks, text]))
 
 
-def payload_sha256(messages: Sequence[AnyMessage], tools: Sequence[object]) -> str:
-    """Identifies what is sent to the model in a turn's first call."""
-    payload = {"messages": [_without_bytes(message_to_dict(m)) for m in messages], "tools": tools}
+def payload_sha256(messages: Sequence[AnyMessage], tools_sha256: str) -> str:
+    """Identifies what is sent to the model in a turn's first call; the tools by their own hash, which is at hand."""
+    payload = {"messages": [_without_bytes(message_to_dict(m)) for m in messages], "tools": tools_sha256}
     return hashlib.sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
 
 

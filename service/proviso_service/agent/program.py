@@ -230,10 +230,10 @@ class AgentExecution:
 
     async def _identify(self, messages: list[AnyMessage]) -> Payload:
         """In a thread where there are images to read."""
-        schemas = self._progress.offer.tools.schemas()
+        tools = self._progress.offer.tools.schemas_sha256
         if self._progress.images.shown:
-            return Payload(await asyncio.to_thread(payload_sha256, messages, schemas), len(messages))
-        return Payload(payload_sha256(messages, schemas), len(messages))
+            return Payload(await asyncio.to_thread(payload_sha256, messages, tools), len(messages))
+        return Payload(payload_sha256(messages, tools), len(messages))
 
     async def _run_graph(
         self, model: NamedChatModel, messages: list[AnyMessage], cache: TurnCache | NoCache

@@ -1,5 +1,7 @@
 """The tools that a turn offers to the model."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +17,8 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._schemas = [_schema(tool) for tool in self._tools.values()]
+        self.schemas_sha256 = hashlib.sha256(json.dumps(self._schemas, sort_keys=True).encode()).hexdigest()
+        """Identifies what the model is shown of them."""
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
