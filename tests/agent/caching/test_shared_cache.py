@@ -1,4 +1,4 @@
-"""Of those who need the same value at once one makes it; who fails, is cancelled or keeps nothing gives way."""
+"""Of those who need the same value at once one makes it; where it is not kept the others make it, each for itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -82,7 +82,7 @@ async def test_different_keys_do_not_wait_for_each_other() -> None:
     await waiting
 
 
-async def test_where_the_first_fails_the_next_makes_the_value_and_the_rest_take_it() -> None:
+async def test_where_the_first_fails_all_others_make_the_value_at_once() -> None:
     cache, failing, maker = shared_cache(), Maker(error=ValueError("no")), Maker()
     first = asyncio.create_task(use(cache, failing))
     await failing.started.wait()
@@ -93,21 +93,58 @@ async def test_where_the_first_fails_the_next_makes_the_value_and_the_rest_take_
     with pytest.raises(ValueError, match="no"):
         await first
     await settle()
+    assert maker.made == 3
+    maker.go.set()
+    assert await asyncio.gather(*others) == ["value 3"] * 3
+
+
+async def test_who_comes_after_a_failure_waits_for_none_of_those_who_waited_before() -> None:
+    cache, failing, slow, maker = shared_cache(), Maker(error=ValueError("no")), Maker(), Maker()
+    tasks = [asyncio.create_task(use(cache, failing)), asyncio.create_task(use(cache, slow))]
+    await settle()
+    failing.go.set()
+    await slow.started.wait()
+    later = [asyncio.create_task(use(cache, maker)) for _ in range(2)]
+    await settle()
     assert maker.made == 1
     maker.go.set()
-    assert await asyncio.gather(*others) == ["value 1"] * 3
+    assert await asyncio.gather(*later) == ["value 1"] * 2
+    slow.go.set()
+    assert await tasks[1] == "value 1"
+    assert cache.in_progress == 0
+    with pytest.raises(ValueError, match="no"):
+        await tasks[0]
 
 
-async def test_where_the_first_is_cancelled_the_next_makes_the_value() -> None:
+async def test_where_the_first_is_cancelled_one_other_makes_the_value_and_the_rest_take_it() -> None:
     cache, cancelled, maker = shared_cache(), Maker(), Maker()
     first = asyncio.create_task(use(cache, cancelled))
     await cancelled.started.wait()
-    other = asyncio.create_task(use(cache, maker))
+    others = [asyncio.create_task(use(cache, maker)) for _ in range(3)]
     await settle()
     first.cancel()
+    await settle()
+    assert maker.made == 1
     maker.go.set()
-    assert await other == "value 1"
+    assert await asyncio.gather(*others) == ["value 1"] * 3
     assert first.cancelled()
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_one_that_is_cancelled_as_its_turn_comes_passes_it_on(steps: int) -> None:
+    cache, cancelled, maker = shared_cache(), Maker(), Maker()
+    first = asyncio.create_task(use(cache, cancelled))
+    await cancelled.started.wait()
+    second, third = (asyncio.create_task(use(cache, maker)) for _ in range(2))
+    await settle()
+    first.cancel()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    second.cancel()
+    await settle()
+    maker.go.set()
+    assert await third == f"value {maker.made}"
+    assert (first.cancelled(), second.cancelled(), cache.in_progress) == (True, True, 0)
 
 
 async def test_a_waiter_that_is_cancelled_harms_nobody() -> None:
@@ -132,22 +169,22 @@ class Fate(StrEnum):
 
 
 @given(st.lists(st.sampled_from(Fate), max_size=12), st.sets(st.integers(0, 11)))
-def test_one_at_a_time_makes_the_value_until_it_is_kept(fates: list[Fate], impatient: set[int]) -> None:
-    asyncio.run(_queue_up(fates, impatient))
+def test_one_makes_the_value_unless_it_is_cancelled_and_where_it_is_not_kept_all_others_do(
+    fates: list[Fate], impatient: set[int]
+) -> None:
+    asyncio.run(_visit(fates, impatient))
 
 
-async def _queue_up(fates: list[Fate], impatient: set[int]) -> None:
-    """Visitors come in order; those that are impatient leave while they wait. The others make the value in their
-    order, until one keeps it."""
-    cache, making, made_by = shared_cache(), list[int](), list[int]()
-    go = asyncio.Event()
+async def _visit(fates: list[Fate], impatient: set[int]) -> None:
+    """Visitors come in order; those that are impatient leave while they wait."""
+    cache, making, makers = shared_cache(), list[int](), list[int]()
+    go = [asyncio.Event() for _ in fates]
 
     async def make(number: int) -> str | None:
         making.append(number)
-        made_by.append(number)
-        assert making == [number]
+        makers.append(number)
         try:
-            await go.wait()
+            await go[number].wait()
             match fates[number]:
                 case Fate.FAILS:
                     raise ValueError(number)
@@ -164,17 +201,26 @@ async def _queue_up(fates: list[Fate], impatient: set[int]) -> None:
     await settle()
     for number in impatient & set(range(1, len(fates))):
         tasks[number].cancel()
-    go.set()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await settle()
 
     patient = [number for number in range(len(fates)) if number == 0 or number not in impatient]
-    keeper = next((number for number in patient if fates[number] is Fate.KEEPS), None)
-    assert made_by == [number for number in patient if keeper is None or number <= keeper]
-    served = [tasks[number].result() for number in patient if keeper is not None and number >= keeper]
-    assert served == [str(keeper)] * len(served)
-    assert cache.misses == len(made_by)
-    assert cache.hits == len(patient) - len(made_by)
+    waiting, fate = list(patient), Fate.IS_CANCELLED
+    while waiting and fate is Fate.IS_CANCELLED:
+        maker = waiting.pop(0)
+        assert making == [maker]
+        go[maker].set()
+        await settle()
+        fate = fates[maker]
+    if fate is Fate.KEEPS:
+        assert [tasks[number].result() for number in waiting] == [str(maker)] * len(waiting)
+    else:
+        assert making == waiting
+    for number in waiting:
+        go[number].set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert (cache.misses, cache.hits) == (len(makers), len(patient) - len(makers))
     # Nobody is left in the way of the next one.
     assert cache.in_progress == 0
     async with asyncio.timeout(1), cache.visit(KEY) as visit:
-        assert visit.found == (None if keeper is None else str(keeper))
+        assert (visit.found is not None) is any(fates[number] is Fate.KEEPS for number in makers)

@@ -1,8 +1,8 @@
 """A cache that many turns use at once: of those that need the same value one makes it, and the others wait for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -28,11 +28,12 @@ class Visit(Generic[V]):
 
 
 @dataclass(slots=True)
-class _Queue:
-    """Those who want the same value: the one that holds the lock is making it."""
+class _Making:
+    """A value that several visitors want: the one that holds the lock makes it, until that `is_over`."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     visitors: int = 0
+    is_over: bool = False
 
 
 class SharedCache(Generic[V]):
@@ -43,23 +44,24 @@ class SharedCache(Generic[V]):
         self.misses = 0
         self._cache = cache
         self._size_bytes = size_bytes
-        self._queues: dict[CacheKey, _Queue] = {}
+        self._making: dict[CacheKey, _Making] = {}
 
     @property
     def in_progress(self) -> int:
-        """Values that are being made."""
-        return len(self._queues)
+        """Values that visitors wait for, or would wait for."""
+        return len(self._making)
 
     @asynccontextmanager
     async def visit(self, key: CacheKey) -> AsyncIterator[Visit[V]]:
-        """Waits while another visitor makes the value. Where that one fails, is cancelled or keeps nothing, the next in
-        the queue makes it, one at a time. There is no time limit but the caller's own."""
+        """Waits while another visitor makes the value. Where that one fails or keeps nothing, all that wait go on at
+        once, and each makes the value for itself: nobody waits for one failure after another. Where it is cancelled,
+        the one that has waited longest takes its place. There is no time limit but the caller's own."""
         found = await self._cache.get(key)
         if found is not None:
             self.hits += 1
             yield Visit(found)
             return
-        async with self._queued(key):
+        async with self._after_the_maker(key):
             found = await self._cache.get(key)
             self.hits += found is not None
             self.misses += found is None
@@ -73,13 +75,31 @@ class SharedCache(Generic[V]):
         await self._cache.forget_other_versions(scope)
 
     @asynccontextmanager
-    async def _queued(self, key: CacheKey) -> AsyncIterator[None]:
-        queue = self._queues.setdefault(key, _Queue())
-        queue.visitors += 1
+    async def _after_the_maker(self, key: CacheKey) -> AsyncIterator[None]:
+        """Entered by the maker alone, and by the others once it is done."""
+        making = self._making.setdefault(key, _Making())
+        making.visitors += 1
         try:
-            async with queue.lock:
-                yield
+            async with making.lock:
+                if not making.is_over:
+                    with _over_unless_cancelled(making):
+                        yield
+                    return
         finally:
-            queue.visitors -= 1
-            if not queue.visitors:
-                del self._queues[key]
+            making.visitors -= 1
+            # Who comes later does not belong to those who waited.
+            if (making.is_over or not making.visitors) and self._making.get(key) is making:
+                del self._making[key]
+        yield
+
+
+@contextmanager
+def _over_unless_cancelled(making: _Making) -> Iterator[None]:
+    is_cancelled = False
+    try:
+        yield
+    except asyncio.CancelledError:
+        is_cancelled = True
+        raise
+    finally:
+        making.is_over = not is_cancelled
