@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -28,8 +29,8 @@ def kinds(events: list[pb.AgentEvent]) -> list[str]:
     return [str(event.WhichOneof("event")) for event in events]
 
 
-async def turn_id_of(call: "grpc.aio.UnaryStreamCall[pb.ChatRequest, pb.AgentEvent]") -> str:
-    """From the metadata that comes ahead of the first event."""
+async def turn_id_of(call: "grpc.aio.UnaryStreamCall[pb.ChatRequest, Any]") -> str:
+    """From the metadata that comes ahead of the first event, or of the answer."""
     metadata = dict(await call.initial_metadata())
     return str(metadata["proviso-turn-id"])
 
@@ -124,6 +125,28 @@ async def test_invoke_answers_with_the_final_state(tmp_path: Path) -> None:
     assert turn.state == pb.TURN_STATE_ENDED
     assert turn.last_sequence == 2
     assert turn.final_state == answer.final_state
+
+
+async def test_the_turn_id_comes_ahead_of_the_answer_of_invoke(tmp_path: Path) -> None:
+    program = Gated()
+    async with conversations(tmp_path, program) as domain, served(domain) as server:
+        chat = ChatServiceStub(server.channel)
+        call = invoke_with_early_metadata(server.channel)(pb.ChatRequest(message=QUESTION))
+        turn_id = await turn_id_of(call)
+        turn = await chat.GetTurn(pb.GetTurnRequest(turn_id=turn_id))
+        assert turn.state == pb.TURN_STATE_RUNNING
+        assert (await chat.CancelTurn(pb.CancelTurnRequest(turn_id=turn_id))).cancelled
+        [answer] = [answer async for answer in call]
+    assert (answer.turn_id, answer.final_state.exit_reason) == (turn_id, pb.EXIT_REASON_CANCELLED)
+
+
+def invoke_with_early_metadata(
+    channel: grpc.aio.Channel,
+) -> "grpc.aio.UnaryStreamMultiCallable[pb.ChatRequest, pb.InvokeResponse]":
+    """gRPC's Python client gives the metadata of a unary call with its answer only; those of a stream, at once."""
+    return channel.unary_stream(
+        "/proviso.v1.ChatService/Invoke", pb.ChatRequest.SerializeToString, pb.InvokeResponse.FromString
+    )
 
 
 @dataclass

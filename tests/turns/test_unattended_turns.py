@@ -159,11 +159,17 @@ async def test_a_repeated_request_attends_the_earlier_turn() -> None:
         await repeating.__aexit__(None, None, None)
 
 
+async def slow_to_hear(turn_id: str) -> None:
+    """A caller to whom it takes a while to send the turn's id."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
 @pytest.mark.parametrize("steps", range(12))
 async def test_an_invocation_cancelled_at_any_moment_cancels_its_turn(steps: int) -> None:
     store = MemoryTurnStore()
     async with running(Gated(), store) as turns:
-        invoking = asyncio.create_task(turns.invoke(ANN, CONTINUE))
+        invoking = asyncio.create_task(turns.invoke(ANN, CONTINUE, slow_to_hear))
         await store.reached["begin"].wait()
         for _ in range(steps):
             await asyncio.sleep(0)
@@ -174,5 +180,11 @@ async def test_an_invocation_cancelled_at_any_moment_cancels_its_turn(steps: int
 
 async def test_an_invocation_returns_the_final_state() -> None:
     async with running(emits(TURN_START)) as turns:
-        turn_id, final = await turns.invoke(ANN, GRACE)
+        told: list[str] = []
+
+        async def tell(turn_id: str) -> None:
+            told.append(turn_id)
+
+        turn_id, final = await turns.invoke(ANN, GRACE, tell)
+        assert told == [turn_id]
         assert final == final_of(await collect(turns, turn_id))

@@ -4,6 +4,7 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from functools import partial
 
 from structlog.contextvars import bind_contextvars
 
@@ -36,9 +37,8 @@ class ChatServicer(ChatServiceServicer):
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         caller, asked = self._asked(request, context)
         async with self._domain.turns.attend(caller, asked) as turn_id:
-            self._about(turn_id)
-            # Ahead of the first event, so that a caller who is cut off before it can resume.
-            await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
+            # So that a caller who is cut off before the first event can resume.
+            await self._begun(context, turn_id)
             async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
                 async for event in events:
                     yield agent_event(turn_id, event)
@@ -52,8 +52,9 @@ class ChatServicer(ChatServiceServicer):
                 yield agent_event(asked.turn_id, event)
 
     async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
-        turn_id, state = await self._domain.turns.invoke(*self._asked(request, context))
-        self._about(turn_id)
+        # So that a caller can ask for the turn, or cancel it, while it waits.
+        begun = partial(self._begun, context)
+        turn_id, state = await self._domain.turns.invoke(*self._asked(request, context), begun)
         return pb.InvokeResponse(turn_id=turn_id, final_state=final_state(state))
 
     async def CancelTurn(self, request: pb.CancelTurnRequest, context: Context) -> pb.CancelTurnResponse:
@@ -76,6 +77,11 @@ class ChatServicer(ChatServiceServicer):
 
     async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
         raise NotBuilt("DecideToolCall", "approvals")
+
+    async def _begun(self, context: Context, turn_id: str) -> None:
+        """The call has its turn: the caller is told which, ahead of everything else."""
+        self._about(turn_id)
+        await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
 
     def _about(self, turn_id: str) -> None:
         """The call is about this turn: its log lines carry the id, its span is linked to the turn's. What cannot be an

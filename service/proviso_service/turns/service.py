@@ -1,8 +1,8 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import ExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -93,10 +93,15 @@ class Turns:
                 attached.enter_context(earlier.attendance.attached())
             yield turn_id
 
-    async def invoke(self, caller: Caller, request: TurnRequest) -> tuple[str, FinalState]:
-        """Runs a turn to its end and returns its id and final state. Cancelling the call cancels the turn, at any
-        moment and whatever `on_disconnect` says. Raises what `start` and `wait` raise."""
+    async def invoke(
+        self, caller: Caller, request: TurnRequest, tell: Callable[[str], Awaitable[None]]
+    ) -> tuple[str, FinalState]:
+        """Runs a turn to its end and returns its id and final state; `tell` gets the id as soon as there is one.
+        Cancelling the call cancels the turn, at any moment and whatever `on_disconnect` says. Raises what `start`,
+        `tell` and `wait` raise."""
         async with self.attend(caller, replace(request, on_disconnect=OnDisconnect.CANCEL)) as turn_id:
+            with self._cancelling(turn_id):
+                await tell(turn_id)
             return turn_id, await self.wait(caller, turn_id)
 
     async def read(
@@ -125,12 +130,8 @@ class Turns:
         turn = self._find(caller, turn_id)
         if turn is None:
             return await self._stored_final_state(caller, turn_id)
-        with turn.attendance.attached():
-            try:
-                await turn.ended.wait()
-            except asyncio.CancelledError:
-                self._interrupt(turn_id)
-                raise
+        with turn.attendance.attached(), self._cancelling(turn_id):
+            await turn.ended.wait()
         return _final_state(turn)
 
     async def cancel(self, caller: Caller, turn_id: str) -> bool:
@@ -229,6 +230,15 @@ class Turns:
         if turn is not None and turn.caller != caller:
             raise TurnUnknown(turn_id)
         return turn
+
+    @contextmanager
+    def _cancelling(self, turn_id: str) -> Iterator[None]:
+        """Cancelling what is awaited inside cancels the turn."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._interrupt(turn_id)
+            raise
 
     def _interrupt(self, turn_id: str, retryable: Retryable | None = None) -> bool:
         running = self._running.get(turn_id)

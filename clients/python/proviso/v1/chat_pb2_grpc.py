@@ -78,7 +78,8 @@ class ChatServiceServicer:
     """
 
     def Chat(self, request, context):
-        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat.
+        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
+        the initial metadata `proviso-turn-id`, ahead of the first event.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
         id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
         UNAVAILABLE/NOT_READY.
@@ -96,7 +97,8 @@ class ChatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Invoke(self, request, context):
-        """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn.
+        """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
+        id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
         Errors: as Chat; DEADLINE_EXCEEDED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -38,7 +38,8 @@ class ChatServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ChatServiceAsyncStub: ...
     Chat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]
-    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat.
+    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
+    the initial metadata `proviso-turn-id`, ahead of the first event.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
     id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
@@ -48,7 +49,8 @@ class ChatServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
     """
     Invoke: _grpc.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]
-    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn.
+    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
+    id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
     Errors: as Chat; DEADLINE_EXCEEDED.
     """
     CancelTurn: _grpc.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]
@@ -74,7 +76,8 @@ class ChatServiceAsyncStub(ChatServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Chat: _aio.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
-    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat.
+    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
+    the initial metadata `proviso-turn-id`, ahead of the first event.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
     id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
@@ -84,7 +87,8 @@ class ChatServiceAsyncStub(ChatServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
     """
     Invoke: _aio.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]  # type: ignore[assignment]
-    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn.
+    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
+    id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
     Errors: as Chat; DEADLINE_EXCEEDED.
     """
     CancelTurn: _aio.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]  # type: ignore[assignment]
@@ -113,7 +117,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
-        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat.
+        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
+        the initial metadata `proviso-turn-id`, ahead of the first event.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
         id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
         UNAVAILABLE/NOT_READY.
@@ -135,7 +140,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.InvokeResponse, _abc.Awaitable[_chat_pb2.InvokeResponse]]:
-        """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn.
+        """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
+        id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
         Errors: as Chat; DEADLINE_EXCEEDED.
         """
 
