@@ -64,12 +64,11 @@ def usage(prompt: int, candidates: int, thoughts: int = 0, cached: int = 0) -> d
     return counted | ({"cachedContentTokenCount": cached} if cached else {})
 
 
-def says(*pieces: str, finish: str = "STOP", prompt: int = 100) -> Streamed:
+def says(*pieces: str, finish: str = "STOP", prompt: int = 100, cached: int = 0) -> Streamed:
     """Text, a token a piece; the last chunk has the finish reason and no text, as happens."""
-    chunks = [chunk({"text": piece}, usage=usage(prompt, number)) for number, piece in enumerate(pieces, 1)]
-    return Streamed(
-        [*chunks, chunk(*([] if pieces else [{"text": ""}]), finish=finish, usage=usage(prompt, len(pieces)))]
-    )
+    counts = [usage(prompt, number, cached=cached) for number in range(len(pieces) + 1)]
+    chunks = [chunk({"text": piece}, usage=so_far) for piece, so_far in zip(pieces, counts[1:], strict=True)]
+    return Streamed([*chunks, chunk(*([] if pieces else [{"text": ""}]), finish=finish, usage=counts[-1])])
 
 
 def calls(*wanted: tuple[str, dict[str, Any]], signature: str = "", prompt: int = 100) -> Streamed:

@@ -147,6 +147,30 @@ async def test_spans_say_what_the_conventions_ask_for_and_no_contents(tmp_path: 
     assert [word for word in CONFIDENTIAL if word.encode() in world.receiver.wire] == []
 
 
+async def test_what_was_kept_is_told_from_what_was_done(tmp_path: Path) -> None:
+    """The same question twice, in no session."""
+    async with traced_world(tmp_path) as world:
+        world.gemini.then(calls(("isaacus_search", {"query": "governing law"})), says(ANSWER, cached=60))
+        for _ in range(2):
+            final = final_of(await world.ask(session_id=""))
+        assert (final.message, final.from_cache) == (ANSWER, True)
+    spans = world.receiver.spans(TRACE_ID)
+    first, second = named(spans, "invoke_agent proviso")
+    assert [(name, bool(below)) for name, below in tree_of(spans, first.span_id)] == [
+        (f"chat {MODEL}", True), ("execute_tool isaacus_search", True), (f"chat {MODEL}", True),
+    ]  # fmt: skip
+    assert tree_of(spans, second.span_id) == [
+        (f"chat {MODEL}", []), ("execute_tool isaacus_search", []), (f"chat {MODEL}", []),
+    ]  # fmt: skip
+    told = [(span.parent_span_id == second.span_id, attributes_of(span).get("proviso.from_cache")) for span in spans
+            if span.name.startswith(("chat ", "execute_tool "))]  # fmt: skip
+    assert told == [(False, None)] * 3 + [(True, True)] * 3
+    cached = [attributes_of(span).get("gen_ai.usage.cache_read.input_tokens") for span in (first, second)]
+    assert cached == [60, None]
+    by_call = [attributes_of(span).get("gen_ai.usage.cache_read.input_tokens") for span in named(spans, f"chat {MODEL}")]
+    assert by_call == [None, 60, None, None]
+
+
 async def test_attempts_that_failed_say_how_and_those_around_them_do_not(tmp_path: Path) -> None:
     async with traced_world(tmp_path) as world:
         answers_after_a_search(world.gemini)

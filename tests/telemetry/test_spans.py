@@ -49,9 +49,11 @@ def spans(exporter: InMemorySpanExporter) -> Spans:
 
 def every_kind(spans: Spans) -> None:
     """One span of each kind, with everything that it may say."""
-    used = iter([Usage(1, 2), Usage(11, 5)])
+    used = iter([Usage(1, 2), Usage(11, 5, cached_input_tokens=3)])
     with spans.chat("google_genai:gemini-2.5-flash", lambda: next(used)) as call, spans.attempt(1):
         call.finished("STOP")
+    with spans.kept_reply("google_genai:gemini-2.5-flash"):
+        pass
     with (
         spans.tool("isaacus_search", "call-1"),
         spans.retrieval("matter"),
@@ -127,6 +129,32 @@ def test_tokens_of_a_call_that_failed_are_told(spans: Spans, exporter: InMemoryS
     assert (attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"]) == (10, 3)
 
 
+@pytest.mark.parametrize(("before", "told"), [(0, 7), (4, 3), (7, None)])
+def test_tokens_that_the_provider_had_seen_before_are_told_where_there_were_any(
+    spans: Spans, exporter: InMemorySpanExporter, before: int, told: int | None
+) -> None:
+    used = iter([Usage(1, 2, cached_input_tokens=before), Usage(11, 5, cached_input_tokens=7)])
+    with spans.chat("openai:gpt-5", lambda: next(used)):
+        pass
+    assert (only(exporter).attributes or {}).get("gen_ai.usage.cache_read.input_tokens") == told
+
+
+def test_a_reply_that_was_kept_is_told_from_a_call(spans: Spans, exporter: InMemorySpanExporter) -> None:
+    with spans.kept_reply("openai:gpt-5"):
+        pass
+    span = only(exporter)
+    assert (span.name, span.kind, dict(span.attributes or {})) == (
+        "chat gpt-5",
+        SpanKind.INTERNAL,
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": "gpt-5",
+            "proviso.from_cache": True,
+        },
+    )
+
+
 @pytest.mark.parametrize(
     ("model", "kind"), [("local", SpanKind.INTERNAL), ("openai:gpt-5", SpanKind.CLIENT), ("", SpanKind.INTERNAL)]
 )
@@ -145,7 +173,7 @@ def test_an_endless_id_of_a_model_is_cut(spans: Spans, exporter: InMemorySpanExp
 
 
 def test_without_a_tracer_nothing_is_current_and_nothing_is_passed_on() -> None:
-    with NO_SPANS.tool("lookup", "call-1"), NO_SPANS.chat("local", Usage), NO_SPANS.attempt(1):
+    with NO_SPANS.tool("lookup", "call-1"), NO_SPANS.chat("local", Usage), NO_SPANS.attempt(1), NO_SPANS.kept_reply("m"):
         assert get_current_span() is INVALID_SPAN
         assert trace_headers() == {}
 

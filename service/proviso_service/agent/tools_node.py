@@ -19,6 +19,7 @@ from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
 from proviso_service.agent.tool_sizes import output_json
 from proviso_service.errors import ProvisoError
+from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import OWN_SERVER, MaybePartial, Rendered, ToolResult
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
@@ -104,8 +105,10 @@ class ToolsNode:
         started = time.monotonic()
         result, error, hint, from_cache = None, "", "", False
         try:
-            with scope.spans.tool(call.tool.name, call.call_id):
+            with scope.spans.tool(call.tool.name, call.call_id) as span:
                 result, from_cache = await self._retrieve(call, scope)
+                if from_cache:
+                    span.set_attribute(FROM_CACHE, from_cache)
         except ProvisoError as problem:
             error, hint = problem.message, problem.hint
         except Exception as problem:

@@ -14,6 +14,7 @@ from proviso_service.turns.events import Usage
 
 ERROR_TYPE = "error.type"
 STATUS_CODE = "http.response.status_code"
+FROM_CACHE = "proviso.from_cache"
 
 OWN_PROVIDER = "proviso"
 
@@ -44,11 +45,15 @@ class ModelCallSpan:
         if isinstance(reason, str) and reason:
             self._span.set_attribute("gen_ai.response.finish_reasons", [reason])
 
-    def used(self, input_tokens: int, output_tokens: int) -> None:
-        """By all attempts together; nothing is said where the provider did not tell."""
+    def used(self, before: Usage, after: Usage) -> None:
+        """Between two states of the turn's usage, by all attempts together; nothing is said where the provider did not
+        tell."""
+        input_tokens = after.input_tokens - before.input_tokens
+        output_tokens = after.output_tokens - before.output_tokens
         if input_tokens or output_tokens:
             self._span.set_attribute("gen_ai.usage.input_tokens", input_tokens)
             self._span.set_attribute("gen_ai.usage.output_tokens", output_tokens)
+        tell_cached_tokens(self._span, after.cached_input_tokens - before.cached_input_tokens)
 
 
 class Spans:
@@ -61,6 +66,19 @@ class Spans:
     def chat(self, model: str, usage: Callable[[], Usage]) -> AbstractContextManager[ModelCallSpan]:
         """A call of the chat model that settings name `model`, with all its attempts; `usage` is the turn's so far."""
         return _NO_MODEL_CALL if self._tracer is None else _chat(self._tracer, model, usage)
+
+    def kept_reply(self, model: str) -> AbstractContextManager[Span]:
+        """In place of a call of `model`: the cache gave a reply of it, nothing was called."""
+        if self._tracer is None:
+            return _NO_SPAN
+        provider, name = provider_and_model(model)
+        attributes: Attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": name,
+            FROM_CACHE: True,
+        }
+        return _span(self._tracer, f"chat {name}", SpanKind.INTERNAL, attributes)
 
     def attempt(self, number: int, model: str = "") -> AbstractContextManager[Span]:
         """One attempt, counted from 1, at what the span around it does: a call of `model`, or of a tool."""
@@ -120,8 +138,7 @@ def _chat(tracer: Tracer, model: str, usage: Callable[[], Usage]) -> Iterator[Mo
         try:
             yield call
         finally:
-            after = usage()
-            call.used(after.input_tokens - before.input_tokens, after.output_tokens - before.output_tokens)
+            call.used(before, usage())
 
 
 @contextmanager
@@ -145,6 +162,12 @@ def _span(tracer: Tracer, name: str, kind: SpanKind, attributes: Attributes) -> 
 NO_SPANS = Spans(None)
 _NO_SPAN = nullcontext(INVALID_SPAN)
 _NO_MODEL_CALL = nullcontext(ModelCallSpan(INVALID_SPAN))
+
+
+def tell_cached_tokens(span: Span, tokens: int) -> None:
+    """Input tokens that the provider had seen before; nothing where there are none, or the provider did not tell."""
+    if tokens:
+        span.set_attribute("gen_ai.usage.cache_read.input_tokens", tokens)
 
 
 def failed(span: Span, kind: str, *, is_fault: bool = True) -> None:

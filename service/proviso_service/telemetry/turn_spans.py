@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
 
 from proviso_service.security.identity import Caller
-from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed
+from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
 
@@ -100,5 +100,6 @@ def _describe(span: Span, outcome: TurnOutcome) -> None:
             "gen_ai.usage.output_tokens": final_state.usage.output_tokens,
         }
     )
+    tell_cached_tokens(span, final_state.usage.cached_input_tokens)
     if final_state.exit_reason in _FAULTS:
         failed(span, final_state.exit_reason.value)
