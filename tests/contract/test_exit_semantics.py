@@ -25,7 +25,6 @@ from tests.support.contract_world import (
     contract_world,
     held_for_ever,
 )
-from tests.support.running import chat_request
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -63,10 +62,7 @@ async def narrow(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> 
 async def cancel(world: ContractWorld, request_id: str) -> None:
     """Cancels the turn of a request once its model is at work."""
     await world.model.held.wait()
-    same = chat_request(
-        "Hello", world.matter_id, request_id=request_id, options=chat_pb2.ChatOptions(disable_cache=True)
-    )
-    attached = world.service.chat.Chat(same)
+    attached = world.service.chat.Chat(world.request(request_id=request_id))
     started = await anext(aiter(attached))
     await world.service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=started.turn_id))
 

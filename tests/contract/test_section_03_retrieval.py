@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
 
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
-from tests.support.contract_world import GROUNDED, LIST, SEARCH, ContractWorld, Mode
+from tests.support.contract_world import GROUNDED, LIST, RETRIEVE_NOTHING, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Call, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -33,6 +33,16 @@ async def test_3_3_the_model_is_told_the_sentence_for_what_it_did_not_find(world
     told = f'When nothing you found answers the question, say exactly: "{NOT_ENOUGH_INFORMATION}"'
     assert told in str(world.payloads[0][0].content)
     assert NOT_ENOUGH_INFORMATION == "I don't have enough information in the current documentation to answer that."
+
+
+async def test_3_4_documentation_that_holds_nothing_is_told_in_exact_words_and_grounds_no_answer(
+    world: ContractWorld, mode: Mode
+) -> None:
+    turn = await world.ask(calls(RETRIEVE_NOTHING), text("Everyone has ninety days of it."), mode=mode)
+    (end,) = turn.of_kind("tool_end")
+    assert end.output == world.payloads[1][-1].content == "DOCUMENTATION_SEARCH_RESULT: EMPTY"
+    assert (turn.reason, turn.final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
+    assert turn.discarded == ["EMPTY_RETRIEVAL"]
 
 
 async def test_3_5_an_empty_result_goes_back_to_the_model(world: ContractWorld, mode: Mode) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from proviso.v1 import tools_pb2
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
-from tests.support.contract_world import GROUNDED, INVENTED, SEARCH, ContractWorld, Mode
+from tests.support.contract_world import GROUNDED, HANDBOOK, INVENTED, RETRIEVE, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -86,3 +86,16 @@ async def test_4_8_an_unsound_citation_beside_a_sound_one_is_left_out(world: Con
 async def test_4_9_quotations_match_whatever_their_spaces_and_quotation_marks(world: ContractWorld, mode: Mode) -> None:
     turn = await world.ask(calls(SEARCH), text("It says „the laws\u00a0of the\nState of  Oregon“ [1]."), mode=mode)
     assert [c.quote for c in turn.final.citations] == ["the laws of the State of Oregon"]
+
+
+async def test_4_10_the_retriever_gives_numbered_references_with_file_names_to_cite(
+    world: ContractWorld, mode: Mode
+) -> None:
+    answer = "As handbook.md says, “Everyone has thirty days of annual leave each year.” [1]"
+    turn = await world.ask(calls(RETRIEVE), text(answer), mode=mode)
+    (end,) = turn.of_kind("tool_end")
+    assert end.output.startswith("[1] handbook.md, Holidays:\n")
+    assert (turn.reason, turn.final.message) == (ExitReason.COMPLETED, answer)
+    (citation,) = turn.final.citations
+    assert (citation.number, citation.filename) == (1, "handbook.md")
+    assert HANDBOOK.decode()[citation.start : citation.end] == citation.quote

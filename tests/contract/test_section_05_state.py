@@ -11,7 +11,6 @@ from proviso_service.settings import TurnSettings
 from proviso_service.turns.exit_reasons import ExitReason
 from tests.support.agent_world import agent_world
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, ContractWorld, Mode, held_for_ever
-from tests.support.running import chat_request
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -62,7 +61,7 @@ async def test_5_7_a_turn_ends_in_one_exit_reason_whoever_asks(world: ContractWo
 
 async def test_5_8_nothing_of_an_end_is_seen_before_it(world: ContractWorld) -> None:
     world.play(held_for_ever())
-    running = world.service.chat.Chat(chat_request("Hello", world.matter_id))
+    running = world.service.chat.Chat(world.request())
     started = await anext(aiter(running))
     state = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
     assert state.state == chat_pb2.TURN_STATE_RUNNING

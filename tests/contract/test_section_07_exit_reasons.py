@@ -55,7 +55,7 @@ async def test_7_1_completed_when_the_model_answers_without_tool_calls(world: Co
 async def test_7_2_max_turns_reached_where_the_model_has_not_answered_in_six_calls(
     world: ContractWorld, mode: Mode, limits: dict[str, int], steps: tuple[Step, ...]
 ) -> None:
-    turn = await world.ask(*steps, mode=mode, limits=limits)
+    turn = await world.ask(*steps, mode=mode, options=limits)
     assert said(turn) == (ExitReason.MAX_TURNS_REACHED, YES, True)
     assert "rephrase" in turn.final.message
     assert turn.final.cycles == len(steps)
@@ -67,7 +67,7 @@ async def test_7_3_max_tool_calls_reached_with_an_answer_from_what_was_found(
 ) -> None:
     executed = wanted - 1
     answer = "There is one document." if executed else "Which one?"
-    turn = await world.ask(calls(*[LIST] * wanted), text(answer), mode=mode, limits=limits)
+    turn = await world.ask(calls(*[LIST] * wanted), text(answer), mode=mode, options=limits)
     assert said(turn) == (ExitReason.MAX_TOOL_CALLS_REACHED, YES, True)
     assert turn.final.message == turn.standing_text == answer
     assert (turn.final.tool_calls, turn.final.cycles, turn.final.usage.model_calls) == (executed, 1, 2)

@@ -1,4 +1,4 @@
-"""Behavioural contract, section 8: resilience."""
+"""Behavioural contract, section 8: resilience. Its statements about caches are in test_section_08_caching.py."""
 
 from itertools import pairwise
 from statistics import mean

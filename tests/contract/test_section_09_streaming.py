@@ -7,7 +7,7 @@ import pytest
 
 from proviso.v1 import chat_pb2
 from tests.support.contract_world import EXTRACT, GROUNDED, LIST, SEARCH, ContractWorld, EndedTurn, Mode, held_for_ever
-from tests.support.running import chat_request, final_of
+from tests.support.running import final_of
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,7 +22,7 @@ def call_events(turn: EndedTurn, call_id: str) -> list[str]:
 async def test_9_1_text_comes_in_tokens_while_the_model_writes(world: ContractWorld) -> None:
     world.play(Step(["Which ", "one?"], hold_after=(go_on := asyncio.Event())))
     events, text_so_far = [], ""
-    async for event in world.service.chat.Chat(chat_request("Hello", world.matter_id)):
+    async for event in world.service.chat.Chat(world.request()):
         events.append(event)
         text_so_far += event.token.text
         if text_so_far == "Which one?":
@@ -79,6 +79,17 @@ async def test_9_7_texts_and_tool_calls_come_in_the_order_of_the_model(world: Co
     assert turn.kinds == ["turn_start", *middle, "final_state"]
 
 
+async def test_9_8_a_kept_answer_comes_without_tokens_and_then_the_final_state(
+    world: ContractWorld, mode: Mode, new_matter: str
+) -> None:
+    script = Step(["Let me look."], [SEARCH]), text(GROUNDED)
+    first = await world.ask(*script, mode=mode, matter_id=new_matter, cached=True)
+    again = await world.ask(mode=mode, matter_id=new_matter, cached=True)
+    assert {"token", "text_discarded"} <= set(first.kinds)
+    assert again.kinds == ["turn_start", "tool_start", "tool_end", "citation", "final_state"]
+    assert again.of_kind("citation") == first.of_kind("citation")
+
+
 @pytest.mark.parametrize("pieces", [[GROUNDED], list(GROUNDED), [GROUNDED[:7], "", GROUNDED[7:]]])
 async def test_9_9_the_pieces_of_a_text_follow_no_rule_and_change_nothing(
     world: ContractWorld, mode: Mode, pieces: list[str]
@@ -101,7 +112,7 @@ async def test_9_10_parallel_calls_run_at_once_and_each_keeps_its_order(world: C
 
 async def test_9_11_a_cancelled_turn_ends_its_stream_like_any_other(world: ContractWorld) -> None:
     world.play(held_for_ever())
-    running = world.service.chat.Chat(chat_request("Hello", world.matter_id))
+    running = world.service.chat.Chat(world.request())
     events = [await anext(aiter(running))]
     await world.service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
     events += [event async for event in running]

@@ -18,7 +18,7 @@ from tests.support.contract_world import (
     Mode,
 )
 from tests.support.final_states import comparable
-from tests.support.running import chat_request, final_of
+from tests.support.running import final_of
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -50,7 +50,7 @@ async def test_10_1_both_modes_come_to_the_same_final_state(world: ContractWorld
 
 async def test_10_2_invoke_ends_with_its_answer(world: ContractWorld) -> None:
     world.play(text("Which one?"))
-    answer = await world.service.chat.Invoke(chat_request("Hello", world.matter_id))
+    answer = await world.service.chat.Invoke(world.request())
     kept = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=answer.turn_id))
     assert kept.state == chat_pb2.TURN_STATE_ENDED
     assert kept.final_state == answer.final_state
@@ -58,7 +58,7 @@ async def test_10_2_invoke_ends_with_its_answer(world: ContractWorld) -> None:
 
 async def test_10_3_a_stream_ends_with_its_final_state(world: ContractWorld) -> None:
     world.play(text("Which one?"))
-    call = world.service.chat.Chat(chat_request("Hello", world.matter_id))
+    call = world.service.chat.Chat(world.request())
     kinds = [event.WhichOneof("event") async for event in call]
     assert kinds[-1] == "final_state"
     assert await call.code() is grpc.StatusCode.OK
@@ -66,7 +66,7 @@ async def test_10_3_a_stream_ends_with_its_final_state(world: ContractWorld) -> 
 
 async def test_10_4_a_stream_shows_text_before_the_turn_has_ended(world: ContractWorld) -> None:
     world.play(Step(["Well, "], hold_after=(go_on := asyncio.Event())))
-    running = world.service.chat.Chat(chat_request("Hello", world.matter_id))
+    running = world.service.chat.Chat(world.request())
     events = aiter(running)
     started, token = await anext(events), await anext(events)
     assert token.token.text == "Well, "
@@ -76,9 +76,31 @@ async def test_10_4_a_stream_shows_text_before_the_turn_has_ended(world: Contrac
     assert [event.WhichOneof("event") async for event in events] == ["final_state"]
 
 
+async def test_10_5_invoke_takes_replies_and_retrievals_from_the_caches(world: ContractWorld, new_matter: str) -> None:
+    first, again = [
+        await world.ask(*script, mode=Mode.INVOKE, matter_id=new_matter, cached=True)
+        for script in ([calls(SEARCH), text(GROUNDED)], [])
+    ]
+    assert (first.final.from_cache, again.final.from_cache) == (False, True)
+    assert [end.from_cache for end in again.of_kind("tool_end")] == [True]
+    assert (again.final.message, again.final.usage.model_calls) == (GROUNDED, 0)
+
+
+async def test_10_6_a_stream_takes_replies_and_retrievals_from_the_caches_and_has_no_tokens_then(
+    world: ContractWorld, new_matter: str
+) -> None:
+    first, again = [
+        await world.ask(*script, mode=Mode.CHAT, matter_id=new_matter, cached=True)
+        for script in ([calls(SEARCH), text(GROUNDED)], [])
+    ]
+    assert (first.final.from_cache, again.final.from_cache) == (False, True)
+    assert [end.from_cache for end in again.of_kind("tool_end")] == [True]
+    assert (first.standing_text, again.standing_text, again.final.message) == (GROUNDED, "", GROUNDED)
+
+
 async def test_10_7_a_call_of_invoke_that_is_given_up_ends_its_turn(world: ContractWorld) -> None:
     world.play(Step(["Well, "], hold_after=asyncio.Event()))
-    request = chat_request("Hello", world.matter_id, request_id="given-up")
+    request = world.request(request_id="given-up")
     call = world.service.chat.Invoke(request)
     await world.model.held.wait()
     call.cancel()

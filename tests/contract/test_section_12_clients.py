@@ -18,7 +18,7 @@ from tests.support.contract_world import (
     Mode,
     contract_world,
 )
-from tests.support.running import chat_request, final_of
+from tests.support.running import final_of
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -43,6 +43,16 @@ async def test_12_2_the_last_token_does_not_say_that_the_turn_is_over(world: Con
     turn = await world.ask(calls(SEARCH), text(INVENTED), text(GROUNDED), mode=mode)
     first_text = turn.kinds.index("token")
     assert turn.kinds[first_text:] == ["token", "text_discarded", "token", "citation", "final_state"]
+
+
+async def test_12_3_a_kept_answer_is_a_final_state_at_once_with_no_tokens_before_it(
+    world: ContractWorld, mode: Mode, new_matter: str
+) -> None:
+    await world.ask(text("Which one?"), mode=mode, matter_id=new_matter, cached=True)
+    again = await world.ask(mode=mode, matter_id=new_matter, cached=True)
+    assert again.kinds == ["turn_start", "final_state"]
+    assert (again.reason, again.final.from_cache) == (ExitReason.COMPLETED, True)
+    assert (again.final.message, again.final.display_message) == ("Which one?", True)
 
 
 async def test_12_4_the_message_for_display_is_the_last_of_the_messages(world: ContractWorld, mode: Mode) -> None:
@@ -89,7 +99,7 @@ async def test_12_9_a_client_that_waits_long_hears_that_the_turn_goes_on(tmp_pat
     async with contract_world(tmp_path / "data", models_dir, heartbeat_s=0.02) as world:
         world.play(Step(["Which one?"], hold=(go_on := asyncio.Event())))
         events = []
-        async for event in world.service.chat.Chat(chat_request("Hello", world.matter_id)):
+        async for event in world.service.chat.Chat(world.request()):
             events.append(event)
             if event.WhichOneof("event") == "heartbeat":
                 assert event.sequence == 0
@@ -99,7 +109,7 @@ async def test_12_9_a_client_that_waits_long_hears_that_the_turn_goes_on(tmp_pat
 
 async def test_12_10_a_client_that_goes_away_finds_its_turn_again(world: ContractWorld) -> None:
     world.play(Step(["Which ", "one?"], hold=(go_on := asyncio.Event())))
-    running = world.service.chat.Chat(chat_request("Hello", world.matter_id))
+    running = world.service.chat.Chat(world.request())
     started = await anext(aiter(running))
     running.cancel()
     go_on.set()

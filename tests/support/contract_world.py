@@ -21,12 +21,17 @@ from tests.support.word_extractor import WordExtractor
 QUESTION = "Which law governs the agreement?"
 SEARCH = Call("isaacus_search", '{"query": "governing law"}')
 EXTRACT = Call("isaacus_extract", '{"question": "Which law governs the agreement?"}')
+RETRIEVE = Call("retriever", '{"query": "annual leave"}')
+RETRIEVE_NOTHING = Call("retriever", '{"query": "\\"parental allowance\\""}')
 LIST = Call("list_matter_documents")
 UNKNOWN = Call("no_such_tool")
 GROUNDED = "It is governed by “the laws of the State of Oregon” [1]."
 INVENTED = "It is governed by “the laws of the State of Texas” [1]."
 SIX_STEPS = (calls(SEARCH), calls(SEARCH), calls(SEARCH), Step(), calls(UNKNOWN), text(INVENTED))
 """As many model calls as a turn may make, none of which ends it."""
+
+HANDBOOK = b"# Handbook\n\n## Holidays\n\nEveryone has thirty days of annual leave each year.\n"
+OTHER_MODEL = "another"
 
 QUICK = {"retry_base_s": 0.001, "retry_max_s": 0.002}
 
@@ -89,7 +94,8 @@ class EndedTurn:
 
 @dataclass(frozen=True)
 class ContractWorld:
-    """A matter with one agreement, one without documents, and the model that answers about them."""
+    """A matter with one agreement, one without documents, a handbook as documentation, and the model that answers about
+    them, under two names."""
 
     service: RunningService
     model: ScriptedChatModel
@@ -114,17 +120,28 @@ class ContractWorld:
         *script: Step,
         message: str = QUESTION,
         mode: Mode = Mode.CHAT,
-        matter_id: str | None = None,
-        limits: dict[str, Any] | None = None,
         **fields: Any,
     ) -> EndedTurn:
-        """One turn, to its end, without caches. Fails unless the model was called once for each step of the script."""
+        """One turn, to its end. Fails unless the model was called once for each step of the script. `fields` as of
+        `request`."""
         self.play(*script)
-        options = chat_pb2.ChatOptions(disable_cache=True, **(limits or {}))
-        request = chat_request(message, self.matter_id if matter_id is None else matter_id, options=options, **fields)
+        request = self.request(message, **fields)
         ended = await (self._chat(request) if mode is Mode.CHAT else self._invoke(request))
         assert len(self.payloads) == len(script), "the script is played to its end and no further"
         return ended
+
+    def request(
+        self,
+        message: str = "Hello",
+        *,
+        matter_id: str | None = None,
+        cached: bool = False,
+        options: dict[str, Any] | None = None,
+        **fields: Any,
+    ) -> chat_pb2.ChatRequest:
+        """About the matter with the agreement unless another is given; without caches unless `cached`."""
+        chosen = chat_pb2.ChatOptions(disable_cache=not cached, **(options or {}))
+        return chat_request(message, self.matter_id if matter_id is None else matter_id, options=chosen, **fields)
 
     async def _chat(self, request: chat_pb2.ChatRequest) -> EndedTurn:
         events = [event async for event in self.service.chat.Chat(request)]
@@ -142,10 +159,12 @@ class ContractWorld:
 async def contract_world(data_dir: Path, models_dir: Path, **turns: Any) -> AsyncIterator[ContractWorld]:
     """`turns` are settings of turns beside quick retries."""
     model, extractor = ScriptedChatModel(script=[]), FailingExtractor()
-    models = ChatModels(NamedChatModel("scripted", model))
+    models = ChatModels(NamedChatModel("scripted", model), NamedChatModel(OTHER_MODEL, model))
     async with running_service(
         data_dir, models_dir, chat_models=models, extractor=extractor, turns=QUICK | turns
     ) as service:
+        await service.upload("documentation", "handbook.md", HANDBOOK)
+        await service.wait_until_ready("documentation")
         matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
         yield ContractWorld(service, model, extractor, matter_id, await service.create_matter("Bare"))
 

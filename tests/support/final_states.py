@@ -1,17 +1,15 @@
 """Final states, for comparison between turns."""
 
 from proviso.v1 import chat_pb2
+from tests.support.running import without_times
 
 
 def comparable(final: chat_pb2.FinalState, *, tokens: bool = True) -> chat_pb2.FinalState:
-    """A copy without times and turn ids; without the `tokens` that only a provider counts, where that is wanted."""
-    state = chat_pb2.FinalState()
-    state.CopyFrom(final)
-    state.request_context.ClearField("timestamp")
-    for message in state.messages:
-        message.ClearField("turn_id")
-        message.request_context.ClearField("timestamp")
+    """A copy without times and turn ids; without the names and `tokens` of model calls, where that is wanted."""
+    state = without_times(final)
     if not tokens:
-        state.usage.ClearField("input_tokens")
-        state.usage.ClearField("output_tokens")
+        state.usage.CopyFrom(chat_pb2.Usage(model_calls=final.usage.model_calls))
+        state.request_context.fill.ClearField("tokens_used")
+        for message in state.messages:
+            message.request_context.fill.ClearField("tokens_used")
     return state
