@@ -173,7 +173,7 @@ def test_an_endless_id_of_a_model_is_cut(spans: Spans, exporter: InMemorySpanExp
 
 
 def test_without_a_tracer_nothing_is_current_and_nothing_is_passed_on() -> None:
-    with NO_SPANS.tool("lookup", "call-1"), NO_SPANS.chat("local", Usage), NO_SPANS.attempt(1), NO_SPANS.kept_reply("m"):
+    with NO_SPANS.tool("lookup", "call-1"), NO_SPANS.chat("m", Usage), NO_SPANS.attempt(1), NO_SPANS.kept_reply("m"):
         assert get_current_span() is INVALID_SPAN
         assert trace_headers() == {}
 
