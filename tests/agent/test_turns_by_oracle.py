@@ -7,15 +7,26 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proviso_service.agent.conversation import trim_messages
 from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.events import Citation, FinalState, ToolEnd, ToolStart, TurnStart
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from tests.support.agent_world import PASSAGE
-from tests.support.played_turn import DETAIL, HUGE, QUESTION, PlayedTurn, play
-from tests.support.turn_oracle import Expected, Failure, Limits, Lookup, Reply, Words, expected_end
+from tests.support.played_turn import DETAIL, HUGE, QUESTION, PlayedTurn, play, play_twice
+from tests.support.turn_oracle import (
+    PASSAGES,
+    Expected,
+    Failure,
+    Kept,
+    Limits,
+    Lookup,
+    Reply,
+    Words,
+    expected_end,
+)
 
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
-PASSAGES = {passage.document_id: passage for passage in (PASSAGE, HUGE)}
+BY_DOCUMENT = {passage.document_id: passage for passage in (PASSAGE, HUGE)}
 ENDING = [Reply(Words.QUESTION)] * 30
 
 lookups = st.lists(st.sampled_from([Lookup.FOUND, Lookup.EMPTY, *Lookup]), min_size=1, max_size=4).map(tuple)
@@ -43,14 +54,26 @@ def test_a_turn_ends_once_for_the_reason_that_its_script_gives(
     script: list[Reply], limits: Limits, pace: Random, same_ids: bool
 ) -> None:
     turn = asyncio.run(play(script, limits, pace, same_ids=same_ids))
-    expected = expectation(turn, script, limits)
-    assert turn.final.exit_reason is expected.reason
-    assert (turn.final.cycles, turn.final.tool_calls) == (expected.cycles, expected.tool_calls)
-    assert turn.final.usage.model_calls == len(turn.model.payloads) == expected.attempts
-    assert len(turn.of_kind(ToolEnd)) == expected.tool_calls
-    assert turn.final.message == (expected.answer or EXIT_SEMANTICS[turn.final.exit_reason].message)
-    assert len(turn.final.citations) == (expected.answer == Words.QUOTED.value)
-    assert_sound(turn)
+    assert_ends_as(expectation(turn, script, limits), turn, limits)
+
+
+@settings(max_examples=90)
+@given(scripts, limits, paces)
+def test_a_turn_that_is_asked_for_again_makes_what_was_not_kept_and_nothing_else(
+    script: list[Reply], limits: Limits, pace: Random
+) -> None:
+    first, again = asyncio.run(play_twice(script, limits, pace))
+    kept = Kept()
+    before = expectation(first, script, limits, kept=kept)
+    assert_ends_as(before, first, limits)
+    all_kept = len(kept.replies) == sum(not call.failed for call in first.final.usage.calls)
+    found = {call for call in before.executed if call[1] in PASSAGES}
+    expected = expectation(again, script, limits, before.attempts, kept)
+    assert_ends_as(expected, again, limits)
+    assert [end.from_cache for end in again.of_kind(ToolEnd)] == [call in found for call in expected.executed]
+    if first.final.exit_reason in ANSWERED and all_kept:
+        assert (again.final.from_cache, again.payloads) == (True, [])
+        assert (again.final.message, again.final.citations) == (first.final.message, first.final.citations)
 
 
 @settings(max_examples=100)
@@ -63,26 +86,45 @@ def test_a_turn_that_is_cancelled_anywhere_ends_once_and_shows_no_text(
         assert turn.final.exit_reason is ExitReason.CANCELLED
     else:
         assert turn.final.exit_reason is expectation(turn, script, limits).reason
-    assert turn.final.usage.model_calls == len(turn.model.payloads)
-    assert_sound(turn)
+    assert turn.final.usage.model_calls == len(turn.payloads)
+    assert_sound(turn, limits)
 
 
-def expectation(turn: PlayedTurn, script: list[Reply], limits: Limits) -> Expected:
+def expectation(
+    turn: PlayedTurn, script: list[Reply], limits: Limits, played: int = 0, kept: Kept | None = None
+) -> Expected:
     """What the script gives, with the lengths of what the tools' results were cut to."""
     (start,) = turn.of_kind(TurnStart)
     results = [len(end.output) for end in turn.of_kind(ToolEnd)]
-    return expected_end(script, limits, start.request_context.fill.characters_used, results.__getitem__)
+    first_chars = start.request_context.fill.characters_used
+    return expected_end(script, limits, first_chars, results.__getitem__, played, kept)
 
 
-def assert_sound(turn: PlayedTurn) -> None:
+def assert_ends_as(expected: Expected, turn: PlayedTurn, limits: Limits) -> None:
+    assert turn.final.exit_reason is expected.reason
+    assert (turn.final.cycles, turn.final.tool_calls) == (expected.cycles, expected.tool_calls)
+    assert turn.final.usage.model_calls == len(turn.payloads) == expected.attempts
+    assert len(turn.of_kind(ToolEnd)) == expected.tool_calls
+    assert turn.final.message == (expected.answer or EXIT_SEMANTICS[turn.final.exit_reason].message)
+    assert turn.final.from_cache is (expected.from_cache and bool(expected.answer))
+    assert len(turn.final.citations) == (expected.answer == Words.QUOTED.value)
+    assert_sound(turn, limits)
+
+
+def assert_sound(turn: PlayedTurn, limits: Limits) -> None:
     """What holds of every turn."""
     assert [isinstance(event, FinalState) for event in turn.events].index(True) == len(turn.events) - 1
     assert turn.final.exit_reason in ExitReason
     answered = turn.final.exit_reason in ANSWERED
     semantics = EXIT_SEMANTICS[turn.final.exit_reason]
     assert (turn.final.retryable, turn.final.display_message) == (semantics.retryable, semantics.display_message)
-    assert turn.standing_text == turn.final.message or (not answered and turn.standing_text == "")
+    told = "" if turn.final.from_cache else turn.final.message
+    assert turn.standing_text == told or (not answered and turn.standing_text == "")
     assert DETAIL not in str(turn.events)
+    for payload in turn.payloads:
+        assert not trim_messages(payload, limits.context_chars).overflowed  # type: ignore[arg-type]
+    if turn.final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED:
+        assert [tools == [] for tools in turn.tools_seen[-1:]] == [True] * (not turn.final.from_cache)
     assert_tool_events_are_sound(turn)
     assert_citations_are_sound(turn)
     assert_stored_as_told(turn)
@@ -103,7 +145,7 @@ def assert_tool_events_are_sound(turn: PlayedTurn) -> None:
 def assert_citations_are_sound(turn: PlayedTurn) -> None:
     assert (turn.of_kind(Citation) == list(turn.final.citations)) or turn.was_cancelled
     for citation in turn.final.citations:
-        passage = PASSAGES[citation.document_id]
+        passage = BY_DOCUMENT[citation.document_id]
         assert passage.text[citation.start - passage.start : citation.end - passage.start] == citation.quote
         assert turn.final.message[citation.answer_start : citation.answer_end].endswith(f"[{citation.number}]")
 

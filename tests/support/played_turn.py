@@ -10,7 +10,9 @@ from random import Random
 from typing import Any
 
 import httpx
+from langchain_core.messages import BaseMessage
 
+from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import NoReadyDocuments
 from proviso_service.settings import TurnSettings
@@ -19,8 +21,9 @@ from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import Event, FinalState, Heartbeat, TextDiscarded, Token
 from proviso_service.turns.ports import TurnOptions, TurnOutcome, TurnRequest
 from proviso_service.turns.service import Turns
-from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, Found, LookupArgs, agent_world
-from tests.support.scripted_model import Call, ScriptedChatModel, Step
+from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, AgentWorld, Found, LookupArgs, agent_world
+from tests.support.memory_caches import memory_caches
+from tests.support.scripted_model import Call, Step
 from tests.support.turn_oracle import Failure, Limits, Lookup, Reply
 from tests.turns.scripted import MemoryTurnStore, running
 
@@ -104,13 +107,14 @@ class PlayedNames:
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """What a turn left: its events, its end, what was stored, and what its model was sent. `was_cancelled`: by the
-    test, in time."""
+    """What a turn left: its events, its end, what was stored, and what its model was sent, call by call, with which
+    tools. `was_cancelled`: by the test, in time."""
 
     events: Sequence[Event]
     final: FinalState
     stored: Sequence[TurnOutcome]
-    model: ScriptedChatModel
+    payloads: Sequence[list[BaseMessage]]
+    tools_seen: Sequence[list[str]]
     was_cancelled: bool
 
     def of_kind(self, kind: type) -> list[Any]:
@@ -134,9 +138,28 @@ async def play(
     replies: Sequence[Reply], limits: Limits, pace: Random, *, same_ids: bool = False, cancel_at: int | None = None
 ) -> PlayedTurn:
     """Plays a turn, opening the gates in an order that `pace` draws; cancels it before gate `cancel_at`, if given."""
-    stage, store = Stage(), MemoryTurnStore()
+    stage = Stage()
+    return await _turn(_world(stage, replies, same_ids=same_ids), stage, limits, pace, cancel_at)
+
+
+async def play_twice(replies: Sequence[Reply], limits: Limits, pace: Random) -> tuple[PlayedTurn, PlayedTurn]:
+    """Plays the same turn twice, with caches; the second goes on in the script where the first has ended."""
+    stage = Stage()
+    world = _world(stage, replies, caches=memory_caches())
+    return await _turn(world, stage, limits, pace), await _turn(world, stage, limits, pace)
+
+
+def _world(
+    stage: Stage, replies: Sequence[Reply], *, same_ids: bool = False, caches: Caches | None = None
+) -> AgentWorld:
     steps = [_step(stage, number, reply, same_ids) for number, reply in enumerate(replies)]
-    world = agent_world(*steps, tools=[PlayedLookup(stage), PlayedNames(stage)], turns=INSTANT)
+    return agent_world(*steps, tools=[PlayedLookup(stage), PlayedNames(stage)], turns=INSTANT, caches=caches)
+
+
+async def _turn(
+    world: AgentWorld, stage: Stage, limits: Limits, pace: Random, cancel_at: int | None = None
+) -> PlayedTurn:
+    store, before = MemoryTurnStore(), len(world.model.payloads)
     options = TurnOptions(
         max_turns=limits.turns, max_tool_calls=limits.tool_calls, max_context_chars=limits.context_chars
     )
@@ -148,7 +171,8 @@ async def play(
         events = await reader
     final = events[-1]
     assert isinstance(final, FinalState)
-    return PlayedTurn(events, final, store.finished, world.model, was_cancelled)
+    sent, tools = world.model.payloads[before:], world.model.tools_seen[before:]
+    return PlayedTurn(events, final, store.finished, sent, tools, was_cancelled)
 
 
 async def _open_gates(

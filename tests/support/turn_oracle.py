@@ -1,7 +1,7 @@
 """What a turn must come to, worked out from the script that its model and tools play: a second, plain reading of the
 contract that shares nothing with the agent but the texts it is given."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -70,28 +70,54 @@ class Limits:
 
 @dataclass
 class Expected:
-    """How a turn ends. `attempts` counts the replies that were played."""
+    """How a turn ends. `attempts` counts the replies that were played, `executed` are the tool calls that were made, by
+    the number of their reply in the script; `from_cache` tells whether the last reply had been kept."""
 
     reason: ExitReason | None = None
     cycles: int = 0
-    tool_calls: int = 0
     attempts: int = 0
     answer: str = ""
-    executed: list[Lookup] = field(default_factory=list)
+    from_cache: bool = False
+    executed: list[tuple[int, Lookup]] = field(default_factory=list)
+
+    @property
+    def tool_calls(self) -> int:
+        return len(self.executed)
+
+
+@dataclass
+class Kept:
+    """What the caches hold: replies with their numbers in the script, by what was said before them."""
+
+    replies: dict[Hashable, tuple[int, Reply]] = field(default_factory=dict)
 
 
 def expected_end(
-    replies: Sequence[Reply], limits: Limits, first_chars: int, result_chars: Callable[[int], int]
+    replies: Sequence[Reply],
+    limits: Limits,
+    first_chars: int,
+    result_chars: Callable[[int], int],
+    played: int = 0,
+    kept: Kept | None = None,
 ) -> Expected:
-    """`first_chars` is the length of the conversation at the start, `result_chars` that of the nth tool result."""
-    return _Reading(iter(replies), limits, first_chars, result_chars).end()
+    """`first_chars` is the length of the conversation at the start, `result_chars` that of the nth tool result. The
+    first `played` replies were played by earlier turns, which left what is `kept`; what this one leaves is added."""
+    script = enumerate(replies[played:], played)
+    return _Reading(script, limits, first_chars, result_chars, Kept() if kept is None else kept).end()
 
 
 class _Reading:
     def __init__(
-        self, replies: Iterator[Reply], limits: Limits, first_chars: int, result_chars: Callable[[int], int]
+        self,
+        replies: Iterator[tuple[int, Reply]],
+        limits: Limits,
+        first_chars: int,
+        result_chars: Callable[[int], int],
+        kept: Kept,
     ) -> None:
         self._replies = replies
+        self._kept = kept
+        self._said: tuple[Hashable, ...] = ()
         self._limits = limits
         self._chars = first_chars
         self._result_chars = result_chars
@@ -110,38 +136,49 @@ class _Reading:
         if self._chars > self._limits.context_chars:
             return self._stop(ExitReason.MAX_CONTEXT_REACHED)
         self._end.cycles += not self._answering
-        reply = self._call()
-        if isinstance(reply, ExitReason):
-            return self._stop(reply)
-        lookups = () if self._answering else reply.lookups
-        return self._use(lookups, reply.words) if lookups else self._judge(reply.words)
+        before = (self._said, self._answering)
+        known = self._kept.replies.get(before)
+        called = known or self._call()
+        if isinstance(called, ExitReason):
+            return self._stop(called)
+        number, reply = called
+        self._end.from_cache = known is not None
+        if reply.lookups and not self._answering:
+            self._use(number, reply)
+            is_accepted = not any(lookup in INVALID for lookup in reply.lookups)
+        else:
+            self._judge(reply.words)
+            is_accepted = bool(self._end.answer)
+        if is_accepted:
+            self._kept.replies[before] = called
+        return None
 
     def _stop(self, reason: ExitReason) -> None:
         self._end.reason = reason
 
-    def _call(self) -> Reply | ExitReason:
+    def _call(self) -> tuple[int, Reply] | ExitReason:
         """The reply of a model call with its retries, or why there is none."""
         for attempt in range(1, MODEL_ATTEMPTS + 1):
-            reply = next(self._replies)
+            number, reply = next(self._replies)
             self._end.attempts += 1
             if reply.failure is None:
-                return reply
+                return number, reply
             if reply.failure is Failure.FINAL or attempt == MODEL_ATTEMPTS:
                 break
         return ExitReason.RATE_LIMITED if reply.failure is Failure.RATE_LIMIT else ExitReason.LLM_ERROR
 
-    def _use(self, lookups: Sequence[Lookup], words: Words) -> None:
-        end = self._end
+    def _use(self, number: int, reply: Reply) -> None:
+        end, lookups = self._end, reply.lookups
         if any(lookup in INVALID for lookup in lookups):
             if self._was_told:
                 return self._stop(ExitReason.INVALID_TOOL_CALL)
             self._was_told = True
         valid = [lookup for lookup in lookups if lookup not in INVALID]
         executed = valid[: self._limits.tool_calls - end.tool_calls]
-        self._chars += len(words.value)
+        self._said += (number,)  # no two calls are alike
+        self._chars += len(reply.words.value)
         self._chars += sum(self._result_chars(end.tool_calls + n) for n in range(len(executed)))
-        end.tool_calls += len(executed)
-        end.executed += executed
+        end.executed += [(number, lookup) for lookup in executed]
         self._answering = len(executed) < len(valid)
         return None
 
@@ -157,17 +194,21 @@ class _Reading:
             if self._was_reminded:
                 return self._stop(ExitReason.LLM_GENERATION_FAILURE)
             self._was_reminded = True
+            self._said += (words,)
             self._chars += len(words.value)
             return None
         self._end.answer = words.value
         return self._stop(ExitReason.MAX_TOOL_CALLS_REACHED if self._answering else ExitReason.COMPLETED)
 
     def _found_nothing(self) -> bool:
-        found = set(self._end.executed)
+        found = self._found()
         return Lookup.EMPTY in found and not found & PASSAGES
 
+    def _found(self) -> set[Lookup]:
+        return {lookup for _, lookup in self._end.executed}
+
     def _is_grounded(self, words: Words) -> bool:
-        found = set(self._end.executed)
+        found = self._found()
         has_passages = bool(found & PASSAGES)
         match words:
             case Words.QUESTION | Words.REFUSAL:
