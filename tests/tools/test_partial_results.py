@@ -10,6 +10,7 @@ from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.tools.base import MaybePartial
 from proviso_service.tools.isaacus_extract import ExtractResult
 from proviso_service.tools.isaacus_search import SearchResult
+from proviso_service.tools.retriever import DocumentationResult
 
 SEARCHED = SearchOutcome(SearchQuery("m", "rent"), (), ())
 EXTRACTED = ExtractOutcome(ExtractQuery("m", "When?"), "model", None, (), ())
@@ -20,6 +21,8 @@ EXTRACTED = ExtractOutcome(ExtractQuery("m", "When?"), "model", None, (), ())
     [
         (SearchResult(SEARCHED), False),
         (SearchResult(replace(SEARCHED, rerank_failed=True)), True),
+        (DocumentationResult(SEARCHED), False),
+        (DocumentationResult(replace(SEARCHED, rerank_failed=True)), True),
         (ExtractResult(EXTRACTED), False),
         (ExtractResult(replace(EXTRACTED, rerank_failed=True)), True),
         (ExtractResult(replace(EXTRACTED, failed=(Target(0, "d", None, "It is still being processed"),))), True),

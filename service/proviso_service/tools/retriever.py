@@ -38,6 +38,10 @@ class DocumentationResult:
     def found(self) -> bool:
         return bool(self.outcome.hits)
 
+    @property
+    def partial(self) -> bool:
+        return self.outcome.rerank_failed
+
     def data(self) -> dict[str, Any]:
         """In the shape of isaacus_search."""
         return SearchResult(self.outcome).data()
