@@ -6,8 +6,10 @@ from typing import Any
 import aiohttp
 import pytest
 from google.genai.errors import ClientError, ServerError, UnknownApiResponseError
+from google.genai.types import GenerateContentResponse
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
 from proviso_service.models.llm.gemini_failures import told
@@ -44,6 +46,14 @@ def api_error(status: int, name: str, *details: dict[str, Any], **headers: str) 
 def test_a_failure_keeps_its_kind_and_loses_its_words(error: Exception, kind: FailureKind) -> None:
     failure = told(error)
     assert classify(failure) is kind
+    assert "confidential" not in repr(failure)
+
+
+def test_an_answer_that_does_not_fit_loses_its_words() -> None:
+    with pytest.raises(ValidationError) as caught:
+        GenerateContentResponse.model_validate({"candidates": "confidential"})
+    failure = told(caught.value)
+    assert classify(failure) is FailureKind.FINAL
     assert "confidential" not in repr(failure)
 
 

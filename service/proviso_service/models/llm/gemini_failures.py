@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 import aiohttp
 from google.genai.errors import APIError, UnknownApiResponseError
+from pydantic import ValidationError
 
 from proviso_service.models.llm.refusals import ProviderRefusal
 from proviso_service.retry_after import retry_after_seconds
@@ -29,6 +30,8 @@ def told(error: Exception) -> Exception:
         return ConnectionError(f"the connection to Gemini failed: {type(error).__name__}")
     if isinstance(error, (UnknownApiResponseError, json.JSONDecodeError)):
         return ConnectionError("what Gemini sent is not JSON")
+    if isinstance(error, ValidationError):
+        return ProviderRefusal("what Gemini sent, or was to be sent, does not fit its API")
     api_error = next((e for e in (error, error.__cause__) if isinstance(e, APIError)), None)
     return error if api_error is None else _refusal(api_error)
 
