@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from pydantic import SecretStr
 
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.models.llm.gemini import GeminiChatModel
 from proviso_service.settings import Settings
 
 KEYS = {"GOOGLE_API_KEY": "confidential", "OPENAI_API_KEY": "confidential", "ANTHROPIC_API_KEY": "confidential"}
@@ -34,6 +36,11 @@ async def test_a_model_is_built_without_a_call_and_does_not_show_its_key(llm: st
         ("openai:gpt-5", {"OPENAI_API_KEY": None}, "set OPENAI_API_KEY"),
         ("openai:gpt-5", {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "https://api.openai.com/v1/"}, "set OPENAI_API_KEY"),
         ("anthropic:claude-sonnet-4-5", {"ANTHROPIC_API_KEY": None}, "set ANTHROPIC_API_KEY"),
+        ("google_genai:gemini-2.5-flash", {"GOOGLE_API_KEY": " \n"}, "set GOOGLE_API_KEY"),
+        ("google_genai:gemini-2.5-flash", {"GOOGLE_API_KEY": "a\nkey"}, "GOOGLE_API_KEY is no key"),
+        ("openai:gpt-5", {"OPENAI_API_KEY": "a kéy"}, "OPENAI_API_KEY is no key"),
+        ("openai:llama", {"OPENAI_API_KEY": "a key", "OPENAI_BASE_URL": "http://vllm"}, "OPENAI_API_KEY is no key"),
+        ("anthropic:claude-sonnet-4-5", {"ANTHROPIC_API_KEY": "schlüssel"}, "ANTHROPIC_API_KEY is no key"),
         ("google_genai:", {}, "`local` or `<provider>:<model>`"),
         ("gpt-5", {}, "`local` or `<provider>:<model>`"),
         (":gpt-5", {}, "`local` or `<provider>:<model>`"),
@@ -46,6 +53,13 @@ def test_what_cannot_be_used_says_what_to_set(llm: str, more: dict[str, Any], to
         build_chat_model(settings(llm, **more))
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+async def test_white_space_around_a_key_is_no_part_of_it() -> None:
+    hosted = build_chat_model(settings("google_genai:gemini-2.5-flash", GOOGLE_API_KEY=" confidential\n"))
+    assert isinstance(hosted.model, GeminiChatModel)
+    assert isinstance(hosted.model.google_api_key, SecretStr)
+    assert hosted.model.google_api_key.get_secret_value() == "confidential"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def build_chat_model(settings: Settings) -> HostedChatModel:
 
 
 def _google(settings: Settings, model: str) -> HostedChatModel:
-    key = _needed(settings, settings.google_api_key, "GOOGLE_API_KEY")
+    key = _needed(settings, _key(settings.google_api_key, "GOOGLE_API_KEY"), "GOOGLE_API_KEY")
     from proviso_service.models.llm.gemini import GeminiChatModel
 
     gemini = GeminiChatModel(
@@ -60,9 +60,8 @@ def _google(settings: Settings, model: str) -> HostedChatModel:
 
 
 def _openai(settings: Settings, model: str) -> HostedChatModel:
-    own_server = settings.openai_base_url.rstrip("/") != OPENAI_URL
-    key = settings.openai_api_key
-    if not own_server or (key and key.get_secret_value()):
+    key = _key(settings.openai_api_key, "OPENAI_API_KEY")
+    if settings.openai_base_url.rstrip("/") == OPENAI_URL:
         key = _needed(settings, key, "OPENAI_API_KEY")
     try:
         from proviso_service.models.llm.openai_chat import openai_model
@@ -73,7 +72,7 @@ def _openai(settings: Settings, model: str) -> HostedChatModel:
 
 
 def _anthropic(settings: Settings, model: str) -> HostedChatModel:
-    key = _needed(settings, settings.anthropic_api_key, "ANTHROPIC_API_KEY")
+    key = _needed(settings, _key(settings.anthropic_api_key, "ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY")
     try:
         from proviso_service.models.llm.anthropic_chat import ClaudeChatModel
     except ImportError:
@@ -126,8 +125,17 @@ def _guarded(settings: Settings, inner: BaseChatModel, provider: str, *, tells_e
     )
 
 
+def _key(given: SecretStr | None, variable: str) -> SecretStr | None:
+    """The key without white space around it, such as the line end of a file; None where nothing is left."""
+    key = given.get_secret_value().strip() if given else ""
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        # Clients would fail at every call, as if the connection had.
+        raise ChatModelUnavailable(f"{variable} is no key: it holds spaces or characters that no key has")
+    return SecretStr(key) if key else None
+
+
 def _needed(settings: Settings, key: SecretStr | None, variable: str) -> SecretStr:
-    if key is None or not key.get_secret_value():
+    if key is None:
         raise ChatModelUnavailable(f"PROVISO_LLM={settings.llm} needs a key: set {variable}")
     return key
 
