@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from proviso_service.models.local.number_words import NUMBER_WORDS
+
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 
 
@@ -17,7 +19,7 @@ class Kind(StrEnum):
 
 
 _DURATION = (
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|thirty|forty-five|sixty|ninety)\b"
+    rf"\b(?:\d+|{NUMBER_WORDS})\b"
     r"\)?(?:\s*\(\d+\))?[\s-]*(?:(?:business|calendar|working|full|consecutive)\s+)?(?:hour|day|week|month|quarter|year)"
 )
 _MONEY = (

@@ -90,3 +90,10 @@ async def test_with_a_matter_its_documents_are_looked_into(model: LocalChatModel
 async def test_where_it_is_not_offered_nothing_changes(model: LocalChatModel) -> None:
     [call] = (await reply(model, HumanMessage(UNUSED), tools=TOOLS)).tool_calls
     assert call["name"] == "isaacus_search"
+
+
+@pytest.mark.parametrize("days", ["forty", "fourteen", "twenty-five"])
+async def test_a_question_of_how_many_is_answered_whatever_the_number(model: LocalChatModel, days: str) -> None:
+    found = f"[1] handbook.md, Leave:\n    Everyone has {days} days of annual leave each year."
+    answer = await answered(model, "How many days of annual leave does everyone have each year?", found)
+    assert answer.text == f"handbook.md, Leave says: “Everyone has {days} days of annual leave each year.” [1]"

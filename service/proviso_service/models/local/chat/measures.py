@@ -2,15 +2,12 @@
 
 import re
 
-_NUMBERS = {
-    name: value
-    for value, name in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-    )
-} | {"fifteen": 15, "eighteen": 18, "twenty": 20, "thirty": 30, "forty-five": 45, "sixty": 60, "ninety": 90}
+from proviso_service.models.local.number_words import NUMBER_WORDS, value_of
+
 _DAYS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
 _DURATION = re.compile(
-    rf"\b(?P<number>\d+|{'|'.join(_NUMBERS)})\)?(?:\s*\((?P<digits>\d+)\))?[\s-]+"
+    r"(?<!hundred\s)(?<!hundred\sand\s)"  # of a larger number these are a part
+    rf"\b(?P<number>\d+|{NUMBER_WORDS})\)?(?:\s*\((?P<digits>\d+)\))?[\s-]+"
     r"(?:(?:business|calendar|working|full|consecutive)\s+)?(?P<unit>hour|day|week|month|quarter|year)",
     re.IGNORECASE,
 )
@@ -32,8 +29,8 @@ def only_amount(text: str) -> tuple[str, float] | None:
 
 
 def _days(match: re.Match[str]) -> float:
-    number = match["digits"] or match["number"].lower()
-    count = int(number) if number.isdigit() else _NUMBERS[number]
+    number = match["digits"] or match["number"]
+    count = int(number) if number.isdigit() else value_of(number)
     return count * _DAYS[match["unit"].lower()]
 
 
