@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.agent.grounding import check
-from proviso_service.agent.sources import Sources
+from proviso_service.agent.sources import Located, Sources
 from proviso_service.matters.model import Place
 from proviso_service.tools.base import Passage
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
@@ -58,6 +58,30 @@ def test_a_quote_that_is_not_in_its_source_is_no_citation_and_the_answer_not_gro
 def test_a_true_quote_under_a_wrong_number_grounds_the_answer_but_is_not_cited() -> None:
     verdict = check("It says “thirty (30) days” [2].", sources(), tools_answered=True)
     assert (verdict.citations, verdict.grounded) == ((), True)
+
+
+@pytest.mark.parametrize("piece", ['"[1]', "“[1]”", "It says [1]. "])
+def test_looking_up_citations_takes_no_more_than_their_number(piece: str) -> None:
+    looked_up = 0
+
+    class Counted(Sources):
+        def locate(self, number: int, quote: str) -> Located | None:
+            nonlocal looked_up
+            looked_up += 1
+            return super().locate(number, quote)
+
+    counted = Counted()
+    counted.number(Passage("d", "notes.md", 0, TEXT))
+    check(piece * 100, counted, tools_answered=True)
+    assert looked_up <= 500
+
+
+def test_the_longest_quotation_before_a_number_is_cited() -> None:
+    held = Sources()
+    held.number(Passage("d", "notes.md", 0, 'They call it "the "big" cap" in all "papers".'))
+    answer = 'It is "small". “They call it "the "big" cap" in all "papers"” [1]'
+    (citation,) = check(answer, held, tools_answered=True).citations
+    assert citation.quote == 'They call it "the "big" cap" in all "papers"'
 
 
 def test_a_false_quote_beside_a_true_one_is_dropped() -> None:

@@ -5,8 +5,10 @@ the source are no citations. An answer that states facts and rests on nothing is
 contract section 4)."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from proviso_service.agent.conversational import is_conversational
 from proviso_service.agent.sources import Located, Sources
@@ -20,7 +22,12 @@ _CLOSING = '”"“»'
 _SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|\n)(?=\S)")
 _QUOTED = re.compile(r"“([^“”]{12,})”")
 _NUMBER = re.compile(r"\d")
+_MAX_REFERENCES = 300
 _MAX_QUOTE_CHARS = 4_000
+_MAX_OPENINGS = 32
+_MAX_MISSES = 4
+"""What is looked at of an answer, which may be anything: all of it would take minutes."""
+
 _MAX_SHOWN_CHARS = 400
 
 
@@ -64,9 +71,9 @@ def _states_facts(answer: str, sources: Sources) -> bool:
 def _citations(answer: str, sources: Sources) -> Iterator[Citation]:
     sentence_starts = [0, *(m.end() for m in _SENTENCE_START.finditer(answer))]
     previous_end = 0
-    for reference in _REFERENCE.finditer(answer):
+    for reference in islice(_REFERENCE.finditer(answer), _MAX_REFERENCES):
         number = int(reference[1])
-        floor = max(start for start in sentence_starts if start <= reference.start())
+        floor = sentence_starts[bisect_right(sentence_starts, reference.start()) - 1]
         located, answer_start = _quote_before(answer, reference.start(), number, sources)
         if located is None and not _ends_quote(answer, reference.start()):
             located, answer_start = _whole_passage(number, sources), max(floor, previous_end)
@@ -77,17 +84,24 @@ def _citations(answer: str, sources: Sources) -> Iterator[Citation]:
 
 def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple[Located | None, int]:
     """The longest quotation that ends right before the reference and stands in the source. Quotations may hold
-    quotation marks themselves, so every opening mark is tried, the farthest first."""
+    quotation marks themselves, so opening marks are tried from the nearest on; after a few that miss, those farther
+    away do, too: their quotations end in the same words."""
     text = answer[:end].rstrip()
     if not text or text[-1] not in _CLOSING:
         return None, end
     closing = len(text) - 1
     earliest = max(0, closing - _MAX_QUOTE_CHARS)
-    openings = [i for i in range(earliest, closing) if answer[i] in _OPENING]
-    for opening in openings:
-        if located := sources.locate(number, answer[opening + 1 : closing]):
-            return located, opening
-    return None, end
+    openings = (i for i in range(closing - 1, earliest - 1, -1) if answer[i] in _OPENING)
+    longest, start, misses = None, end, 0
+    for opening in islice(openings, _MAX_OPENINGS):
+        quote = answer[opening + 1 : closing]
+        if located := sources.locate(number, quote):
+            longest, start = located, opening
+        elif quote.strip():
+            misses += 1
+            if misses == _MAX_MISSES:
+                break
+    return longest, start
 
 
 def _ends_quote(answer: str, end: int) -> bool:
