@@ -7,6 +7,7 @@ from typing import cast
 
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
+from langsmith import tracing_context
 
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.caching.ports import CacheScope
@@ -261,7 +262,9 @@ class AgentExecution:
         start = AgentState(messages=messages, turns=0, tool_calls=0, exit_reason=None)
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
-        return cast("AgentState", await self._agent.graph.ainvoke(start, config, context=scope))
+        # LangGraph would send all of it to LangSmith where variables of the environment say so.
+        with tracing_context(enabled=False):
+            return cast("AgentState", await self._agent.graph.ainvoke(start, config, context=scope))
 
     def _payload(self) -> list[AnyMessage]:
         request = self._request
