@@ -139,11 +139,11 @@ async def test_a_turn_that_waits_for_another_ends_at_its_own_time_limit(tmp_path
 
 
 async def test_without_entries_nothing_is_kept(tmp_path: Path, models_dir: Path) -> None:
-    script = text("One."), text("Two.")
+    script = text("Hello, one."), text("Hello, two.")
     async with running_service(tmp_path / "data", models_dir, *script, cache={"entries": 0}) as service:
         matter_id = await service.create_matter()
         answers = [final_of(await service.ask("Hi", matter_id)).message for _ in range(2)]
-        assert answers == ["One.", "Two."]
+        assert answers == ["Hello, one.", "Hello, two."]
         assert service.app.caches is None
 
 

@@ -8,6 +8,7 @@ from proviso_service.agent.failures import FailureKind, NotAsked
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.settings import ChatModelSettings
 from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.log import TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world
 from tests.support.scripted_model import Step, text
 
@@ -105,3 +106,21 @@ async def test_a_probe_that_is_answered_opens_the_way() -> None:
     now = 60.0
     for _ in range(2):
         assert (await world.run("Which law?")).final_state.exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_probe_that_ends_with_its_turns_log_says_nothing_of_the_provider() -> None:
+    now = [0.0]
+    closed = ModelGate(ChatModelSettings(failures_in_a_row=1, pause_s=10), lambda: now[0])
+    with pytest.raises(ConnectionError):
+        async with closed.call():
+            raise ConnectionError
+    now[0] = 11
+    with pytest.raises(TurnLogFull):
+        async with closed.call():
+            raise TurnLogFull
+    with pytest.raises(ConnectionError):  # the next call is the probe
+        async with closed.call():
+            raise ConnectionError
+    with pytest.raises(NotAsked):
+        async with closed.call():
+            raise AssertionError("it is left alone")

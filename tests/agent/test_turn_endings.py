@@ -9,6 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from proviso_service.context.model import DocumentSummary
 from proviso_service.context.sessions import MessageRole
+from proviso_service.errors import TooBusy, Unavailable
+from proviso_service.matters.indexes import IndexFailed
 from proviso_service.turns.events import Citation, DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOptions
@@ -190,8 +192,18 @@ async def test_text_before_a_tool_call_is_not_the_answer() -> None:
     assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-1", DiscardReason.NOT_FINAL)]
 
 
-async def test_a_transient_tool_failure_is_retried_and_counts_once() -> None:
-    world = agent_world(calls(LOOKUP), text(GROUNDED), tools=[Lookup(TimeoutError(), ConnectionError(), [PASSAGE])])
+@pytest.mark.parametrize(
+    "failures",
+    [
+        (TimeoutError(), ConnectionError()),
+        (TooBusy("Too many searches", 0.001), Unavailable("No storage"), IndexFailed("gone")),
+    ],
+)
+async def test_a_transient_tool_failure_is_retried_and_counts_once(
+    failures: tuple[Exception, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Unavailable, "retry_after_s", 0.001)
+    world = agent_world(calls(LOOKUP), text(GROUNDED), tools=[Lookup(*failures, [PASSAGE])])
     final = (await world.run("Which law?")).final_state
     assert (final.exit_reason, final.tool_calls) == (ExitReason.COMPLETED, 1)
 

@@ -6,9 +6,22 @@ from enum import StrEnum
 
 import httpx
 
+from proviso_service.errors import TooBusy, Unavailable
+from proviso_service.matters.indexes import IndexFailed
 from proviso_service.retry_after import retry_after_seconds
 
 _MAX_RETRY_AFTER_S = 24 * 3600.0
+
+_TRANSIENT = (
+    TimeoutError,
+    asyncio.TimeoutError,
+    ConnectionError,
+    httpx.TransportError,
+    # Of the service's own parts. Failures of model APIs are not among them: their clients have tried again already.
+    IndexFailed,
+    TooBusy,
+    Unavailable,
+)
 
 
 class FailureKind(StrEnum):
@@ -69,9 +82,7 @@ def _classify_one(error: BaseException) -> FailureKind:
         return FailureKind.RATE_LIMITED
     if status is not None:
         return FailureKind.TRANSIENT if status >= 500 or status == 408 else FailureKind.FINAL
-    if isinstance(error, (TimeoutError, asyncio.TimeoutError, ConnectionError, httpx.TransportError)):
-        return FailureKind.TRANSIENT
-    return FailureKind.FINAL
+    return FailureKind.TRANSIENT if isinstance(error, _TRANSIENT) else FailureKind.FINAL
 
 
 def _status(error: BaseException) -> int | None:

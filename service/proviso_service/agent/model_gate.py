@@ -11,6 +11,7 @@ import structlog
 from proviso_service.agent.circuit_breaker import CircuitBreaker, Clock, Permit
 from proviso_service.agent.failures import FailureKind, NotAsked, classify, retry_after_s
 from proviso_service.settings import ChatModelSettings
+from proviso_service.turns.log import TurnLogFull, TurnLogSealed
 
 _log = structlog.get_logger(__name__)
 
@@ -58,7 +59,9 @@ class ModelGate:
 
     def _failed(self, permit: Permit, error: Exception) -> None:
         kind = classify(error)
-        if kind is FailureKind.FINAL:
+        if isinstance(error, (TurnLogFull, TurnLogSealed)):  # the turn's end, not the provider's
+            self._breaker.abandoned(permit)
+        elif kind is FailureKind.FINAL:
             self._breaker.answered(permit)
         else:
             self._breaker.failed(permit, kind, retry_after_s(error))
