@@ -5,11 +5,14 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 import pytest_asyncio
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
+from pydantic import Field
 
 from proviso.v1 import chat_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
@@ -102,6 +105,31 @@ def on_the_wire(reply: Reply) -> gemini_replies.Reply:
             return gemini_replies.refuses(429, "RESOURCE_EXHAUSTED", gemini_replies.retry_info(f"{seconds}s"))
 
 
+class RecordedLocalModel(LocalChatModel):
+    """The embedded model; `said` are its replies."""
+
+    said: list[AIMessageChunk] = Field(default_factory=list)
+
+    async def _astream(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        reply = AIMessageChunk(content="")
+        async for part in super()._astream(messages, stop, run_manager, **kwargs):
+            reply = cast(AIMessageChunk, reply + part.message)
+            yield part
+        self.said.append(reply)
+
+    def replies(self) -> list[Reply]:
+        """What it has said since the last time."""
+        said, self.said[:] = list(self.said), []
+        return [
+            Asks([(call["name"], call["args"]) for call in reply.tool_calls])
+            if reply.tool_calls
+            else Says([str(reply.content)])
+            for reply in said
+        ]
+
+
 @dataclass(frozen=True)
 class ManyModels:
     """One service that offers a scripted model, Gemini and the embedded one."""
@@ -109,6 +137,7 @@ class ManyModels:
     service: RunningService
     scripted: ScriptedChatModel
     gemini: GeminiServer
+    local: RecordedLocalModel
     matter_id: str
 
     def script(self, replies: Sequence[Reply]) -> None:
@@ -132,19 +161,19 @@ class ManyModels:
 async def models(
     tmp_path_factory: pytest.TempPathFactory, models_dir: Path, embedder: MiniLmEmbedder
 ) -> AsyncIterator[ManyModels]:
-    scripted = ScriptedChatModel(script=[])
+    scripted, local = ScriptedChatModel(script=[]), RecordedLocalModel(embedder=embedder)
     async with gemini_server() as gemini:
         chosen: dict[str, Any] = {"llm": GEMINI, "GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": gemini.base_url}
         hosted = build_chat_model(Settings(**chosen))
         offered = ChatModels(
             NamedChatModel("scripted", scripted),
             NamedChatModel(GEMINI, hosted.model, close=hosted.close),
-            NamedChatModel("local", LocalChatModel(embedder=embedder), takes_image_urls=True),
+            NamedChatModel("local", local, takes_image_urls=True),
         )
         data_dir = tmp_path_factory.mktemp("models") / "data"
         async with running_service(data_dir, models_dir, chat_models=offered, turns=QUICK) as service:
             matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
-            yield ManyModels(service, scripted, gemini, matter_id)
+            yield ManyModels(service, scripted, gemini, local, matter_id)
 
 
 @pytest.mark.parametrize(("reason", "replies"), CONVERSATIONS.values(), ids=CONVERSATIONS)
@@ -172,7 +201,18 @@ async def test_a_conversation_ends_the_same_over_every_wire(
         "Hello",
     ],
 )
-async def test_the_embedded_model_ends_the_same_in_both_modes(models: ManyModels, question: str) -> None:
-    streamed, invoked = await models.ask("local", question), await models.invoke("local", question)
+async def test_gemini_that_says_what_the_embedded_model_said_ends_the_same_in_both_modes(
+    models: ManyModels, question: str
+) -> None:
+    models.local.said.clear()
+    streamed = await models.ask("local", question)
+    replies = models.local.replies()
+    invoked = await models.invoke("local", question)
     assert comparable(streamed) == comparable(invoked)
     assert streamed.message
+    assert replies == models.local.replies()
+    for ask in (models.ask, models.invoke):
+        models.script(replies)
+        final = await ask(GEMINI, question)
+        assert comparable(final, tokens=False) == comparable(streamed, tokens=False)
+    assert models.gemini.left == 0
