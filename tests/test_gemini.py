@@ -40,6 +40,7 @@ from tests.support.running import (
     chat_request,
     final_of,
     input_of,
+    reason_of,
     running_service,
     text_of,
     without_times,
@@ -88,10 +89,6 @@ async def world(shared: GeminiWorld) -> GeminiWorld:
 def discarded(events: list[chat_pb2.AgentEvent]) -> list[str]:
     texts = (e.text_discarded for e in events if e.WhichOneof("event") == "text_discarded")
     return [chat_pb2.DiscardReason.Name(t.reason).removeprefix("DISCARD_REASON_") for t in texts]
-
-
-def reason_of(final: chat_pb2.FinalState) -> ExitReason:
-    return ExitReason[chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
 
 
 def comparable(final: chat_pb2.FinalState) -> tuple[Any, ...]:

@@ -36,6 +36,7 @@ from tests.support.running import (
     chat_request,
     final_of,
     input_of,
+    reason_of,
     running_service,
     text_of,
     without_times,
@@ -79,10 +80,6 @@ async def world(shared: World) -> World:
     shared.openai.asked.clear()
     shared.openai.attempts = 0
     return shared
-
-
-def reason_of(final: chat_pb2.FinalState) -> ExitReason:
-    return ExitReason[chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
 
 
 async def test_a_conversation_with_tool_calls_is_completed_with_citations(world: World) -> None:

@@ -20,6 +20,7 @@ from proviso_service.app import App
 from proviso_service.context.images import ImageFetcher
 from proviso_service.models.ports import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
+from proviso_service.turns.exit_reasons import ExitReason
 from tests.support.scripted_model import ScriptedChatModel, Step
 
 if TYPE_CHECKING:  # the async stubs exist for type checkers only
@@ -104,6 +105,10 @@ class RunningService:
 def chat_request(message: str, matter_id: str = "", **fields: Any) -> chat_pb2.ChatRequest:
     context = context_pb2.MatterContext(matter_id=matter_id) if matter_id else None
     return chat_pb2.ChatRequest(message=message, matter_context=context, **fields)
+
+
+def reason_of(final: chat_pb2.FinalState) -> ExitReason:
+    return ExitReason[chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
 
 
 def final_of(events: list[chat_pb2.AgentEvent]) -> chat_pb2.FinalState:

@@ -1,11 +1,11 @@
 """What kind of failure an exception of an outside system is: whether to try again, and how to say it."""
 
 import asyncio
-from collections.abc import Iterator
 from enum import StrEnum
 
 import httpx
 
+from proviso_service.causes import with_causes
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.matters.indexes import IndexFailed
 from proviso_service.retry_after import retry_after_seconds
@@ -49,23 +49,14 @@ def classify(error: BaseException) -> FailureKind:
     """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
     if isinstance(error, NotAsked):
         return error.kind
-    kinds = (_classify_one(one) for one in _with_causes(error))
+    kinds = (_classify_one(one) for one in with_causes(error))
     return next((kind for kind in kinds if kind is not FailureKind.FINAL), FailureKind.FINAL)
 
 
 def retry_after_s(error: BaseException) -> float | None:
     """Seconds that the provider asked to wait, where the exception, or one it was raised from, says so: as
     `retry_after_s`, or in the header of its response."""
-    return next((seconds for one in _with_causes(error) if (seconds := _asked_wait_s(one)) is not None), None)
-
-
-def _with_causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
+    return next((seconds for one in with_causes(error) if (seconds := _asked_wait_s(one)) is not None), None)
 
 
 def _asked_wait_s(error: BaseException) -> float | None:

@@ -2,12 +2,11 @@
 contract sections 3 and 4)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import Field
 
 from proviso_service.matters.documentation import Documentation
-from proviso_service.matters.model import SearchHit, SearchOutcome
+from proviso_service.matters.model import SearchHit
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
 from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.isaacus_search import SearchResult
@@ -29,22 +28,8 @@ class RetrieverArgs(ToolArgs):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentationResult:
-    """The outcome of a search of the documentation, best passage first."""
-
-    outcome: SearchOutcome
-
-    @property
-    def found(self) -> bool:
-        return bool(self.outcome.hits)
-
-    @property
-    def partial(self) -> bool:
-        return self.outcome.rerank_failed
-
-    def data(self) -> dict[str, Any]:
-        """In the shape of isaacus_search."""
-        return SearchResult(self.outcome).data()
+class DocumentationResult(SearchResult):
+    """The outcome of a search of the documentation, best passage first, which the model reads in another form."""
 
     def render(self, number: Number, max_chars: int) -> Rendered:
         """One block a passage, best first: `[2] handbook.md, page 3, Leave:` and below it the text, indented, so that

@@ -1,11 +1,8 @@
 """What a call that failed is told as: never with the key, and never with words of what was sent."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 from unicodedata import normalize
@@ -13,6 +10,7 @@ from unicodedata import normalize
 import httpx
 
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
+from proviso_service.retry_after import retry_after_seconds
 
 SERVICE = "Isaacus"
 
@@ -130,19 +128,5 @@ def _name_of(status: int) -> str:
 
 
 def _retry_after_s(value: str | None) -> float | None:
-    """Seconds from now, of the two forms that HTTP knows."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = _seconds_until(value)
-    return min(max(seconds, 0.0), _LONGEST_RETRY_AFTER_S) if math.isfinite(seconds) else None
-
-
-def _seconds_until(date: str) -> float:
-    try:
-        moment = parsedate_to_datetime(date)
-    except (ValueError, OverflowError):
-        return math.nan
-    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    seconds = None if value is None else retry_after_seconds(value)
+    return None if seconds is None else min(seconds, _LONGEST_RETRY_AFTER_S)

@@ -2,11 +2,12 @@
 for some: what they have in common is an HTTP status, and names. The provider's own words are left out: they may repeat
 what was sent, or the key."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.exceptions import ModelAPIError, ModelConnectionError, ModelRateLimitError, ModelTimeoutError
 
+from proviso_service.causes import with_causes
 from proviso_service.models.llm.refusals import ProviderRefusal
 from proviso_service.retry_after import retry_after_seconds
 
@@ -37,7 +38,7 @@ _HINTS = {
 
 def told(provider: str, error: Exception) -> Exception:
     """The failure in words of the service's own. What is no failure of a call is told by its type only, too."""
-    chain = list(_with_causes(error))
+    chain = list(with_causes(error))
     if code := next((code for one in chain if (code := _status(one))), None):
         hint = f"; {_HINTS[code]}" if code in _HINTS else ""
         return ProviderRefusal(f"{provider} refused the call: {code}{hint}", code, _retry_after_s(chain))
@@ -49,15 +50,6 @@ def told(provider: str, error: Exception) -> Exception:
     if names & _NOT_JSON:
         return ConnectionError(f"what {provider} sent is not JSON")
     return ProviderRefusal(f"the call of {provider} failed: {type(error).__name__}")
-
-
-def _with_causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _status(error: BaseException) -> int | None:
