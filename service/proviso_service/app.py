@@ -17,6 +17,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
+from proviso_service.agent_catalog import agent_catalog
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.clause_types import ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
@@ -28,8 +29,9 @@ from proviso_service.api.domain import Domain, Limits, no_link
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
+from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.images import ImageFetcher
-from proviso_service.context.model import SessionItem
+from proviso_service.errors import CatalogInvalid, ProvisoError
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
@@ -94,6 +96,7 @@ class StartupError(Exception):
 _MENDABLE = (
     BackEndUnavailable,
     CannotListen,
+    CatalogInvalid,
     ChatModelUnavailable,
     DataFolderError,
     ModelNotPrepared,
@@ -125,10 +128,12 @@ class App:
         port: int,
         readiness: Readiness,
         turns: Turns,
+        catalog: CatalogHolder,
         caches: Caches | None,
         stack: AsyncExitStack,
     ) -> None:
         self.port = port
+        self.catalog = catalog
         self.caches = caches
         self._settings = settings
         self._readiness = readiness
@@ -166,7 +171,7 @@ class App:
                 await _run(server, domain, stack)
                 await chat.warm_up()
                 await readiness.set_ready()
-                return cls(settings, port, readiness, domain.turns, caches, stack.pop_all())
+                return cls(settings, port, readiness, domain.turns, domain.catalog, caches, stack.pop_all())
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
 
@@ -179,7 +184,7 @@ class App:
 
 
 async def serve(settings: Settings) -> None:
-    """Runs the service until SIGTERM or SIGINT. Raises StartupError.
+    """Runs the service until SIGTERM or SIGINT; reads the agent's folder again on SIGHUP. Raises StartupError.
 
     For a process of its own: it sets up logging, signal handlers and the garbage collector, which may be off before."""
     configure_logging(settings.telemetry)
@@ -187,15 +192,32 @@ async def serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    hung_up = asyncio.Event()
+    loop.add_signal_handler(signal.SIGHUP, hung_up.set)
     app = await App.start(settings)
+    reloading = asyncio.create_task(_reload_when(hung_up, app.catalog))
     # What the start has made lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()
     gc.enable()
     _log.info("serving", address=f"{settings.server.host}:{app.port}", llm=settings.llm)
     await stopping.wait()
+    reloading.cancel()
     await app.stop()
     _log.info("stopped")
+
+
+async def _reload_when(hung_up: asyncio.Event, catalog: CatalogHolder) -> None:
+    """For ever; a folder with faults leaves the catalog as it is."""
+    while True:
+        await hung_up.wait()
+        hung_up.clear()
+        try:
+            await catalog.reload()
+        except ProvisoError as error:
+            _log.error("catalog_not_reloaded", reason=error.message)
+        except Exception:
+            _log.exception("catalog_not_reloaded")
 
 
 def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvider | None":
@@ -294,7 +316,7 @@ def _domain(
         DocumentationRetriever(documentation),
     ]
     registry = ToolRegistry(tools)
-    session_items = tuple(SessionItem(item.ref, item.include_mode) for item in registry.context_items())
+    catalog = agent_catalog(settings.agent_dir, registry, parts.reader)
     images = ImageLoader(parts.images, settings.images)
     agent = Agent(
         chat,
@@ -305,7 +327,7 @@ def _domain(
         images,
         settings.turns,
         settings.context,
-        session_items,
+        catalog,
         caches,
         spans,
     )
@@ -328,7 +350,7 @@ def _domain(
         extraction=extraction,
         classification=classification,
         limits=Limits.of(settings, chat.names),
-        session_items=session_items,
+        catalog=catalog,
         link_turn=traced.link if traced else no_link,
     )
 
@@ -357,6 +379,7 @@ def _embedded_chat(embedder: Embedder) -> ChatModels:
 
 async def _run(server: grpc.aio.Server, domain: Domain, stack: AsyncExitStack) -> None:
     """Starts what works on its own, then the server."""
+    await domain.catalog.reload()
     await domain.turns.open()
     stack.push_async_callback(domain.turns.close)
     await domain.matters.open()

@@ -49,6 +49,26 @@ class FieldViolation:
         return self.description if self.is_sentence else f"{self.field}: {self.description}"
 
 
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """What is wrong with a file of an agent's folder. `line` counts from 1, 0 where the whole file is meant; `field` is
+    a path such as `mcp_servers.time.include`, empty where no field is meant."""
+
+    file: str
+    line: int
+    field: str
+    description: str
+
+    @property
+    def where(self) -> str:
+        """`rules/quoting.md:3 include`."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place} {self.field}".rstrip()
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.description}"
+
+
 class ProvisoError(Exception):
     """Base of every failure that a caller can be told about; `message` is fit for a person. `hint`, where it is not
     empty, tells a chat model what to do instead."""
@@ -110,6 +130,18 @@ class SessionNotFound(NotFound):
     resource = "session"
 
 
+class ContextItemNotFound(NotFound):
+    """`name` is the item in words, such as "rule 'Quoting'"; so are the `near_matches`."""
+
+    resource = "context item"
+
+    def __init__(self, name: str, near_matches: Sequence[str] = ()) -> None:
+        super().__init__(name)
+        self.near_matches = tuple(near_matches)
+        meant = f"; did you mean {' or '.join(near_matches)}?" if near_matches else ""
+        self.message = f"The catalog has no {name}{meant}"
+
+
 class TurnUnknown(NotFound):
     resource = "turn"
 
@@ -155,6 +187,14 @@ class NoReadyDocuments(FailedPrecondition):
 class IndexRebuilding(FailedPrecondition):
     def __init__(self) -> None:
         super().__init__("The vector index is being rebuilt already")
+
+
+class CatalogInvalid(FailedPrecondition):
+    """The agent's folder cannot be used; `faults` are all that is wrong with it."""
+
+    def __init__(self, faults: Sequence[FileFault]) -> None:
+        super().__init__(f"The agent's folder has faults: {'; '.join(map(str, faults))}")
+        self.faults = tuple(faults)
 
 
 class TurnNotWaiting(FailedPrecondition): ...

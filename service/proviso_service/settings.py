@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -226,6 +226,9 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")
     models_dir: Path | None = Field(None, description="Folder of the embedded models; `models` in the data folder.")
+    agent_dir: Annotated[Path | None, BeforeValidator(lambda value: value or None)] = Field(
+        None, description="Folder of the agent: its rules, references and MCP servers; the service's own when empty."
+    )
     llm: str = Field(
         "local",
         description="Chat model: `local`, `google_genai:<model>`, `openai:<model>`, `anthropic:<model>`, or that of "

@@ -15,16 +15,17 @@ from opentelemetry.trace import TracerProvider
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import add_services, create_server, listen
-from proviso_service.context.model import SessionItem
+from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
+from tests.support.catalogs import holding
 from tests.turns.scripted import emits
 
-NO_DOMAIN = Domain(*[cast(Any, None)] * 10)
+NO_DOMAIN = Domain(*[cast(Any, None)] * 11)
 """For tests of what happens around any call."""
 
 QUICK = ServerSettings(port=0)
@@ -51,7 +52,7 @@ async def conversations(
     folder: Path,
     program: TurnProgram = NO_WAIT,
     turns: TurnSettings | None = None,
-    session_items: tuple[SessionItem, ...] = (),
+    catalog: CatalogHolder | None = None,
 ) -> AsyncIterator[Domain]:
     """Turns that run `program`, and sessions, in a database in `folder`. Matters and search are not there."""
     settings = turns or TurnSettings()
@@ -73,7 +74,7 @@ async def conversations(
             extraction=absent,
             classification=absent,
             limits=limits,
-            session_items=session_items,
+            catalog=catalog or holding(),
         )
     finally:
         await engine.close()

@@ -9,7 +9,7 @@ from grpc import StatusCode
 from proviso.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, NotBuilt, is_fault, status_of
-from proviso_service.errors import FieldViolation, InvalidRequest, ProvisoError
+from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from tests.api.serving import unpacked
 
 METADATA_LIMIT = 8 * 1024
@@ -42,6 +42,18 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Draining(), StatusCode.UNAVAILABLE, "DRAINING", {"RetryInfo"}),
+    (
+        errors.ContextItemNotFound("rule 'Quotng'", ["rule 'Quoting'"]),
+        StatusCode.NOT_FOUND,
+        "CONTEXT_ITEM_NOT_FOUND",
+        {"ResourceInfo"},
+    ),
+    (
+        errors.CatalogInvalid([FileFault("agent.yaml", 2, "name", "is missing")]),
+        StatusCode.FAILED_PRECONDITION,
+        "CATALOG_INVALID",
+        {"BadRequest"},
+    ),
     (NotBuilt("Chat", "time"), StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED", set()),
     (DeadlinePassed(60), StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", set()),
 ]

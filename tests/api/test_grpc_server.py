@@ -13,8 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
 
-from proviso.v1 import catalog_pb2, chat_pb2, matters_pb2, sessions_pb2
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso.v1 import chat_pb2, matters_pb2, sessions_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
@@ -180,10 +179,7 @@ async def test_buf_calls_the_service_by_reflection_alone(tmp_path: Path) -> None
 
 def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
     """Calls of every method that is not built yet."""
-    catalog, sessions = CatalogServiceStub(channel), SessionServiceStub(channel)
-    yield catalog.ListContextItems(catalog_pb2.ListContextItemsRequest())
-    yield catalog.GetContextItem(catalog_pb2.GetContextItemRequest())
-    yield catalog.ReloadCatalog(catalog_pb2.ReloadCatalogRequest())
+    sessions = SessionServiceStub(channel)
     yield sessions.AddContextItem(sessions_pb2.AddContextItemRequest())
     yield sessions.RemoveContextItem(sessions_pb2.RemoveContextItemRequest())
     yield sessions.PreviewRequestContext(sessions_pb2.PreviewRequestContextRequest())

@@ -9,13 +9,14 @@ from proviso.v1 import sessions_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.turns.ports import TurnOutcome
 from tests.api.serving import conversations, refusal, served
+from tests.support.catalogs import an_item, holding
 from tests.turns.scripted import Gated, Program, ScriptedExecution, completed
 
-SEARCH = SessionItem(ItemRef(ItemType.TOOL, "isaacus_search", "proviso"), IncludeMode.ALWAYS)
+SEARCH = ItemRef(ItemType.TOOL, "isaacus_search", "proviso")
 
 
 def remembers(*contents: str) -> Program:
@@ -29,7 +30,7 @@ def remembers(*contents: str) -> Program:
 
 
 async def test_a_session_is_made_once(tmp_path: Path) -> None:
-    async with conversations(tmp_path, session_items=(SEARCH,)) as domain, served(domain) as server:
+    async with conversations(tmp_path, catalog=holding(an_item(SEARCH))) as domain, served(domain) as server:
         sessions = SessionServiceStub(server.channel)
         made = await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1", user_id="ann"))
         found = await sessions.GetSession(pb.GetSessionRequest(session_id="s1", user_id="ann"))

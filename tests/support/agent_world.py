@@ -23,6 +23,7 @@ from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
 from proviso_service.turns.events import Event
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from tests.support.catalogs import an_item, holding
 from tests.support.scripted_model import ScriptedChatModel, Step
 
 CALLER = Caller("local", "ada")
@@ -171,7 +172,8 @@ class KnownImages:
         return self.known.get(url, NoImage("its server does not have it"))
 
 
-SESSION_ITEMS = (SessionItem(ItemRef(ItemType.TOOL, "lookup", "proviso"), IncludeMode.ALWAYS),)
+LOOKUP = ItemRef(ItemType.TOOL, "lookup", "proviso")
+SESSION_ITEMS = (SessionItem(LOOKUP, IncludeMode.ALWAYS),)
 FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 
@@ -213,7 +215,7 @@ def agent_world(
         ImageLoader(images or KnownImages(), ImageSettings()),
         turns,
         ContextSettings(),
-        SESSION_ITEMS,
+        holding(an_item(LOOKUP)),
         caches,
     )
     return AgentWorld(model, agent)

@@ -39,8 +39,9 @@ from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
 from proviso_service.agent.tool_sizes import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
+from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker
-from proviso_service.context.model import MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import MatterContext, RequestContext
 from proviso_service.context.sessions import SessionStore
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
@@ -66,7 +67,7 @@ class Agent:
         images: ImageLoader,
         turns: TurnSettings,
         context: ContextSettings,
-        session_items: tuple[SessionItem, ...],
+        catalog: CatalogHolder,
         caches: Caches | None = None,
         spans: Spans = NO_SPANS,
     ) -> None:
@@ -77,7 +78,7 @@ class Agent:
         self.images = images
         self.turns = turns
         self.context = context
-        self.session_items = session_items
+        self.catalog = catalog
         self.caches = caches
         self.spans = spans
         self.graph: Graph = build_graph(
@@ -103,7 +104,7 @@ class Progress:
 
 
 class AgentExecution:
-    """One run of the agent."""
+    """One run of the agent, with the catalog of its beginning."""
 
     def __init__(self, agent: Agent, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> None:
         self._agent = agent
@@ -111,6 +112,7 @@ class AgentExecution:
         self._turn_id = turn_id
         self._request = request
         self._emit = emit
+        self._catalog = agent.catalog.current
         self._memory = TurnMemory()
         self._text = AnswerText(emit)
         self._progress = Progress()
@@ -167,7 +169,7 @@ class AgentExecution:
         request, agent = self._request, self._agent
         if not request.session_id:
             return last_known_in(request.history)
-        session = await agent.sessions.get_or_create(self._caller, request.session_id, agent.session_items)
+        session = await agent.sessions.get_or_create(self._caller, request.session_id, self._catalog.session_items())
         return session.matter_context
 
     async def _history(self) -> tuple[HistoryMessage, ...]:
@@ -314,7 +316,7 @@ class AgentExecution:
             request_context=progress.request_context,
             turn_id=self._turn_id,
             resolved=progress.resolved,
-            session_items=self._agent.session_items,
+            session_items=self._catalog.session_items(),
             duration_s=time.monotonic() - self._started,
         )
 

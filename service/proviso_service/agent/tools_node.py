@@ -18,9 +18,10 @@ from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
 from proviso_service.agent.tool_sizes import output_json
+from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tools.base import OWN_SERVER, MaybePartial, Rendered, ToolResult
+from proviso_service.tools.base import MaybePartial, Rendered, ToolResult
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason

@@ -7,7 +7,7 @@ from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
-from proviso_service.context.model import SessionItem
+from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.sessions import SessionStore
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
@@ -38,8 +38,7 @@ def no_link(turn_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services; `session_items` are in every new session. `link_turn` ties the current call's trace to that
-    of a turn."""
+    """The domain services. `link_turn` ties the current call's trace to that of a turn."""
 
     turns: Turns
     sessions: SessionStore
@@ -51,6 +50,6 @@ class Domain:
     extraction: Extraction
     classification: Classification
     limits: Limits
-    session_items: tuple[SessionItem, ...] = ()
+    catalog: CatalogHolder
     identify: Identify = local_caller
     link_turn: Callable[[str], None] = no_link

@@ -52,6 +52,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.MatterNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_MATTER_NOT_FOUND),
     errors.DocumentNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_DOCUMENT_NOT_FOUND),
     errors.SessionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SESSION_NOT_FOUND),
+    errors.ContextItemNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_CONTEXT_ITEM_NOT_FOUND),
     errors.TurnUnknown: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_UNKNOWN),
     errors.TurnExpired: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_EXPIRED),
     errors.SessionExists: (grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_SESSION_EXISTS),
@@ -66,6 +67,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
         ErrorReason.ERROR_REASON_NO_READY_DOCUMENTS,
     ),
     errors.IndexRebuilding: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_INDEX_REBUILDING),
+    errors.CatalogInvalid: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_CATALOG_INVALID),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
     errors.ModelApiUnavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
@@ -117,6 +119,8 @@ def _metadata(error: ProvisoError) -> dict[str, str]:
             return {"turn_id": error.turn_id}
         case errors.InvalidIql():
             return {"start": str(error.start), "end": str(error.end)}
+        case errors.ContextItemNotFound():
+            return {"near_matches": "\n".join(error.near_matches)} if error.near_matches else {}
     return {}
 
 
@@ -124,6 +128,8 @@ def _details(error: ProvisoError) -> Iterator[Message]:
     match error:
         case errors.InvalidRequest():
             yield _bad_request(error.violations)
+        case errors.CatalogInvalid():
+            yield _bad_request(tuple(FieldViolation(fault.where, fault.description) for fault in error.faults))
         case errors.UnsupportedDocument():
             yield _bad_request((FieldViolation("data", error.message),))
         case errors.NotFound():

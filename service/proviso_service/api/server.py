@@ -56,7 +56,7 @@ def add_services(server: grpc.aio.Server, domain: Domain, readiness: Readiness) 
     """The contract's services, health and reflection."""
     add_ChatServiceServicer_to_server(ChatServicer(domain), server)
     add_SessionServiceServicer_to_server(SessionServicer(domain), server)
-    add_CatalogServiceServicer_to_server(CatalogServicer(), server)
+    add_CatalogServiceServicer_to_server(CatalogServicer(domain), server)
     add_MatterServiceServicer_to_server(MatterServicer(domain), server)
     add_ToolServiceServicer_to_server(ToolServicer(domain), server)
     add_MaintenanceServiceServicer_to_server(MaintenanceServicer(domain), server)

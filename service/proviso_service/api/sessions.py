@@ -31,7 +31,8 @@ class SessionServicer(SessionServiceServicer):
         asked = parse(CreateSessionRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
         session_id = asked.session_id or str(uuid4())
-        created = await self._domain.sessions.create(caller, session_id, self._domain.session_items)
+        items = self._domain.catalog.current.session_items()
+        created = await self._domain.sessions.create(caller, session_id, items)
         return pb.CreateSessionResponse(session=session(created))
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:

@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from proviso_service.cli.agent import agent
 from proviso_service.cli.chat import chat
 from proviso_service.cli.demo import demo
 from proviso_service.cli.doctor import doctor
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 for command in (serve, demo, ingest, chat, iql, prepare, reindex, doctor, health):
     app.command()(command)
+app.add_typer(agent)
 
 
 def run() -> None:

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+OWN_SERVER = "proviso"
+"""Server name of the service's own tools."""
+
 
 class ItemType(StrEnum):
     RULE = "rule"

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict
 from proviso_service.matters.model import Place
 from proviso_service.security.identity import Caller
 
-OWN_SERVER = "proviso"
-
 
 class ToolArgs(BaseModel):
     """Base of the arguments of a tool; the matter is never among them: it comes from the turn."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, RequestItem
-from proviso_service.tools.base import OWN_SERVER, Tool
+from proviso_service.context.catalog.tools import ToolDefinition
+from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType, RequestItem
+from proviso_service.tools.base import Tool
 
 
 class ToolRegistry:
@@ -38,6 +39,14 @@ class ToolRegistry:
     def context_items(self) -> tuple[RequestItem, ...]:
         """The tools as context items: our own, include mode always."""
         return tuple(RequestItem(ItemRef(ItemType.TOOL, name, OWN_SERVER), IncludeMode.ALWAYS) for name in self._tools)
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """The tools as the catalog shows them: what the model is told of each."""
+        told = [schema["function"] for schema in self._schemas]
+        return tuple(
+            ToolDefinition(function["name"], function["description"], json.dumps(function["parameters"], indent=2))
+            for function in told
+        )
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

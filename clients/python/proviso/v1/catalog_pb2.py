@@ -25,29 +25,29 @@ _sym_db = _symbol_database.Default()
 from proviso.v1 import context_pb2 as proviso_dot_v1_dot_context__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/catalog.proto\x12\nproviso.v1\x1a\x18proviso/v1/context.proto\"\xb1\x02\n\x0b\x43\x61talogItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinclude_mode\x18\x03 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12M\n\x13include_mode_source\x18\x04 \x01(\x0e\x32\x1d.proviso.v1.IncludeModeSourceR\x11includeModeSource\x12\x1e\n\ncharacters\x18\x05 \x01(\x05R\ncharacters\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\"\x86\x01\n\x17ListContextItemsRequest\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"q\n\x18ListContextItemsResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x17.proviso.v1.CatalogItemR\x05items\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"G\n\x15GetContextItemRequest\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"_\n\x16GetContextItemResponse\x12+\n\x04item\x18\x01 \x01(\x0b\x32\x17.proviso.v1.CatalogItemR\x04item\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\"\x16\n\x14ReloadCatalogRequest\"6\n\x15ReloadCatalogResponse\x12\x1d\n\nitem_count\x18\x01 \x01(\x05R\titemCount*\x97\x01\n\x11IncludeModeSource\x12#\n\x1fINCLUDE_MODE_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18INCLUDE_MODE_SOURCE_ITEM\x10\x01\x12\x1e\n\x1aINCLUDE_MODE_SOURCE_SERVER\x10\x02\x12\x1f\n\x1bINCLUDE_MODE_SOURCE_DEFAULT\x10\x03\x32\x9e\x02\n\x0e\x43\x61talogService\x12]\n\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\x12W\n\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\x12T\n\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/catalog.proto\x12\nproviso.v1\x1a\x18proviso/v1/context.proto\"\xe7\x02\n\x0b\x43\x61talogItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinclude_mode\x18\x03 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12M\n\x13include_mode_source\x18\x04 \x01(\x0e\x32\x1d.proviso.v1.IncludeModeSourceR\x11includeModeSource\x12\x1e\n\ncharacters\x18\x05 \x01(\x05R\ncharacters\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1a\n\x08priority\x18\x07 \x01(\x05R\x08priority\x12\x18\n\x07\x65nabled\x18\x08 \x01(\x08R\x07\x65nabled\"\x86\x01\n\x17ListContextItemsRequest\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"q\n\x18ListContextItemsResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x17.proviso.v1.CatalogItemR\x05items\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"G\n\x15GetContextItemRequest\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"_\n\x16GetContextItemResponse\x12+\n\x04item\x18\x01 \x01(\x0b\x32\x17.proviso.v1.CatalogItemR\x04item\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\"\x16\n\x14ReloadCatalogRequest\"6\n\x15ReloadCatalogResponse\x12\x1d\n\nitem_count\x18\x01 \x01(\x05R\titemCount*\x97\x01\n\x11IncludeModeSource\x12#\n\x1fINCLUDE_MODE_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18INCLUDE_MODE_SOURCE_ITEM\x10\x01\x12\x1e\n\x1aINCLUDE_MODE_SOURCE_SERVER\x10\x02\x12\x1f\n\x1bINCLUDE_MODE_SOURCE_DEFAULT\x10\x03\x32\x9e\x02\n\x0e\x43\x61talogService\x12]\n\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\x12W\n\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\x12T\n\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proviso.v1.catalog_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_INCLUDEMODESOURCE']._serialized_start=877
-  _globals['_INCLUDEMODESOURCE']._serialized_end=1028
+  _globals['_INCLUDEMODESOURCE']._serialized_start=931
+  _globals['_INCLUDEMODESOURCE']._serialized_end=1082
   _globals['_CATALOGITEM']._serialized_start=67
-  _globals['_CATALOGITEM']._serialized_end=372
-  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_start=375
-  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_end=509
-  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_start=511
-  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_end=624
-  _globals['_GETCONTEXTITEMREQUEST']._serialized_start=626
-  _globals['_GETCONTEXTITEMREQUEST']._serialized_end=697
-  _globals['_GETCONTEXTITEMRESPONSE']._serialized_start=699
-  _globals['_GETCONTEXTITEMRESPONSE']._serialized_end=794
-  _globals['_RELOADCATALOGREQUEST']._serialized_start=796
-  _globals['_RELOADCATALOGREQUEST']._serialized_end=818
-  _globals['_RELOADCATALOGRESPONSE']._serialized_start=820
-  _globals['_RELOADCATALOGRESPONSE']._serialized_end=874
-  _globals['_CATALOGSERVICE']._serialized_start=1031
-  _globals['_CATALOGSERVICE']._serialized_end=1317
+  _globals['_CATALOGITEM']._serialized_end=426
+  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_start=429
+  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_end=563
+  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_start=565
+  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_end=678
+  _globals['_GETCONTEXTITEMREQUEST']._serialized_start=680
+  _globals['_GETCONTEXTITEMREQUEST']._serialized_end=751
+  _globals['_GETCONTEXTITEMRESPONSE']._serialized_start=753
+  _globals['_GETCONTEXTITEMRESPONSE']._serialized_end=848
+  _globals['_RELOADCATALOGREQUEST']._serialized_start=850
+  _globals['_RELOADCATALOGREQUEST']._serialized_end=872
+  _globals['_RELOADCATALOGRESPONSE']._serialized_start=874
+  _globals['_RELOADCATALOGRESPONSE']._serialized_end=928
+  _globals['_CATALOGSERVICE']._serialized_start=1085
+  _globals['_CATALOGSERVICE']._serialized_end=1371
 # @@protoc_insertion_point(module_scope)

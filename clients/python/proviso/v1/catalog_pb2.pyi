@@ -20,20 +20,24 @@ INCLUDE_MODE_SOURCE_SERVER: IncludeModeSource
 INCLUDE_MODE_SOURCE_DEFAULT: IncludeModeSource
 
 class CatalogItem(_message.Message):
-    __slots__ = ("item", "description", "include_mode", "include_mode_source", "characters", "content_sha256")
+    __slots__ = ("item", "description", "include_mode", "include_mode_source", "characters", "content_sha256", "priority", "enabled")
     ITEM_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_MODE_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_MODE_SOURCE_FIELD_NUMBER: _ClassVar[int]
     CHARACTERS_FIELD_NUMBER: _ClassVar[int]
     CONTENT_SHA256_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    ENABLED_FIELD_NUMBER: _ClassVar[int]
     item: _context_pb2.ContextItemRef
     description: str
     include_mode: _context_pb2.IncludeMode
     include_mode_source: IncludeModeSource
     characters: int
     content_sha256: str
-    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., description: _Optional[str] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., include_mode_source: _Optional[_Union[IncludeModeSource, str]] = ..., characters: _Optional[int] = ..., content_sha256: _Optional[str] = ...) -> None: ...
+    priority: int
+    enabled: bool
+    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., description: _Optional[str] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., include_mode_source: _Optional[_Union[IncludeModeSource, str]] = ..., characters: _Optional[int] = ..., content_sha256: _Optional[str] = ..., priority: _Optional[int] = ..., enabled: _Optional[bool] = ...) -> None: ...
 
 class ListContextItemsRequest(_message.Message):
     __slots__ = ("type", "page_size", "page_token")

@@ -57,8 +57,8 @@ class CatalogServiceServicer:
     """
 
     def ListContextItems(self, request, context):
-        """ListContextItems lists the catalog's items.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """ListContextItems lists the catalog's items, by type and name.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -66,15 +66,17 @@ class CatalogServiceServicer:
 
     def GetContextItem(self, request, context):
         """GetContextItem returns an item with its content.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches in the message and in the ErrorInfo metadata.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReloadCatalog(self, request, context):
-        """ReloadCatalog reads the agent's folder again; a fault in it keeps the old catalog.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
+        began with, and a fault in the folder keeps the old catalog.
+        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

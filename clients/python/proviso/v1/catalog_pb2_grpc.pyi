@@ -34,16 +34,18 @@ class CatalogServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> CatalogServiceAsyncStub: ...
     ListContextItems: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ListContextItemsRequest, _catalog_pb2.ListContextItemsResponse]
-    """ListContextItems lists the catalog's items.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """ListContextItems lists the catalog's items, by type and name.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request.
     """
     GetContextItem: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.GetContextItemRequest, _catalog_pb2.GetContextItemResponse]
     """GetContextItem returns an item with its content.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches in the message and in the ErrorInfo metadata.
     """
     ReloadCatalog: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ReloadCatalogRequest, _catalog_pb2.ReloadCatalogResponse]
-    """ReloadCatalog reads the agent's folder again; a fault in it keeps the old catalog.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
+    began with, and a fault in the folder keeps the old catalog.
+    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
     """
 
 @_typing.type_check_only
@@ -52,16 +54,18 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListContextItems: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ListContextItemsRequest, _catalog_pb2.ListContextItemsResponse]  # type: ignore[assignment]
-    """ListContextItems lists the catalog's items.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """ListContextItems lists the catalog's items, by type and name.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request.
     """
     GetContextItem: _aio.UnaryUnaryMultiCallable[_catalog_pb2.GetContextItemRequest, _catalog_pb2.GetContextItemResponse]  # type: ignore[assignment]
     """GetContextItem returns an item with its content.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches in the message and in the ErrorInfo metadata.
     """
     ReloadCatalog: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ReloadCatalogRequest, _catalog_pb2.ReloadCatalogResponse]  # type: ignore[assignment]
-    """ReloadCatalog reads the agent's folder again; a fault in it keeps the old catalog.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
+    began with, and a fault in the folder keeps the old catalog.
+    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
     """
 
 class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -73,8 +77,8 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _catalog_pb2.ListContextItemsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.ListContextItemsResponse, _abc.Awaitable[_catalog_pb2.ListContextItemsResponse]]:
-        """ListContextItems lists the catalog's items.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """ListContextItems lists the catalog's items, by type and name.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request.
         """
 
     @_abc_1.abstractmethod
@@ -84,7 +88,8 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.GetContextItemResponse, _abc.Awaitable[_catalog_pb2.GetContextItemResponse]]:
         """GetContextItem returns an item with its content.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches in the message and in the ErrorInfo metadata.
         """
 
     @_abc_1.abstractmethod
@@ -93,8 +98,9 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _catalog_pb2.ReloadCatalogRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.ReloadCatalogResponse, _abc.Awaitable[_catalog_pb2.ReloadCatalogResponse]]:
-        """ReloadCatalog reads the agent's folder again; a fault in it keeps the old catalog.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
+        began with, and a fault in the folder keeps the old catalog.
+        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
         """
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

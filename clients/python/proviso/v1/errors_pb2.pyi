@@ -33,6 +33,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_INDEX_REBUILDING: _ClassVar[ErrorReason]
     ERROR_REASON_INVALID_IQL: _ClassVar[ErrorReason]
     ERROR_REASON_MODEL_API_ERROR: _ClassVar[ErrorReason]
+    ERROR_REASON_CATALOG_INVALID: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_MATTER_NOT_FOUND: ErrorReason
@@ -60,3 +61,4 @@ ERROR_REASON_CANCELLED: ErrorReason
 ERROR_REASON_INDEX_REBUILDING: ErrorReason
 ERROR_REASON_INVALID_IQL: ErrorReason
 ERROR_REASON_MODEL_API_ERROR: ErrorReason
+ERROR_REASON_CATALOG_INVALID: ErrorReason

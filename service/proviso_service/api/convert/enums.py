@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2
+from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2
+from proviso_service.context.catalog.tools import IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus
@@ -31,6 +32,7 @@ ON_DISCONNECT = table(OnDisconnect, chat_pb2.OnDisconnect)
 TURN_STATES = table(TurnState, chat_pb2.TurnState)
 ITEM_TYPES = table(ItemType, context_pb2.ContextItemType)
 INCLUDE_MODES = table(IncludeMode, context_pb2.IncludeMode)
+INCLUDE_MODE_SOURCES = table(IncludeModeSource, catalog_pb2.IncludeModeSource)
 OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
 ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
 MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)

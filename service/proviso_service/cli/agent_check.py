@@ -1,0 +1,108 @@
+"""What an agent's folder holds, or what is wrong with it, told without a server."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proviso_service.agent_catalog import load_agent_folder
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.output import print_json, printable
+from proviso_service.cli.problems import UsageProblem
+from proviso_service.context.catalog.catalog import AgentDefinition
+from proviso_service.context.catalog.default import default_agent_folder
+from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.servers import HttpTransport, McpServer
+from proviso_service.context.model import OWN_SERVER, ItemType
+from proviso_service.errors import CatalogInvalid, FileFault
+from proviso_service.matters.parsing.reader import ProcessReader
+from proviso_service.settings import DocumentSettings
+from proviso_service.tools.own import OWN_TOOL_NAMES
+
+_TITLES = {ItemType.RULE: "Rules", ItemType.REFERENCE: "References"}
+
+
+def check_agent(path: Path | None, *, as_json: bool) -> int:
+    """Shows the items, or the faults; returns the exit code."""
+    settings = load_settings()
+    folder = path or settings.agent_dir or default_agent_folder()
+    if not folder.is_dir():
+        raise UsageProblem(f"{folder} is not a folder")
+    try:
+        agent = asyncio.run(_load(folder, settings.documents))
+    except CatalogInvalid as error:
+        _show_faults(error.faults, as_json=as_json)
+        return 1
+    if as_json:
+        for record in _records(agent):
+            print_json(record)
+    else:
+        sys.stdout.write("".join(f"{printable(line)}\n" for line in _lines(agent)))
+    return 0
+
+
+async def _load(folder: Path, settings: DocumentSettings) -> AgentDefinition:
+    reader = ProcessReader(settings)
+    try:
+        return await load_agent_folder(folder, reader)
+    finally:
+        await reader.close()
+
+
+def _show_faults(faults: tuple[FileFault, ...], *, as_json: bool) -> None:
+    for fault in faults:
+        if as_json:
+            print_json({"file": fault.file, "line": fault.line, "field": fault.field, "description": fault.description})
+        else:
+            sys.stderr.write(f"{printable(str(fault))}\n")
+
+
+def _records(agent: AgentDefinition) -> Iterator[dict[str, Any]]:
+    for item in agent.items:
+        yield {
+            "type": str(item.ref.type),
+            "name": item.ref.name,
+            "include": str(item.include_mode),
+            "priority": item.priority,
+            "enabled": item.enabled,
+            "characters": len(item.content),
+            "content_sha256": item.content_sha256,
+        }
+    for name in OWN_TOOL_NAMES:
+        yield {
+            "type": "tool",
+            "server": OWN_SERVER,
+            "name": name,
+            "include": str(agent.own_tools.include_mode(name).mode),
+        }
+    for server in agent.mcp_servers:
+        yield {"type": "mcp_server", "name": server.name, "transport": _transport(server), "enabled": server.enabled}
+
+
+def _lines(agent: AgentDefinition) -> Iterator[str]:
+    yield f"{agent.name}: {agent.description}"
+    for kind, title in _TITLES.items():
+        items = [item for item in agent.items if item.ref.type is kind]
+        yield from _group(f"{title} ({len(items)})", [_item_line(item) for item in items])
+    own = [f"{name} [{agent.own_tools.include_mode(name).mode}]" for name in OWN_TOOL_NAMES]
+    yield from _group(f"Tools of the service ({len(own)})", own)
+    yield from _group(f"MCP servers ({len(agent.mcp_servers)})", [_server_line(server) for server in agent.mcp_servers])
+
+
+def _group(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield from ("", title, *(f"  {line}" for line in lines))
+
+
+def _item_line(item: CatalogItem) -> str:
+    off = "" if item.enabled else ", disabled"
+    return f"{item.ref.name} [{item.include_mode}, priority {item.priority}{off}] {len(item.content):,} characters"
+
+
+def _server_line(server: McpServer) -> str:
+    return f"{server.name} [{_transport(server)}{'' if server.enabled else ', disabled'}]"
+
+
+def _transport(server: McpServer) -> str:
+    return "http" if isinstance(server.transport, HttpTransport) else "stdio"

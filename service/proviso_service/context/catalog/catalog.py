@@ -1,0 +1,122 @@
+"""What an agent offers to sessions and requests (seeds: context tracking design, agent level)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.servers import McpServer
+from proviso_service.context.catalog.tools import ToolDefinition, ToolPolicy
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.errors import ContextItemNotFound
+from proviso_service.paging import Page, PageRequest, page_token
+
+_ORDER = {ItemType.RULE: "0", ItemType.REFERENCE: "1", ItemType.TOOL: "2"}
+_MIN_SIMILARITY = 0.6
+_NEAR_MATCHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """What a folder defines: rules and references, how the service's own tools are included, MCP servers."""
+
+    name: str
+    description: str
+    items: tuple[CatalogItem, ...] = ()
+    own_tools: ToolPolicy = ToolPolicy()
+    mcp_servers: tuple[McpServer, ...] = ()
+
+
+class Catalog:
+    """An agent's items, by type and name. Immutable."""
+
+    def __init__(self, agent: AgentDefinition, tools: Iterable[CatalogItem] = ()) -> None:
+        """`tools` are items of tools beside the agent's rules and references (see `tool_items`)."""
+        self.agent = agent
+        self.items: tuple[CatalogItem, ...] = tuple(sorted([*agent.items, *tools], key=lambda item: _key(item.ref)))
+        self._by_ref = {item.ref: item for item in self.items}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[CatalogItem]:
+        return iter(self.items)
+
+    def find(self, ref: ItemRef) -> CatalogItem | None:
+        return self._by_ref.get(ref)
+
+    def get(self, ref: ItemRef) -> CatalogItem:
+        """Raises ContextItemNotFound, which names near matches."""
+        if item := self.find(ref):
+            return item
+        raise ContextItemNotFound(shown(ref), [shown(near) for near in self.near_matches(ref)])
+
+    def near_matches(self, ref: ItemRef) -> tuple[ItemRef, ...]:
+        """Items with a name like this one, the likest first, and of its type before others."""
+        scored = [(_similarity(ref, item.ref), item.ref) for item in self.items]
+        near = [(score, found) for score, found in scored if score >= _MIN_SIMILARITY]
+        near.sort(key=lambda pair: (pair[1].type is not ref.type, -pair[0], _key(pair[1])))
+        return tuple(found for _, found in near[:_NEAR_MATCHES])
+
+    def of_type(self, kind: ItemType) -> tuple[CatalogItem, ...]:
+        return tuple(item for item in self.items if item.ref.type is kind)
+
+    def always_items(self) -> tuple[CatalogItem, ...]:
+        """Those that every new session begins with, the highest priority first."""
+        found = [item for item in self.items if item.enabled and item.include_mode is IncludeMode.ALWAYS]
+        return tuple(sorted(found, key=lambda item: -item.priority))
+
+    def session_items(self) -> tuple[SessionItem, ...]:
+        """What a new session holds."""
+        return tuple(SessionItem(item.ref, IncludeMode.ALWAYS) for item in self.always_items())
+
+    def agent_candidates(self, in_session: Iterable[ItemRef]) -> tuple[CatalogItem, ...]:
+        """Those that may be chosen for a single request: include mode agent, enabled, not in the session."""
+        taken = frozenset(in_session)
+        return tuple(
+            item
+            for item in self.items
+            if item.enabled and item.include_mode is IncludeMode.AGENT and item.ref not in taken
+        )
+
+    def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
+        """By type and name. Raises InvalidRequest for a foreign token."""
+        after = page.after(3)
+        rest = [
+            item
+            for item in self.items
+            if (kind is None or item.ref.type is kind) and (after is None or list(_key(item.ref)) > after)
+        ]
+        shown_items = rest[: page.size]
+        more = len(rest) > page.size
+        return Page(shown_items, page_token(*_key(shown_items[-1].ref)) if more else "")
+
+
+def tool_items(
+    server: str, definitions: Sequence[ToolDefinition], policy: ToolPolicy, *, enabled: bool = True
+) -> tuple[CatalogItem, ...]:
+    """The tools of a server as items, each with its effective include mode."""
+    return tuple(
+        CatalogItem.of(
+            ItemRef(ItemType.TOOL, tool.name, server),
+            tool.description,
+            tool.schema,
+            policy.include_mode(tool.name),
+            enabled=enabled,
+        )
+        for tool in definitions
+    )
+
+
+def shown(ref: ItemRef) -> str:
+    """An item in words: `rule 'Plain language'`, `tool 'proviso:isaacus_iql'`."""
+    name = f"{ref.server_name}:{ref.name}" if ref.server_name else ref.name
+    return f"{ref.type} {name!r}"
+
+
+def _key(ref: ItemRef) -> tuple[str, str, str]:
+    return _ORDER[ref.type], ref.name, ref.server_name
+
+
+def _similarity(wanted: ItemRef, found: ItemRef) -> float:
+    return SequenceMatcher(None, wanted.name.casefold(), found.name.casefold()).ratio()

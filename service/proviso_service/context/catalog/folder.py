@@ -1,0 +1,75 @@
+"""The files of an agent's folder, and none outside it."""
+
+import os
+import stat
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+AGENT_FILE = "agent.yaml"
+
+_OUTSIDE = "lies outside the agent's folder"
+
+
+class Unreadable(Exception):
+    """The message says why, in words that follow the file's name."""
+
+
+class AgentFolder:
+    """Reads below `root`. Links are followed inside the folder only."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def names(self, folder: str, most: int) -> tuple[str, ...]:
+        """Names of what is in a folder, sorted, but for hidden ones; at most `most`. Raises Unreadable."""
+        path = self._inside(folder)
+        try:
+            with os.scandir(path) as entries:
+                found = (entry.name for entry in entries if not entry.name.startswith("."))
+                listed = list(islice(found, most + 1))
+        except NotADirectoryError:
+            raise Unreadable("is not a folder") from None
+        except OSError as error:
+            raise Unreadable(f"cannot be read: {error.strerror}") from error
+        if len(listed) > most:
+            raise Unreadable(f"holds more than {most:,} files")
+        return tuple(sorted(listed))
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder of this name, wherever it leads."""
+        return (self._root / path).is_dir()
+
+    def read(self, file: str, max_bytes: int) -> bytes:
+        """The bytes of a regular file. Raises Unreadable."""
+        path = self._inside(file)
+        try:
+            with _opened(path) as opened:
+                content = opened.read(max_bytes + 1)
+        except OSError as error:
+            raise Unreadable(f"cannot be read: {error.strerror}") from error
+        if len(content) > max_bytes:
+            raise Unreadable(f"is larger than {max_bytes:,} bytes")
+        return content
+
+    def _inside(self, relative: str) -> Path:
+        """The path with every link followed."""
+        try:
+            root = self._root.resolve(strict=True)
+            path = (root / relative).resolve(strict=True)
+        except FileNotFoundError:
+            raise Unreadable("is missing") from None
+        except (OSError, RuntimeError, ValueError) as error:
+            raise Unreadable("cannot be read: its path leads nowhere") from error
+        if not path.is_relative_to(root):
+            raise Unreadable(_OUTSIDE)
+        return path
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Not waiting for the other end, where it is a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Unreadable("is not a file")
+    return os.fdopen(descriptor, "rb")

@@ -1,0 +1,37 @@
+"""Items of the catalog."""
+
+import hashlib
+from dataclasses import dataclass
+
+from proviso_service.context.catalog.tools import EffectiveMode, IncludeModeSource
+from proviso_service.context.model import IncludeMode, ItemRef
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogItem:
+    """A rule, a reference or a tool. `include_mode` is the effective one; of items chosen for a request those of a
+    higher `priority` come first. A tool's content is the JSON schema of its arguments."""
+
+    ref: ItemRef
+    description: str
+    content: str
+    content_sha256: str
+    include_mode: IncludeMode
+    include_mode_source: IncludeModeSource
+    priority: int = 0
+    enabled: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        ref: ItemRef,
+        description: str,
+        content: str,
+        effective: EffectiveMode,
+        *,
+        priority: int = 0,
+        enabled: bool = True,
+    ) -> "CatalogItem":
+        """With the hash of its content, in hexadecimal."""
+        sha256 = hashlib.sha256(content.encode()).hexdigest()
+        return cls(ref, description, content, sha256, effective.mode, effective.source, priority, enabled)

@@ -1,0 +1,173 @@
+"""From an agent's folder to its definition, or to everything that is wrong with the folder.
+
+agent.yaml              name, description, the service's own tools, MCP servers
+rules/*.md              fields at the top, then the rule
+references/*            Markdown with fields at the top; other documents are described in agent.yaml
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from proviso_service.context.catalog.catalog import AgentDefinition
+from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder
+from proviso_service.context.catalog.item_files import Draft, ItemFiles, Pending
+from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.limits import AgentLimits
+from proviso_service.context.catalog.ports import ReferenceReader
+from proviso_service.context.catalog.schema import AgentFields, check_fields
+from proviso_service.context.catalog.server_fields import own_tool_policy, read_servers
+from proviso_service.context.catalog.source_text import NotText, read_text
+from proviso_service.context.catalog.tools import EffectiveMode
+from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
+from proviso_service.context.model import ItemRef
+from proviso_service.errors import CatalogInvalid, FileFault, UnsupportedDocument
+
+_FOLDERS = ("rules", "references")
+_AT_ONCE = 4
+
+
+async def load_agent(
+    root: Path,
+    reader: ReferenceReader,
+    environment: Mapping[str, str],
+    own_tools: Collection[str],
+    limits: AgentLimits | None = None,
+) -> AgentDefinition:
+    """Reads the folder `root`. `environment` fills in `${NAME}`; `own_tools` are the names of the service's own tools.
+    Raises CatalogInvalid with every fault, also where reading takes longer than the limit."""
+    bounds = limits or AgentLimits()
+    loading = _Loading(root, reader, environment, own_tools, bounds)
+    try:
+        async with asyncio.timeout(bounds.time_limit_s):
+            return await loading.run()
+    except TimeoutError:
+        raise CatalogInvalid([FileFault(".", 0, "", f"takes longer to read than {bounds.time_limit_s:g} s")]) from None
+
+
+class _Loading:
+    def __init__(
+        self,
+        root: Path,
+        reader: ReferenceReader,
+        environment: Mapping[str, str],
+        own_tools: Collection[str],
+        limits: AgentLimits,
+    ) -> None:
+        self._root = root
+        self._folder = AgentFolder(root)
+        self._reader = reader
+        self._environment = environment
+        self._own_tools = own_tools
+        self._limits = limits
+        self._faults: list[FileFault] = []
+        self._text = YamlText({}, {(): 1})
+
+    async def run(self) -> AgentDefinition:
+        if not await asyncio.to_thread(self._root.is_dir):
+            raise CatalogInvalid([FileFault(".", 0, "", "is not a folder, or is missing")])
+        fields = await asyncio.to_thread(self._agent_fields)
+        files = ItemFiles(self._folder, self._reader, self._limits)
+        folders = self._named_folders(fields)
+        pending = await asyncio.to_thread(files.read, folders, fields.reference_files if fields else None, self._text)
+        drafts = [*files.drafts, *await self._read_pending(pending)]
+        self._faults += files.faults
+        self._check_together(drafts)
+        servers = read_servers(fields, self._text, self._environment, self._limits) if fields else ([], [])
+        self._faults += servers[1]
+        self._check_own_tools(fields)
+        if self._faults or fields is None:
+            raise CatalogInvalid(
+                sorted(self._faults, key=lambda fault: (fault.file != AGENT_FILE, fault.file, fault.line))
+            )
+        return AgentDefinition(
+            fields.name,
+            fields.description,
+            tuple(_item(draft) for draft in drafts),
+            own_tool_policy(fields.proviso),
+            tuple(servers[0]),
+        )
+
+    def _agent_fields(self) -> AgentFields | None:
+        try:
+            self._text = read_yaml(read_text(self._folder, AGENT_FILE, self._limits.max_agent_bytes))
+        except NotText as error:
+            self._faults.append(error.fault)
+            return None
+        checked = check_fields(AgentFields, AGENT_FILE, self._text)
+        if isinstance(checked, AgentFields):
+            return checked
+        self._faults += checked
+        return None
+
+    def _named_folders(self, fields: AgentFields | None) -> tuple[str, str]:
+        """Folders of rules and of references; empty where there is none. One that `agent.yaml` names must be there."""
+        named = fields.model_fields_set if fields else frozenset()
+        rules, references = (
+            name if kind in named or self._folder.is_folder(name) else ""
+            for kind, name in zip(_FOLDERS, (fields.rules, fields.references) if fields else _FOLDERS, strict=True)
+        )
+        return rules, references
+
+    async def _read_pending(self, pending: Sequence[Pending]) -> list[Draft]:
+        """References whose text another has to read, a few at once."""
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def read(reference: Pending) -> Draft | None:
+            async with places:
+                return await self._read_reference(reference)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(read(reference)) for reference in pending]
+        return [draft for task in tasks if (draft := task.result())]
+
+    async def _read_reference(self, reference: Pending) -> Draft | None:
+        try:
+            content = await asyncio.to_thread(reference.load)
+            text = await self._reader.text(reference.file, content)
+        except NotText as error:
+            self._faults.append(error.fault)
+        except UnsupportedDocument as error:
+            self._faults.append(FileFault(reference.file, 0, "", error.message))
+        else:
+            return reference.with_content(text)
+        return None
+
+    def _check_together(self, drafts: Sequence[Draft]) -> None:
+        """What is wrong with items only side by side, or with the length of what they say."""
+        limits = self._limits
+        first: dict[tuple[str, str], Draft] = {}
+        for draft in drafts:
+            if len(draft.content) > limits.max_item_chars:
+                self._fault(draft.file, 0, "", f"holds more than {limits.max_item_chars:,} characters")
+            known = first.setdefault((draft.type, draft.fields.name.casefold()), draft)
+            if known is not draft:
+                self._fault(draft.at, draft.line, draft.name_field, f"is also the name of {known.file}")
+        if len(drafts) > limits.max_items:
+            self._fault(".", 0, "", f"holds more than {limits.max_items:,} rules and references")
+        if sum(len(draft.content) for draft in drafts) > limits.max_total_chars:
+            self._fault(".", 0, "", f"holds more than {limits.max_total_chars:,} characters of rules and references")
+
+    def _check_own_tools(self, fields: AgentFields | None) -> None:
+        for name in fields.proviso.tools if fields else ():
+            if name not in self._own_tools:
+                near = get_close_matches(name, self._own_tools, n=1)
+                meant = f"; did you mean {near[0]}?" if near else ""
+                line = self._text.line_of(("proviso", "tools", name))
+                self._fault(AGENT_FILE, line, f"proviso.tools.{name}", f"is not a tool of the service{meant}")
+
+    def _fault(self, file: str, line: int, field: str, description: str) -> None:
+        self._faults.append(FileFault(file, line, field, description))
+
+
+def _item(draft: Draft) -> CatalogItem:
+    fields = draft.fields
+    return CatalogItem.of(
+        ItemRef(draft.type, fields.name),
+        fields.description,
+        draft.content,
+        EffectiveMode.of_item(fields.include),
+        priority=fields.priority,
+        enabled=fields.enabled,
+    )

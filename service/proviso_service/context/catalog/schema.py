@@ -1,0 +1,214 @@
+"""The fields of an agent's folder: those of `agent.yaml`, and those at the top of a rule or a reference."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    Tag,
+    ValidationError,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from proviso_service.context.catalog.tools import Approval
+from proviso_service.context.catalog.yaml_text import Path, YamlText
+from proviso_service.context.model import OWN_SERVER, IncludeMode
+from proviso_service.errors import FileFault
+
+M = TypeVar("M", bound="Fields")
+
+_STDIO, _HTTP = "stdio", "http"
+_NO_FIELDS = frozenset({_STDIO, _HTTP, "[key]"})
+"""Parts of a place that pydantic adds and the file does not have."""
+
+_WORDS: Mapping[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field that is known here",
+    "string_type": "must be text; put it between quotation marks",
+    "string_too_short": "must not be empty",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "string_too_long": "is longer than {max_length} characters",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_long": "has more than {max_length} entries",
+    "dict_type": "must be fields with values, each on a line of its own",
+    "model_type": "must be fields with values, each on a line of its own",
+    "tuple_type": "must be a list",
+    "refused": "{description}",
+}
+
+
+class Fields(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
+
+
+def _refuse(description: str) -> PydanticCustomError:
+    return PydanticCustomError("refused", "{description}", {"description": description})
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise _refuse("must be one line of printable characters")
+    return text
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _server_name(name: str) -> str:
+    """It becomes part of the names that chat models are shown of its tools."""
+    sound = name.isascii() and name.replace("-", "").replace("_", "").isalnum() and "__" not in name
+    if not sound:
+        raise _refuse("a server's name is letters, digits and - or single _")
+    if name == OWN_SERVER:
+        raise _refuse("is the name of the service's own tools, which are configured under proviso")
+    return name
+
+
+def _http_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise _refuse("must be an address such as https://tools.example.com/mcp")
+    if parts.username or parts.password:
+        raise _refuse("must hold no name or password; use headers, with ${VARIABLE} for what is secret")
+    return url
+
+
+_Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=128), AfterValidator(_one_line)
+]
+_Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000), AfterValidator(_joined)
+]
+_ServerName = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(_server_name)]
+_VariableName = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_one_line)]
+_Value = Annotated[str, StringConstraints(max_length=8_192)]
+
+
+class ItemFields(Fields):
+    """A rule or a reference."""
+
+    name: _Line
+    description: _Description
+    include: IncludeMode | None = None
+    priority: Annotated[StrictInt, Field(ge=-1_000, le=1_000)] = 0
+    enabled: StrictBool = True
+
+
+class OwnToolFields(Fields):
+    include: IncludeMode | None = None
+
+
+class OwnToolsFields(Fields):
+    """The service's own tools."""
+
+    include: IncludeMode | None = None
+    tools: Annotated[dict[_Line, OwnToolFields], Field(max_length=256)] = {}
+
+
+class ServerToolFields(Fields):
+    include: IncludeMode | None = None
+    approval: Approval | None = None
+
+
+class _ServerFields(Fields):
+    include: IncludeMode | None = None
+    approval: Approval | None = None
+    tools: Annotated[dict[_Line, ServerToolFields], Field(max_length=256)] = {}
+    timeout_s: Annotated[float, Field(gt=0, le=3_600)] = 30.0
+    enabled: StrictBool = True
+
+
+class StdioServerFields(_ServerFields):
+    transport: Literal["stdio"] = "stdio"
+    command: Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+    args: Annotated[tuple[_Value, ...], Field(max_length=256)] = ()
+    env: Annotated[dict[_VariableName, _Value], Field(max_length=128)] = {}
+
+
+class HttpServerFields(_ServerFields):
+    transport: Literal["http"] = "http"
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_048), AfterValidator(_http_url)]
+    headers: Annotated[dict[_VariableName, _Value], Field(max_length=128)] = {}
+
+
+def _kind_of_server(value: Any) -> str | None:
+    if not isinstance(value, dict) or ("command" in value) == ("url" in value):
+        return None
+    return _STDIO if "command" in value else _HTTP
+
+
+ServerFields = Annotated[
+    Annotated[StdioServerFields, Tag(_STDIO)] | Annotated[HttpServerFields, Tag(_HTTP)],
+    Discriminator(
+        _kind_of_server,
+        custom_error_type="server_kind",
+        custom_error_message="needs either a command (a program) or a url (an HTTP server)",
+    ),
+]
+
+
+class AgentFields(Fields):
+    """`agent.yaml`. `reference_files` describes references that have no fields of their own, by file name."""
+
+    name: _Line
+    description: _Description
+    rules: _Line = "rules"
+    references: _Line = "references"
+    reference_files: dict[_Line, ItemFields] = {}
+    proviso: OwnToolsFields = OwnToolsFields()
+    mcp_servers: dict[_ServerName, ServerFields] = {}
+
+
+def check_fields(model: type[M], file: str, text: YamlText) -> M | list[FileFault]:
+    """The fields of a file, or everything that is wrong with them. No fault repeats a value: it may be a secret."""
+    if text.faults:
+        return [FileFault(file, fault.line, _dotted(fault.path), fault.description) for fault in text.faults]
+    if not isinstance(text.value, dict):
+        return [FileFault(file, text.line_of(()), "", _WORDS["model_type"])]
+    try:
+        return model.model_validate(text.value)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        return [_fault(file, text, detail) for detail in details]
+
+
+def _fault(file: str, text: YamlText, detail: ErrorDetails) -> FileFault:
+    path = _path(detail["loc"], text)
+    words = _WORDS.get(detail["type"])
+    description = words.format(**detail.get("ctx", {})) if words else detail["msg"]
+    return FileFault(file, text.line_of(path), _dotted(path), description)
+
+
+def _path(loc: Path, text: YamlText) -> Path:
+    path: Path = ()
+    for part in loc:
+        if (*path, part) in text.lines or part not in _NO_FIELDS:
+            path = (*path, part)
+    return path
+
+
+def _dotted(path: Path) -> str:
+    joined = ""
+    for part in path:
+        joined += f"[{part}]" if isinstance(part, int) else f".{part}" if joined else part
+    return joined

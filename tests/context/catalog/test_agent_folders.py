@@ -1,0 +1,110 @@
+"""What an agent's folder defines."""
+
+from pathlib import Path
+
+from proviso_service.context.catalog.servers import HttpTransport, StdioTransport
+from proviso_service.context.catalog.tools import Approval, IncludeModeSource
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType
+from tests.support.catalogs import AGENT, RULE, faults_of, load, write
+
+SECRETS = {"TIME_TOKEN": "sesame", "REGISTRY_TOKEN": "open-it"}
+SERVERS = """
+proviso:
+  include: always
+  tools:
+    isaacus_iql: {include: agent}
+mcp_servers:
+  time:
+    command: uvx
+    args: [mcp-server-time, --local-timezone, Europe/London]
+    env: {TOKEN: "x-${TIME_TOKEN}"}
+    include: agent
+    approval: required
+    timeout_s: 5
+    tools:
+      get_current_time: {include: always, approval: none}
+  registry:
+    url: https://tools.example.com/mcp
+    headers:
+      Authorization: Bearer ${REGISTRY_TOKEN}
+  old:
+    command: old
+    enabled: false
+    env: {TOKEN: "${NEVER_SET}"}
+"""
+
+
+async def test_a_folder_may_hold_no_more_than_its_name_and_description(tmp_path: Path) -> None:
+    agent = await load(write(tmp_path))
+    assert (agent.name, agent.description, agent.items, agent.mcp_servers) == ("Leases", "Reads leases.", (), ())
+
+
+async def test_rules_and_references_have_their_fields_at_the_top(tmp_path: Path) -> None:
+    fields = (
+        "---\nname: Caps\ndescription: >\n  Caps on\n  liability.\ninclude: agent\npriority: 7\nenabled: false\n---\n"
+    )
+    agent = await load(write(tmp_path, rules__quoting_md=RULE, references__caps_md=f"{fields}\n# Caps\n\n---\nText\n"))
+    rule, reference = agent.items
+    assert (rule.ref, rule.content) == (ItemRef(ItemType.RULE, "Quoting"), "Quote exactly.")
+    assert (rule.include_mode, rule.include_mode_source) == (IncludeMode.ALWAYS, IncludeModeSource.DEFAULT)
+    assert (rule.priority, rule.enabled) == (0, True)
+    assert (reference.ref, reference.description) == (ItemRef(ItemType.REFERENCE, "Caps"), "Caps on liability.")
+    assert reference.content == "# Caps\n\n---\nText"
+    assert (reference.include_mode, reference.include_mode_source) == (IncludeMode.AGENT, IncludeModeSource.ITEM)
+    assert (reference.priority, reference.enabled) == (7, False)
+
+
+async def test_other_references_are_described_in_the_agents_file(tmp_path: Path) -> None:
+    described = (
+        "references: texts\nreference_files:\n  fees.txt: {name: Fees, description: What it costs., include: manual}\n"
+    )
+    agent = await load(write(tmp_path, agent_yaml=AGENT + described, texts__fees_txt="A fee."))
+    (fees,) = agent.items
+    assert (fees.ref.name, fees.content, fees.include_mode) == ("Fees", "A fee.", IncludeMode.MANUAL)
+
+
+async def test_servers_are_typed_and_their_secrets_come_from_the_environment(tmp_path: Path) -> None:
+    write(tmp_path, agent_yaml=AGENT + SERVERS)
+    agent = await load(tmp_path, **SECRETS)
+    time, registry, old = agent.mcp_servers
+    assert isinstance(time.transport, StdioTransport)
+    assert (time.transport.command, time.transport.args[0], time.timeout_s) == ("uvx", "mcp-server-time", 5.0)
+    assert time.transport.env["TOKEN"].get_secret_value() == "x-sesame"
+    assert time.policy.include_mode("get_current_time").mode is IncludeMode.ALWAYS
+    assert time.policy.include_mode("convert_time").mode is IncludeMode.AGENT
+    assert time.policy.approval_of("get_current_time") is Approval.NONE
+    assert time.policy.approval_of("convert_time") is Approval.REQUIRED
+    assert isinstance(registry.transport, HttpTransport)
+    assert registry.transport.headers["Authorization"].get_secret_value() == "Bearer open-it"
+    assert not old.enabled
+    assert agent.own_tools.include_mode("isaacus_iql").mode is IncludeMode.AGENT
+    assert agent.own_tools.include_mode("isaacus_search").source is IncludeModeSource.SERVER
+
+
+async def test_secrets_are_never_shown(tmp_path: Path) -> None:
+    write(tmp_path, agent_yaml=AGENT + SERVERS)
+    agent = await load(tmp_path, **SECRETS)
+    assert "sesame" not in repr(agent)
+    assert "open-it" not in repr(agent)
+    only_one = {"TIME_TOKEN": "sesame"}
+    (told,) = await faults_of(tmp_path, **only_one)
+    assert told.startswith(
+        "agent.yaml:21 mcp_servers.registry.headers.Authorization: names the variable REGISTRY_TOKEN"
+    )
+    assert "sesame" not in told
+
+
+async def test_links_inside_the_folder_are_followed(tmp_path: Path) -> None:
+    """As where a cluster mounts a folder from its configuration."""
+    write(tmp_path, versions__quoting_md=RULE)
+    (tmp_path / ".data").symlink_to("versions")
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/quoting.md").symlink_to("../.data/quoting.md")
+    assert [item.ref.name for item in (await load(tmp_path)).items] == ["Quoting"]
+
+
+async def test_lines_may_end_as_on_windows(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/quoting.md").write_bytes(b"\xef\xbb\xbf" + RULE.replace("\n", "\r\n").encode())
+    assert [item.content for item in (await load(tmp_path)).items] == ["Quote exactly."]
