@@ -10,6 +10,7 @@ import pytest
 
 from proviso_service.app import App, StartupError
 from proviso_service.settings import Settings
+from tests.support.catalogs import write
 from tests.support.running import running_service
 
 
@@ -78,3 +79,15 @@ async def test_a_start_that_failed_gives_the_folder_back(tmp_path: Path, models_
     await refusal(settings(tmp_path, tmp_path / "nothing"))
     async with running_service(tmp_path / "data", models_dir):
         pass
+
+
+async def test_an_agents_folder_with_faults(tmp_path: Path, models_dir: Path) -> None:
+    folder = write(tmp_path / "agent", agent_yaml="name: A\n", rules__a_md="no fields")
+    told = await refusal(settings(tmp_path, models_dir, agent_dir=folder))
+    assert "agent.yaml:1 description: is missing" in told
+    assert "rules/a.md:1" in told
+
+
+def test_an_agents_folder_may_be_named_by_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_AGENT_DIR", "")
+    assert Settings().agent_dir is None

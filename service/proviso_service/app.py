@@ -31,7 +31,7 @@ from proviso_service.api.server import CannotListen, add_services, create_server
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.images import ImageFetcher
-from proviso_service.errors import CatalogInvalid, ProvisoError
+from proviso_service.errors import CatalogInvalid, NotReady, ProvisoError
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
@@ -100,6 +100,7 @@ _MENDABLE = (
     ChatModelUnavailable,
     DataFolderError,
     ModelNotPrepared,
+    NotReady,
     TemplateFileError,
     UnknownSchema,
 )

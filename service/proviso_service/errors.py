@@ -190,10 +190,12 @@ class IndexRebuilding(FailedPrecondition):
 
 
 class CatalogInvalid(FailedPrecondition):
-    """The agent's folder cannot be used; `faults` are all that is wrong with it."""
+    """The agent's folder cannot be used; `faults` are all that is wrong with it. The message names the first ones."""
 
     def __init__(self, faults: Sequence[FileFault]) -> None:
-        super().__init__(f"The agent's folder has faults: {'; '.join(map(str, faults))}")
+        named = [str(fault) for fault in faults[:20]]
+        more = [f"and {len(faults) - len(named)} more"] if len(faults) > len(named) else []
+        super().__init__(f"The agent's folder has faults: {'; '.join([*named, *more])}")
         self.faults = tuple(faults)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from proviso_service.context.catalog.limits import AgentLimits
 from proviso_service.context.catalog.loader import load_agent
-from proviso_service.errors import CatalogInvalid
+from proviso_service.errors import CatalogInvalid, NotReady
 from tests.support.catalogs import AGENT, OWN_TOOLS, RULE, PlainReader, faults_of, write
 
 OTHER_RULE = RULE.replace("Quoting", "Other")
@@ -51,6 +51,11 @@ FAULTS: list[tuple[str, dict[str, str], str]] = [
     ),
     ("no fields", {"rules__a_md": "Quote.\n"}, "rules/a.md:1: must begin with its fields"),
     ("open fields", {"rules__a_md": "---\nname: a\n"}, "rules/a.md:1: must begin with its fields"),
+    (
+        "endless fields",
+        {"rules__a_md": RULE.replace("---\nQ", "# x\n" * 5_000 + "---\nQ")},
+        "rules/a.md:1: must begin with its fields",
+    ),
     ("no description", {"rules__a_md": "---\nname: a\n---\nb\n"}, "rules/a.md:2 description: is missing"),
     ("empty name", {"rules__a_md": RULE.replace("Quoting", "''")}, "rules/a.md:2 name: must not be empty"),
     ("long name", {"rules__a_md": RULE.replace("Quoting", "x" * 129)}, "rules/a.md:2 name: is longer than 128"),
@@ -161,6 +166,15 @@ async def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+async def test_the_message_names_the_first_of_many_faults(tmp_path: Path) -> None:
+    write(tmp_path, agent_yaml=AGENT + "".join(f"field{number}: x\n" for number in range(25)))
+    with pytest.raises(CatalogInvalid) as caught:
+        await load_agent(tmp_path, PlainReader(), {}, OWN_TOOLS)
+    assert len(caught.value.faults) == 25
+    assert "field19" in caught.value.message
+    assert caught.value.message.endswith("; and 5 more")
+
+
 async def test_a_missing_folder_or_file_is_told(tmp_path: Path) -> None:
     assert await faults_of(tmp_path / "absent") == [".: is not a folder, or is missing"]
     assert await faults_of(tmp_path) == ["agent.yaml: is missing"]
@@ -214,3 +228,15 @@ async def test_a_folder_has_limits(tmp_path: Path, limits: AgentLimits, fault: s
     with pytest.raises(CatalogInvalid) as caught:
         await load_agent(tmp_path, PlainReader(), {}, OWN_TOOLS, limits)
     assert fault in [str(told) for told in caught.value.faults]
+
+
+class StoppedReader(PlainReader):
+    async def text(self, filename: str, content: bytes) -> str:
+        raise NotReady("Files cannot be read at the moment.")
+
+
+async def test_a_reader_that_cannot_read_just_now_is_no_fault_of_the_folder(tmp_path: Path) -> None:
+    described = "reference_files: {a.txt: {name: A, description: B}, b.txt: {name: C, description: D}}\n"
+    write(tmp_path, agent_yaml=AGENT + described, references__a_txt="x", references__b_txt="y")
+    with pytest.raises(NotReady):
+        await load_agent(tmp_path, StoppedReader(), {}, OWN_TOOLS)

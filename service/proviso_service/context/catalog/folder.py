@@ -36,7 +36,7 @@ class AgentFolder:
             raise Unreadable(f"holds more than {most:,} files")
         return tuple(sorted(listed))
 
-    def is_folder(self, path: str) -> bool:
+    def has_folder(self, path: str) -> bool:
         """Whether there is a folder of this name, wherever it leads."""
         return (self._root / path).is_dir()
 

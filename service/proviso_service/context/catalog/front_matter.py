@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
 
 _FENCE = "---"
+_MAX_FIELDS_CHARS = 16_384
+"""Reading YAML takes its time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownFile:
-    """`fields` is None where the file does not begin with any; `body` is the text after them, without blank lines
-    around it."""
+    """`fields` is None where the file does not begin with any, or with far too many; `body` is the text after them,
+    without blank lines around it."""
 
     fields: YamlText | None
     body: str
@@ -21,5 +23,7 @@ def read_markdown(text: str) -> MarkdownFile:
     ends = [number for number, line in enumerate(lines) if line.rstrip() == _FENCE][:2]
     if len(ends) < 2 or ends[0] != 0:
         return MarkdownFile(None, text.strip())
-    fields = read_yaml("\n".join(lines[1 : ends[1]]), first_line=2)
-    return MarkdownFile(fields, "\n".join(lines[ends[1] + 1 :]).strip())
+    fields = "\n".join(lines[1 : ends[1]])
+    if len(fields) > _MAX_FIELDS_CHARS:
+        return MarkdownFile(None, text.strip())
+    return MarkdownFile(read_yaml(fields, first_line=2), "\n".join(lines[ends[1] + 1 :]).strip())

@@ -44,22 +44,23 @@ class Pending:
 
 
 class ItemFiles:
-    """Reads the items of a folder; what it finds is in `drafts`, and what is wrong in `faults`."""
+    """Reads the items of a folder; what it finds is in `drafts`, and what is wrong is added to `faults`."""
 
-    def __init__(self, folder: AgentFolder, reader: ReferenceReader, limits: AgentLimits) -> None:
+    def __init__(
+        self, folder: AgentFolder, reader: ReferenceReader, limits: AgentLimits, faults: list[FileFault]
+    ) -> None:
         self._folder = folder
         self._reader = reader
         self._limits = limits
         self.drafts: list[Draft] = []
-        self.faults: list[FileFault] = []
+        self._faults = faults
 
     def read(
-        self, folders: tuple[str, str], described: Mapping[str, ItemFields] | None, agent: YamlText
+        self, rules: str, references: str, described: Mapping[str, ItemFields] | None, agent: YamlText
     ) -> list[Pending]:
-        """Reads rules and references of the two folders, which may be empty for none. `described` are the references
+        """Reads the items of the two folders, whose names are empty where there is none. `described` are the references
         that `agent.yaml` describes, by file name; None where it could not be read. Returns the references whose text
         another has to read. Blocks."""
-        rules, references = folders
         for file in self._files(rules):
             if file.lower().endswith(_MARKDOWN):
                 self._markdown(ItemType.RULE, file)
@@ -86,7 +87,7 @@ class ItemFiles:
         try:
             read = read_markdown(read_text(self._folder, file, self._limits.max_markdown_bytes))
         except NotText as error:
-            self.faults.append(error.fault)
+            self._faults.append(error.fault)
             return
         if read.fields is None:
             self._fault(file, "must begin with its fields (name, description) between two lines of ---", line=1)
@@ -97,7 +98,7 @@ class ItemFiles:
         if isinstance(fields, ItemFields):
             self.drafts.append(Draft(kind, file, fields, read.body, file, read.fields.line_of(("name",))))
         else:
-            self.faults += fields
+            self._faults += fields
 
     def _described(
         self, folder: str, files: list[str], described: Mapping[str, ItemFields], agent: YamlText
@@ -107,7 +108,7 @@ class ItemFiles:
         for name in described:
             if not folder or f"{prefix}{name}" not in files:
                 line = agent.line_of(("reference_files", name))
-                self.faults.append(FileFault(AGENT_FILE, line, f"reference_files.{name}", self._why_unknown(name)))
+                self._faults.append(FileFault(AGENT_FILE, line, f"reference_files.{name}", self._why_unknown(name)))
         pending = (self._pending(file, file.removeprefix(prefix), described, agent) for file in files)
         return [reference for reference in pending if reference]
 
@@ -134,4 +135,4 @@ class ItemFiles:
         return read_bytes(self._folder, file, self._limits.max_file_bytes)
 
     def _fault(self, file: str, description: str, line: int = 0) -> None:
-        self.faults.append(FileFault(file, line, "", description))
+        self._faults.append(FileFault(file, line, "", description))

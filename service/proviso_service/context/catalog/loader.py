@@ -18,13 +18,13 @@ from proviso_service.context.catalog.limits import AgentLimits
 from proviso_service.context.catalog.ports import ReferenceReader
 from proviso_service.context.catalog.schema import AgentFields, check_fields
 from proviso_service.context.catalog.server_fields import own_tool_policy, read_servers
+from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.source_text import NotText, read_text
 from proviso_service.context.catalog.tools import EffectiveMode
 from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
 from proviso_service.context.model import ItemRef
 from proviso_service.errors import CatalogInvalid, FileFault, UnsupportedDocument
 
-_FOLDERS = ("rules", "references")
 _AT_ONCE = 4
 
 
@@ -36,7 +36,8 @@ async def load_agent(
     limits: AgentLimits | None = None,
 ) -> AgentDefinition:
     """Reads the folder `root`. `environment` fills in `${NAME}`; `own_tools` are the names of the service's own tools.
-    Raises CatalogInvalid with every fault, also where reading takes longer than the limit."""
+    Raises CatalogInvalid with every fault, also where reading takes longer than the limit, and Unavailable where
+    references cannot be read just now."""
     bounds = limits or AgentLimits()
     loading = _Loading(root, reader, environment, own_tools, bounds)
     try:
@@ -65,29 +66,24 @@ class _Loading:
         self._text = YamlText({}, {(): 1})
 
     async def run(self) -> AgentDefinition:
-        if not await asyncio.to_thread(self._root.is_dir):
-            raise CatalogInvalid([FileFault(".", 0, "", "is not a folder, or is missing")])
-        fields = await asyncio.to_thread(self._agent_fields)
-        files = ItemFiles(self._folder, self._reader, self._limits)
-        folders = self._named_folders(fields)
-        pending = await asyncio.to_thread(files.read, folders, fields.reference_files if fields else None, self._text)
-        drafts = [*files.drafts, *await self._read_pending(pending)]
-        self._faults += files.faults
+        fields, drafts, pending = await asyncio.to_thread(self._read_folder)
+        drafts += await self._read_pending(pending)
         self._check_together(drafts)
-        servers = read_servers(fields, self._text, self._environment, self._limits) if fields else ([], [])
-        self._faults += servers[1]
-        self._check_own_tools(fields)
-        if self._faults or fields is None:
-            raise CatalogInvalid(
-                sorted(self._faults, key=lambda fault: (fault.file != AGENT_FILE, fault.file, fault.line))
-            )
-        return AgentDefinition(
-            fields.name,
-            fields.description,
-            tuple(_item(draft) for draft in drafts),
-            own_tool_policy(fields.proviso),
-            tuple(servers[0]),
-        )
+        servers = self._servers(fields) if fields else []
+        if fields is None or self._faults:
+            raise CatalogInvalid(sorted(self._faults, key=_place))
+        items = tuple(_item(draft) for draft in drafts)
+        return AgentDefinition(fields.name, fields.description, items, own_tool_policy(fields.proviso), tuple(servers))
+
+    def _read_folder(self) -> tuple[AgentFields | None, list[Draft], list[Pending]]:
+        """All that can be read without the reader; no fields where `agent.yaml` has faults. Blocks."""
+        if not self._root.is_dir():
+            raise CatalogInvalid([FileFault(".", 0, "", "is not a folder, or is missing")])
+        fields = self._agent_fields()
+        files = ItemFiles(self._folder, self._reader, self._limits, self._faults)
+        rules, references = self._named_folders(fields)
+        pending = files.read(rules, references, fields.reference_files if fields else None, self._text)
+        return fields, files.drafts, pending
 
     def _agent_fields(self) -> AgentFields | None:
         try:
@@ -103,10 +99,11 @@ class _Loading:
 
     def _named_folders(self, fields: AgentFields | None) -> tuple[str, str]:
         """Folders of rules and of references; empty where there is none. One that `agent.yaml` names must be there."""
-        named = fields.model_fields_set if fields else frozenset()
+        named = fields or AgentFields(name="-", description="-")
+        given = named.model_fields_set if fields else frozenset()
         rules, references = (
-            name if kind in named or self._folder.is_folder(name) else ""
-            for kind, name in zip(_FOLDERS, (fields.rules, fields.references) if fields else _FOLDERS, strict=True)
+            name if kind in given or self._folder.has_folder(name) else ""
+            for kind, name in (("rules", named.rules), ("references", named.references))
         )
         return rules, references
 
@@ -118,8 +115,12 @@ class _Loading:
             async with places:
                 return await self._read_reference(reference)
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(read(reference)) for reference in pending]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(read(reference)) for reference in pending]
+        except ExceptionGroup as failed:
+            # Whatever keeps one from being read, a reader that stops for instance, is told as it is.
+            raise failed.exceptions[0] from failed
         return [draft for task in tasks if (draft := task.result())]
 
     async def _read_reference(self, reference: Pending) -> Draft | None:
@@ -149,8 +150,12 @@ class _Loading:
         if sum(len(draft.content) for draft in drafts) > limits.max_total_chars:
             self._fault(".", 0, "", f"holds more than {limits.max_total_chars:,} characters of rules and references")
 
-    def _check_own_tools(self, fields: AgentFields | None) -> None:
-        for name in fields.proviso.tools if fields else ():
+    def _servers(self, fields: AgentFields) -> list[McpServer]:
+        self._check_own_tools(fields)
+        return read_servers(fields, self._text, self._environment, self._limits, self._faults)
+
+    def _check_own_tools(self, fields: AgentFields) -> None:
+        for name in fields.proviso.tools:
             if name not in self._own_tools:
                 near = get_close_matches(name, self._own_tools, n=1)
                 meant = f"; did you mean {near[0]}?" if near else ""
@@ -159,6 +164,11 @@ class _Loading:
 
     def _fault(self, file: str, line: int, field: str, description: str) -> None:
         self._faults.append(FileFault(file, line, field, description))
+
+
+def _place(fault: FileFault) -> tuple[bool, str, int]:
+    """Faults of `agent.yaml` come first: others may follow from them."""
+    return fault.file != AGENT_FILE, fault.file, fault.line
 
 
 def _item(draft: Draft) -> CatalogItem:

@@ -24,17 +24,19 @@ def own_tool_policy(fields: OwnToolsFields) -> ToolPolicy:
 
 
 def read_servers(
-    fields: AgentFields, text: YamlText, environment: Mapping[str, str], limits: AgentLimits
-) -> tuple[list[McpServer], list[FileFault]]:
-    """The MCP servers, and what is wrong with them. Variables are filled in for servers that are enabled: what others
-    name need not be set."""
-    faults: list[FileFault] = []
+    fields: AgentFields,
+    text: YamlText,
+    environment: Mapping[str, str],
+    limits: AgentLimits,
+    faults: list[FileFault],
+) -> list[McpServer]:
+    """The MCP servers; what is wrong with them is added to `faults`. Variables are filled in for servers that are
+    enabled: what others name need not be set."""
     if len(fields.mcp_servers) > limits.max_servers:
         line = text.line_of(("mcp_servers",))
         faults.append(FileFault(AGENT_FILE, line, "mcp_servers", f"has more than {limits.max_servers} servers"))
-    reading = _Secrets(text, environment, faults)
-    servers = [_server(name, server, reading) for name, server in fields.mcp_servers.items()]
-    return servers, faults
+    secrets = _Secrets(text, environment, faults)
+    return [_server(name, server, secrets) for name, server in fields.mcp_servers.items()]
 
 
 def _server(name: str, fields: StdioServerFields | HttpServerFields, secrets: "_Secrets") -> McpServer:
