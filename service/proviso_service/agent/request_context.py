@@ -27,7 +27,7 @@ def build_request_context(
     payload_sha256: str,
 ) -> RequestContext:
     """The record of one request. The notes say why the documents, and each of the images, were not given to the model;
-    with an empty one they were. No item is omitted as long as the catalog holds tools of include mode always only."""
+    with an empty one they were. No item is omitted: none is chosen by its likeness to the message yet."""
     documents = [_use(AssetKind.DOCUMENT, d.filename, document_note) for d in request.document_context]
     images = [_use(AssetKind.IMAGE, url, note) for url, note in zip(request.image_urls, image_notes, strict=True)]
     return RequestContext(
