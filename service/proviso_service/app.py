@@ -29,9 +29,9 @@ from proviso_service.api.domain import Domain, Limits, no_link
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, add_services, create_server, listen
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.holder import CatalogHolder, reload_when
 from proviso_service.context.images import ImageFetcher
-from proviso_service.errors import CatalogInvalid, NotReady, ProvisoError
+from proviso_service.errors import CatalogInvalid, NotReady
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
@@ -196,7 +196,7 @@ async def serve(settings: Settings) -> None:
     hung_up = asyncio.Event()
     loop.add_signal_handler(signal.SIGHUP, hung_up.set)
     app = await App.start(settings)
-    reloading = asyncio.create_task(_reload_when(hung_up, app.catalog))
+    reloading = asyncio.create_task(reload_when(hung_up, app.catalog))
     # What the start has made lives as long as the process: the collector need not look at it again.
     gc.collect()
     gc.freeze()
@@ -206,19 +206,6 @@ async def serve(settings: Settings) -> None:
     reloading.cancel()
     await app.stop()
     _log.info("stopped")
-
-
-async def _reload_when(hung_up: asyncio.Event, catalog: CatalogHolder) -> None:
-    """For ever; a folder with faults leaves the catalog as it is."""
-    while True:
-        await hung_up.wait()
-        hung_up.clear()
-        try:
-            await catalog.reload()
-        except ProvisoError as error:
-            _log.error("catalog_not_reloaded", reason=error.message)
-        except Exception:
-            _log.exception("catalog_not_reloaded")
 
 
 def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvider | None":

@@ -1,11 +1,12 @@
 """The catalog in use is exchanged as a whole, or not at all."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.holder import CatalogHolder, reload_when
 from proviso_service.errors import CatalogInvalid
 from tests.support.catalogs import RULE, load, write
 
@@ -29,3 +30,26 @@ async def test_a_fault_keeps_the_old_catalog_and_says_why(tmp_path: Path) -> Non
     (tmp_path / "rules/other.md").unlink()
     assert len(await holder.reload()) == 2
     assert len(first) == 1
+
+
+async def test_a_failed_reload_does_not_end_the_waiting_for_the_next(tmp_path: Path) -> None:
+    outcomes: list[Exception | None] = [CatalogInvalid([]), OSError("disk"), None]
+    catalog = Catalog(await load(write(tmp_path, rules__quoting_md=RULE)))
+    tried = asyncio.Event()
+
+    async def read() -> Catalog:
+        tried.set()
+        if failure := outcomes.pop(0):
+            raise failure
+        return catalog
+
+    holder, asked = CatalogHolder(read), asyncio.Event()
+    waiting = asyncio.create_task(reload_when(asked, holder))
+    while outcomes:
+        tried.clear()
+        asked.set()
+        await asyncio.wait_for(tried.wait(), 10)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
+    assert holder.current is catalog

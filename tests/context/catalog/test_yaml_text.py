@@ -56,3 +56,8 @@ def test_numbers_and_dates_are_what_they_look_like() -> None:
 def test_a_text_that_repeats_itself_does_not_grow() -> None:
     lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 30))]
     assert len(read_yaml("\n".join(lines)).faults) == 58
+
+
+def test_halves_of_characters_are_faults() -> None:
+    faults = read_yaml('a: "\\ud800"\n"\\udfff": b\nc: "\\U0001F600"\n').faults
+    assert [(fault.line, fault.path) for fault in faults] == [(1, ("a",)), (2, ())]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
+from proviso_service.errors import ProvisoError
 
 _log = structlog.get_logger(__name__)
 
@@ -30,3 +31,16 @@ class CatalogHolder:
             self._current = await self._load()
             _log.info("catalog_loaded", agent=self._current.agent.name, items=len(self._current))
             return self._current
+
+
+async def reload_when(asked: asyncio.Event, catalog: CatalogHolder) -> None:
+    """Reloads whenever `asked` is set, for ever. What fails is logged, and the catalog stays as it is."""
+    while True:
+        await asked.wait()
+        asked.clear()
+        try:
+            await catalog.reload()
+        except ProvisoError as error:
+            _log.error("catalog_not_reloaded", reason=error.message)
+        except Exception:
+            _log.exception("catalog_not_reloaded")

@@ -87,7 +87,7 @@ class _Reading:
     def _entries(self, node: Any, path: Path) -> Iterator[tuple[str, Any]]:
         names: set[str] = set()
         for key, held in node.value:
-            if not isinstance(key, yaml.ScalarNode):
+            if not isinstance(key, yaml.ScalarNode) or not _is_text(key.value):
                 self._fault(key, path, "has a key that is not text")
             elif key.value in names:
                 self._fault(key, (*path, key.value), "is there twice")
@@ -102,6 +102,8 @@ class _Reading:
 
     def _scalar(self, node: Any, path: Path) -> Any:
         """Dates and the like are text."""
+        if not _is_text(node.value):
+            return self._fault(node, path, "holds half of a character")
         if node.tag in _TEXT:
             return node.value
         if node.tag not in _TYPED:
@@ -116,3 +118,8 @@ class _Reading:
 
     def _line(self, node: Any) -> int:
         return int(self._first_line + node.start_mark.line)
+
+
+def _is_text(value: str) -> bool:
+    """False for what an escape such as \\ud800 makes: no encoding has it."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
