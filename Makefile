@@ -51,6 +51,7 @@ eval: setup
 	$(PY) -m evals --data $(DATA) --cache .proviso/evals
 	$(PY) -m evals.classifier --data $(DATA) --cache .proviso/evals $(if $(NLI),--nli $(NLI))
 	$(PY) -m evals.extraction --data $(DATA) --cache .proviso/evals
+	$(PY) -m evals.selection --models-dir $(MODELS)
 
 lock:
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt

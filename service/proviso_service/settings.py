@@ -80,6 +80,23 @@ class ContextSettings(Section):
     summary_chars: int = Field(200, ge=1, description="Characters of a document summary shown to the model.")
 
 
+class SelectionSettings(Section):
+    """Which of the catalog's agent items enter a request."""
+
+    chunk_chars: int = Field(500, ge=50, le=4_000, description="Longest piece of an item that is searched.")
+    top_k: int = Field(20, ge=1, le=1_000, description="Best pieces whose items may enter a request.")
+    top_n: int = Field(5, ge=0, le=100, description="Agent items of one request; 0 takes none.")
+    min_score: Fraction = Field(0.32, description="Lowest similarity of an agent item to the message.")
+    max_distance: Fraction = Field(0.05, description="How far an agent item may be below the best one.")
+    word_weight: Fraction = Field(0.4, description="Share of common words in the similarity; the rest is of meaning.")
+    time_limit_s: Seconds = Field(2.0, description="Time limit of the search; a turn goes on without agent items.")
+    max_chars: int = Field(20_000, ge=0, description="Characters of all items; more drop agent items.")
+    max_tokens: int = Field(6_000, ge=0, description="Tokens of all items, as estimated; more drop agent items.")
+    warn_share: Fraction = Field(0.8, description="Share of either of those from which a request warns.")
+    max_omitted: int = Field(200, ge=0, description="Items left out that a request records, best first.")
+    max_cached_vectors: int = Field(20_000, ge=1, description="Vectors of pieces kept in memory.")
+
+
 HostName = Annotated[str, Field(pattern=r"^[a-z0-9.:-]+$")]
 
 
@@ -265,6 +282,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     turns: TurnSettings = TurnSettings()
     context: ContextSettings = ContextSettings()
+    selection: SelectionSettings = SelectionSettings()
     images: ImageSettings = ImageSettings()
     documents: DocumentSettings = DocumentSettings()
     iql: IqlSettings = IqlSettings()

@@ -25,6 +25,7 @@ class OmissionReason(StrEnum):
     BUDGET = "budget"
     SEARCH_FAILED = "search_failed"
     MISSING = "missing"
+    DISABLED = "disabled"
 
 
 @dataclass(frozen=True, slots=True)

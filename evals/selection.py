@@ -1,0 +1,136 @@
+"""`python -m evals.selection [--json FILE] [--models-dir DIR]`
+
+Measures which agent items enter a request, at the default settings and by words or embeddings alone, each at its own
+best settings of the tuning half; and what it costs for a thousand items.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evals.selection_cost import measure_cost
+from evals.selection_data import Labelled, Message, load_labelled
+from evals.selection_figures import SelectionFigures, figures, table
+from proviso_service.context.model import ItemRef
+from proviso_service.context.selection.budget import ItemBudget
+from proviso_service.context.selection.choosing import choose
+from proviso_service.context.selection.index import Matches
+from proviso_service.context.selection.search import ItemSearch
+from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.models.ports import Embedder
+from proviso_service.settings import ModelSettings, SelectionSettings
+from proviso_service.storage.cache.vectors import MemoryVectorCache
+
+DEFAULT, WORDS, MEANING, FILLED = "Proviso, default", "BM25", "embeddings", "Proviso, filled up to five"
+
+_MIN_SCORES = [step / 100 for step in range(20, 61)]
+_DISTANCES = [0.03, 0.05, 0.08, 0.1, 0.15, 1.0]
+_WORD_WEIGHTS = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Every item compared with every message, by the share of words."""
+
+    labelled: Labelled
+    by_weight: Mapping[float, Mapping[Message, Matches]]
+
+    def figures(self, settings: SelectionSettings, *, held_out: bool) -> SelectionFigures:
+        messages = self.labelled.half(held_out=held_out)
+        matches = self.by_weight[settings.word_weight]
+        return figures(messages, [self._chosen(matches[message], settings) for message in messages])
+
+    def _chosen(self, matches: Matches, settings: SelectionSettings) -> list[ItemRef]:
+        chosen = choose(self.labelled.items, matches, ItemBudget(settings), settings)
+        return [item.ref for item, _ in chosen.items]
+
+
+async def judge(labelled: Labelled, embedder: Embedder, weights: Sequence[float]) -> Judged:
+    vectors = MemoryVectorCache(10_000)
+    every = np.ones(len(labelled.items), dtype=np.bool_)
+    by_weight = {}
+    for weight in weights:
+        search = ItemSearch(embedder, vectors, SelectionSettings(word_weight=weight, time_limit_s=600))
+        by_weight[weight] = {
+            message: await search.matches(labelled.items, message.text, every) for message in labelled.messages
+        }
+    return Judged(labelled, by_weight)
+
+
+def best(judged: Judged, weight: float) -> SelectionSettings:
+    """The best settings for the tuning half, the strictest of equals."""
+    grid = [
+        SelectionSettings(word_weight=weight, min_score=score, max_distance=distance)
+        for score, distance in itertools.product(_MIN_SCORES, _DISTANCES)
+    ]
+    return max(grid, key=lambda one: (judged.figures(one, held_out=False).order, one.min_score, -one.max_distance))
+
+
+def ways(judged: Judged) -> dict[str, SelectionSettings]:
+    default = SelectionSettings()
+    return {
+        DEFAULT: default,
+        WORDS: best(judged, 1.0),
+        MEANING: best(judged, 0.0),
+        FILLED: default.model_copy(update={"min_score": 0.0, "max_distance": 1.0}),
+    }
+
+
+async def _run(options: argparse.Namespace) -> None:
+    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    try:
+        judged = await judge(load_labelled(), model, _WORD_WEIGHTS)
+        cost = await measure_cost(model)
+    finally:
+        await model.close()
+    measured = {
+        name: {way: judged.figures(settings, held_out=held_out) for way, settings in ways(judged).items()}
+        for name, held_out in (("Tuning messages", False), ("Held-out messages", True))
+    }
+    for name, found in measured.items():
+        print(f"\n#### {name}: {found[DEFAULT].messages}\n\n{table(found)}")
+    print(f"\n#### Best of the tuning messages by the share of words\n\n{_tuned(judged)}\n\n#### Cost\n\n{cost.text()}")
+    if options.json:
+        content = {name: {way: one.as_dict() for way, one in found.items()} for name, found in measured.items()}
+        await asyncio.to_thread(options.json.write_text, json.dumps(content | {"cost": cost.as_dict()}, indent=1))
+
+
+def _tuned(judged: Judged) -> str:
+    rows = []
+    for weight in judged.by_weight:
+        settings = best(judged, weight)
+        one = judged.figures(settings, held_out=False)
+        rows.append(
+            f"| {weight} | {settings.min_score} | {settings.max_distance} "
+            f"| {100 * one.precision:.0f} | {100 * one.recall:.0f} | {100 * one.f1:.0f} |"
+        )
+    head = "| Share | `min_score` | `max_distance` | Precision, % | Recall, % | F1 |"
+    return "\n".join((head, "|---|---|---|---|---|---|", *rows))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m evals.selection", description="Measures which agent items enter a request."
+    )
+    parser.add_argument(
+        "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
+    try:
+        asyncio.run(_run(parser.parse_args()))
+    except ModelNotPrepared as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""The labelled catalog and messages of selection.toml."""
+
+import hashlib
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evals.data import is_held_out
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType
+
+LABELLED = Path(__file__).with_name("selection.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An agent item of the catalog."""
+
+    ref: ItemRef
+    description: str
+    content: str
+    priority: int = 0
+    include_mode: IncludeMode = IncludeMode.AGENT
+    enabled: bool = True
+
+    @property
+    def content_sha256(self) -> str:
+        return hashlib.sha256(self.content.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message and the items that it should get, maybe none."""
+
+    text: str
+    wanted: frozenset[ItemRef]
+
+    @property
+    def is_held_out(self) -> bool:
+        return is_held_out("message", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    items: Sequence[Item]
+    messages: Sequence[Message]
+
+    def half(self, *, held_out: bool) -> Sequence[Message]:
+        return [message for message in self.messages if message.is_held_out is held_out]
+
+
+def load_labelled(path: Path = LABELLED) -> Labelled:
+    """Raises KeyError for a message that names an item which the catalog does not have."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    items = [_item(entry) for entry in content["items"]]
+    refs = {item.ref.name: item.ref for item in items}
+    messages = [
+        Message(entry["text"], frozenset(refs[name] for name in entry["items"])) for entry in content["messages"]
+    ]
+    return Labelled(items, messages)
+
+
+def _item(entry: dict[str, str]) -> Item:
+    ref = ItemRef(ItemType(entry["type"]), entry["name"], entry.get("server_name", ""))
+    return Item(ref, entry["description"], entry["content"])

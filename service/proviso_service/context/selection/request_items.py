@@ -1,0 +1,107 @@
+"""The items of a request: those of the session, then the agent items chosen for its message (the design's
+buildRequestContext)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import structlog
+
+from proviso_service.context.model import (
+    IncludeMode,
+    ItemRef,
+    OmissionReason,
+    OmittedItem,
+    RequestItem,
+    SessionItem,
+)
+from proviso_service.context.selection.budget import ItemBudget
+from proviso_service.context.selection.candidates import Candidate, agent_candidates
+from proviso_service.context.selection.choosing import Chosen, choose
+from proviso_service.context.selection.index import Matches
+from proviso_service.context.selection.search import ItemSearch
+from proviso_service.settings import SelectionSettings
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestItems:
+    """`items` are a superset of the session's; `characters` and `tokens`, an estimate, are of all of them.
+    `near_limit`: they take most of the room that they have."""
+
+    items: tuple[RequestItem, ...]
+    omitted: tuple[OmittedItem, ...]
+    characters: int
+    tokens: int
+    near_limit: bool
+
+
+async def build_request_items(
+    session_items: Sequence[SessionItem],
+    catalog: Sequence[Candidate],
+    message: str,
+    search: ItemSearch,
+    settings: SelectionSettings,
+) -> RequestItems:
+    """`catalog` holds every item that the agent has, each once. Depends on nothing else but the embedder; raises
+    nothing when the search fails: then no agent item is chosen, and the candidates are recorded as omitted for it."""
+    held = {item.ref: item for item in session_items}
+    known = {item.ref: item for item in catalog if item.ref in held}
+    budget = ItemBudget(settings)
+    for item in known.values():
+        budget.take(item)
+    items = [_of_session(item, known.get(item.ref)) for item in held.values()]
+    chosen = await _chosen(catalog, session_items, message, search, budget, settings)
+    items += [_of_agent(item, score) for item, score in chosen.items]
+    omitted = [*chosen.omitted, *_disabled(catalog, held)]
+    return RequestItems(
+        tuple(items), tuple(omitted[: settings.max_omitted]), budget.characters, budget.tokens, budget.near_limit
+    )
+
+
+async def _chosen(
+    catalog: Sequence[Candidate],
+    session_items: Sequence[SessionItem],
+    message: str,
+    search: ItemSearch,
+    budget: ItemBudget,
+    settings: SelectionSettings,
+) -> Chosen:
+    candidates = agent_candidates(catalog, session_items)
+    if not candidates:
+        return Chosen((), ())
+    try:
+        matches = await _matches(catalog, session_items, message, search)
+    except Exception as error:  # whatever it is, the turn goes on without agent items
+        _log.warning("search of agent items failed", error=type(error).__name__, candidates=len(candidates))
+        return Chosen((), [OmittedItem(item.ref, OmissionReason.SEARCH_FAILED) for item in _by_priority(candidates)])
+    return choose(candidates, matches, budget, settings)
+
+
+async def _matches(
+    catalog: Sequence[Candidate], session_items: Sequence[SessionItem], message: str, search: ItemSearch
+) -> Matches:
+    """Of the candidates. What is searched is the same for all sessions, so that its index can be kept."""
+    searched = agent_candidates(catalog, ())
+    in_session = {item.ref for item in session_items}
+    wanted = np.array([item.ref not in in_session for item in searched])
+    return await search.matches(searched, message, wanted)
+
+
+def _of_session(item: SessionItem, known: Candidate | None) -> RequestItem:
+    sha256 = known.content_sha256 if known else ""
+    return RequestItem(item.ref, item.include_mode, content_sha256=sha256, missing=known is None)
+
+
+def _of_agent(item: Candidate, score: float) -> RequestItem:
+    return RequestItem(item.ref, IncludeMode.AGENT, score, item.content_sha256)
+
+
+def _disabled(catalog: Iterable[Candidate], held: Mapping[ItemRef, SessionItem]) -> list[OmittedItem]:
+    disabled = [item for item in catalog if item.include_mode is IncludeMode.AGENT and not item.enabled]
+    return [OmittedItem(item.ref, OmissionReason.DISABLED) for item in _by_priority(disabled) if item.ref not in held]
+
+
+def _by_priority(items: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(items, key=lambda item: -item.priority)

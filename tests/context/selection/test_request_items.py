@@ -1,0 +1,185 @@
+"""What enters a request besides the session's items, what is left out and why."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from proviso_service.context.model import IncludeMode, OmissionReason, OmittedItem, SessionItem
+from proviso_service.errors import NotReady
+from proviso_service.models.ports import Vectors
+from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, built, reference, rule
+
+MANUAL = IncludeMode.MANUAL
+BELOW, BUDGET = OmissionReason.BELOW_THRESHOLD, OmissionReason.BUDGET
+
+
+class FailingEmbedder(ToldEmbedder):
+    """Fails for messages."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__({})
+        self._error = error
+
+    async def embed_query(self, text: str) -> Vectors:
+        raise self._error
+
+
+class StuckEmbedder(ToldEmbedder):
+    """Never answers."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def named(*scores: float) -> tuple[list[Item], ToldEmbedder]:
+    """Rules 0, 1, ... whose descriptions have these cosines."""
+    items = [Item(rule(str(place)), description=f"rule {place}") for place in range(len(scores))]
+    return items, ToldEmbedder({f"rule {place}": score for place, score in enumerate(scores)})
+
+
+def omissions(omitted: Sequence[OmittedItem]) -> list[tuple[str, OmissionReason, float | None]]:
+    return [(one.ref.name, one.reason, one.score and round(one.score, 3)) for one in omitted]
+
+
+async def test_items_below_the_threshold_are_left_out_with_their_scores() -> None:
+    items, embedder = named(0.4, 0.9, 0.49, 0.5)
+    request = await built((), items, embedder)
+    assert [item.ref.name for item in request.items] == ["1", "3"]
+    assert omissions(request.omitted) == [("2", BELOW, 0.49), ("0", BELOW, 0.4)]
+
+
+async def test_items_too_far_below_the_best_are_below_the_threshold() -> None:
+    items, embedder = named(0.9, 0.81, 0.79)
+    settings = BY_MEANING.model_copy(update={"max_distance": 0.1})
+    request = await built((), items, embedder, settings=settings)
+    assert [item.ref.name for item in request.items] == ["0", "1"]
+    assert omissions(request.omitted) == [("2", BELOW, 0.79)]
+
+
+async def test_no_more_than_top_n_items_are_taken_and_the_rest_made_way_for_better_ones() -> None:
+    items, embedder = named(0.6, 0.9, 0.7, 0.8)
+    request = await built((), items, embedder, settings=BY_MEANING.model_copy(update={"top_n": 2}))
+    assert [item.ref.name for item in request.items] == ["1", "3"]
+    assert omissions(request.omitted) == [("2", BUDGET, 0.7), ("0", BUDGET, 0.6)]
+
+
+async def test_only_items_with_one_of_the_best_chunks_are_taken() -> None:
+    long = Item(rule("long"), content="First.\n\nSecond.")
+    short = Item(rule("short"), content="Third.")
+    embedder = ToldEmbedder({"First.": 0.9, "Second.": 0.8, "Third.": 0.7})
+    request = await built((), [long, short], embedder, settings=BY_MEANING.model_copy(update={"top_k": 2}))
+    assert [item.ref.name for item in request.items] == ["long"]
+    assert omissions(request.omitted) == [("short", BUDGET, 0.7)]
+
+
+async def test_the_score_of_an_item_is_that_of_its_best_chunk() -> None:
+    item = Item(rule("A"), description="About.", content="First.\n\nSecond.")
+    request = await built((), [item], ToldEmbedder({"About.": 0.3, "First.": 0.2, "Second.": 0.8}))
+    assert request.items[0].similarity_score == pytest.approx(0.8)
+
+
+async def test_agent_items_come_in_order_of_priority_then_score() -> None:
+    items, embedder = named(0.6, 0.9, 0.7)
+    items[0] = Item(rule("0"), description="rule 0", priority=10)
+    request = await built((), items, embedder)
+    assert [item.ref.name for item in request.items] == ["0", "1", "2"]
+
+
+async def test_disabled_items_are_recorded_without_a_score_unless_the_session_holds_them() -> None:
+    items = [Item(rule("off"), enabled=False), Item(rule("held"), enabled=False)]
+    request = await built((SessionItem(rule("held"), MANUAL),), items, ToldEmbedder({}))
+    assert [item.ref.name for item in request.items] == ["held"]
+    assert omissions(request.omitted) == [("off", OmissionReason.DISABLED, None)]
+
+
+async def test_what_has_left_the_catalog_stays_in_the_request_and_is_marked_missing() -> None:
+    request = await built((SessionItem(reference("gone"), MANUAL),), [], ToldEmbedder({}))
+    assert [(item.ref.name, item.missing, item.content_sha256) for item in request.items] == [("gone", True, "")]
+
+
+async def test_items_carry_the_hash_of_the_content_that_was_used() -> None:
+    held, found = Item(rule("held"), content="One."), Item(rule("found"), content="Two.")
+    request = await built((SessionItem(rule("held"), MANUAL),), [held, found], ToldEmbedder({"Two.": 1.0}))
+    assert [item.content_sha256 for item in request.items] == [held.content_sha256, found.content_sha256]
+
+
+async def test_the_budget_drops_agent_items_only_and_goes_by_priority() -> None:
+    held = Item(rule("held"), content="x" * 90)
+    low = Item(rule("low"), description="low", content="l" * 40)
+    high = Item(rule("high"), description="high", content="h" * 40, priority=1)
+    settings = BY_MEANING.model_copy(update={"max_chars": 140})
+    embedder = ToldEmbedder({"low": 0.9, "high": 0.8})
+    request = await built((SessionItem(rule("held"), MANUAL),), [held, low, high], embedder, settings=settings)
+    assert [item.ref.name for item in request.items] == ["held", "high"]
+    assert omissions(request.omitted) == [("low", BUDGET, 0.9)]
+    assert (request.characters, request.tokens) == (134, 34)
+
+
+async def test_session_items_stay_when_they_alone_are_over_the_budget() -> None:
+    held, found = Item(rule("held"), content="x" * 900), Item(rule("found"), description="found")
+    settings = BY_MEANING.model_copy(update={"max_chars": 100})
+    embedder = ToldEmbedder({"found": 1.0})
+    request = await built((SessionItem(rule("held"), MANUAL),), [held, found], embedder, settings=settings)
+    assert [item.ref.name for item in request.items] == ["held"]
+    assert omissions(request.omitted) == [("found", BUDGET, 1.0)]
+
+
+async def test_an_item_with_room_is_taken_after_one_without() -> None:
+    large, small = Item(rule("large"), description="large", content="x" * 200), Item(rule("small"), description="small")
+    embedder = ToldEmbedder({"large": 0.9, "small": 0.8})
+    request = await built((), [large, small], embedder, settings=BY_MEANING.model_copy(update={"max_chars": 100}))
+    assert [item.ref.name for item in request.items] == ["small"]
+
+
+async def test_tokens_have_a_limit_of_their_own() -> None:
+    item = Item(rule("A"), description="", content="法" * 100)
+    embedder = ToldEmbedder({"法" * 100: 1.0})
+    for max_tokens, taken in ((75, 1), (74, 0)):
+        settings = BY_MEANING.model_copy(update={"max_tokens": max_tokens})
+        assert len((await built((), [item], embedder, settings=settings)).items) == taken
+
+
+@pytest.mark.parametrize(("chars", "near"), [(79, False), (80, True), (300, True)])
+async def test_a_request_warns_from_its_share_of_the_budget(chars: int, near: bool) -> None:
+    settings = BY_MEANING.model_copy(update={"max_chars": 100, "warn_share": 0.8})
+    held = Item(rule("held"), content="x" * chars)
+    request = await built((SessionItem(rule("held"), MANUAL),), [held], ToldEmbedder({}), settings=settings)
+    assert request.near_limit is near
+
+
+async def test_a_failed_search_leaves_the_session_items_and_says_what_it_failed_for() -> None:
+    items = [Item(rule("A"), priority=1), Item(rule("B"), priority=2), Item(rule("held"))]
+    request = await built((SessionItem(rule("held"), MANUAL),), items, FailingEmbedder(NotReady("closed")))
+    assert [item.ref.name for item in request.items] == ["held"]
+    assert omissions(request.omitted) == [
+        ("B", OmissionReason.SEARCH_FAILED, None),
+        ("A", OmissionReason.SEARCH_FAILED, None),
+    ]
+
+
+async def test_a_search_that_takes_too_long_has_failed() -> None:
+    settings = BY_MEANING.model_copy(update={"time_limit_s": 0.01})
+    request = await built((), [Item(rule("A"))], StuckEmbedder({}), settings=settings)
+    assert omissions(request.omitted) == [("A", OmissionReason.SEARCH_FAILED, None)]
+
+
+async def test_cancelling_the_turn_cancels_its_search() -> None:
+    building = asyncio.ensure_future(built((), [Item(rule("A"))], StuckEmbedder({})))
+    await asyncio.wait([building], timeout=0)
+    building.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await building
+
+
+async def test_without_candidates_the_model_is_not_asked() -> None:
+    request = await built((), [Item(rule("A"), MANUAL)], FailingEmbedder(NotReady("closed")))
+    assert request.omitted == ()
+
+
+async def test_what_is_recorded_of_omitted_items_is_bounded_and_the_best_of_them() -> None:
+    items, embedder = named(*np.linspace(0.0, 0.4, 50).tolist())
+    request = await built((), items, embedder, settings=BY_MEANING.model_copy(update={"max_omitted": 3}))
+    assert [one.ref.name for one in request.omitted] == ["49", "48", "47"]

@@ -1,0 +1,69 @@
+"""What holds for every catalog, session and message."""
+
+import asyncio
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.settings import SelectionSettings
+from tests.support.selection_world import Item, built
+from tests.support.word_embedder import WordEmbedder
+
+WORDS = st.lists(
+    st.sampled_from(["cap", "liability", "court", "notice", "data", "licence", "rent", "\u6cd5", "\ud800"]), max_size=12
+)
+TEXTS = WORDS.map(" ".join)
+REFS = st.builds(ItemRef, st.sampled_from(ItemType), st.sampled_from("abcdef"), st.sampled_from(["", "s"]))
+ITEMS = st.builds(Item, REFS, st.sampled_from(IncludeMode), TEXTS, TEXTS, st.integers(-2, 2), enabled=st.booleans())
+CATALOGS = st.lists(ITEMS, max_size=12, unique_by=lambda item: item.ref)
+SESSIONS = st.lists(st.builds(SessionItem, REFS, st.sampled_from([IncludeMode.ALWAYS, IncludeMode.MANUAL])), max_size=6)
+SETTINGS = st.builds(
+    SelectionSettings,
+    top_k=st.integers(1, 5),
+    top_n=st.integers(0, 4),
+    min_score=st.floats(0, 1),
+    max_distance=st.floats(0, 1),
+    word_weight=st.floats(0, 1),
+    max_chars=st.integers(0, 200),
+    max_tokens=st.integers(0, 60),
+)
+
+
+@given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
+def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
+    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+) -> None:
+    request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
+    held = list(dict.fromkeys(item.ref for item in session))
+    refs = [item.ref for item in request.items]
+    assert refs[: len(held)] == held
+    assert len({*refs, *(one.ref for one in request.omitted)}) == len(refs) + len(request.omitted)
+
+    by_ref = {item.ref: item for item in catalog}
+    chosen = request.items[len(held) :]
+    assert len(chosen) <= settings.top_n
+    for item in chosen:
+        assert item.include_mode is IncludeMode.AGENT
+        assert item.ref not in held
+        assert by_ref[item.ref].include_mode is IncludeMode.AGENT
+        assert by_ref[item.ref].enabled
+        assert item.similarity_score is not None
+        assert settings.min_score <= item.similarity_score + 1e-6 <= 1 + 2e-6
+    order = [(-by_ref[item.ref].priority, -(item.similarity_score or 0)) for item in chosen]
+    assert all(one <= other for one, other in itertools.pairwise(order))
+
+    agent = {item.ref for item in catalog if item.include_mode is IncludeMode.AGENT} - set(held)
+    assert {item.ref for item in chosen} | {one.ref for one in request.omitted} == agent
+    if chosen:
+        assert request.characters <= settings.max_chars
+        assert request.tokens <= settings.max_tokens
+
+
+@given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
+def test_the_same_request_is_built_every_time(
+    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+) -> None:
+    first = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
+    assert asyncio.run(built(session, catalog, WordEmbedder(), message, settings)) == first

@@ -1,0 +1,126 @@
+"""The flow example of the context tracking design, word for word, and the semantics of its functions."""
+
+from proviso_service.context import views
+from proviso_service.context.model import IncludeMode, SessionItem
+from proviso_service.context.selection.candidates import agent_candidates
+from proviso_service.context.selection.request_items import build_request_items
+from proviso_service.context.session_items import initial_items, with_item, without_item
+from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, built, reference, rule, search_of, tool
+
+ALWAYS, MANUAL, AGENT = IncludeMode.ALWAYS, IncludeMode.MANUAL, IncludeMode.AGENT
+
+CATALOG = (
+    Item(rule("A"), ALWAYS, description="rule A"),
+    Item(rule("B"), MANUAL, description="rule B"),
+    Item(rule("C"), AGENT, description="rule C"),
+    Item(reference("X"), ALWAYS, description="reference X"),
+    Item(reference("Y"), AGENT, description="reference Y"),
+)
+AUTHENTICATE, ERRORS = "How do I authenticate?", "What's the error handling?"
+
+
+async def test_the_flow_example() -> None:
+    session = initial_items(CATALOG)
+    assert session == (SessionItem(rule("A"), ALWAYS), SessionItem(reference("X"), ALWAYS))
+
+    session = with_item(session, rule("B"))
+    assert session == (
+        SessionItem(rule("A"), ALWAYS),
+        SessionItem(reference("X"), ALWAYS),
+        SessionItem(rule("B"), MANUAL),
+    )
+
+    embedder = ToldEmbedder(
+        {}, {AUTHENTICATE: {"rule C": 0.92, "reference Y": 0.2}, ERRORS: {"rule C": 0.1, "reference Y": 0.87}}
+    )
+    search = search_of(embedder)
+    first = await build_request_items(session, CATALOG, AUTHENTICATE, search, BY_MEANING)
+    second = await build_request_items(session, CATALOG, ERRORS, search, BY_MEANING)
+
+    of_session = [(rule("A"), ALWAYS, None), (reference("X"), ALWAYS, None), (rule("B"), MANUAL, None)]
+    assert [(item.ref, item.include_mode, _rounded(item.similarity_score)) for item in first.items] == [
+        *of_session,
+        (rule("C"), AGENT, 0.92),
+    ]
+    assert [(item.ref, item.include_mode, _rounded(item.similarity_score)) for item in second.items] == [
+        *of_session,
+        (reference("Y"), AGENT, 0.87),
+    ]
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 6)
+
+
+def test_a_new_session_holds_every_enabled_always_item_marked_always() -> None:
+    catalog = (
+        Item(rule("first"), ALWAYS),
+        Item(rule("off"), ALWAYS, enabled=False),
+        Item(tool("files", "read"), ALWAYS),
+        Item(tool("files", "write"), MANUAL),
+        Item(tool("mail", "read"), ALWAYS),
+        Item(reference("found"), AGENT),
+    )
+    assert initial_items(catalog) == (
+        SessionItem(rule("first"), ALWAYS),
+        SessionItem(tool("files", "read"), ALWAYS),
+        SessionItem(tool("mail", "read"), ALWAYS),
+    )
+
+
+def test_adding_is_manual_by_default_and_happens_once_whatever_the_mode() -> None:
+    session = with_item((), rule("A"), ALWAYS)
+    assert with_item(session, rule("A"), MANUAL) == session
+    assert with_item(session, reference("A")) == (*session, SessionItem(reference("A"), MANUAL))
+    both = with_item(with_item((), tool("files", "read")), tool("mail", "read"))
+    assert [item.ref for item in both] == [tool("files", "read"), tool("mail", "read")]
+
+
+def test_removing_takes_away_always_items_too_and_nothing_else() -> None:
+    session = with_item(with_item((), rule("A"), ALWAYS), reference("A"))
+    assert without_item(session, rule("A")) == (SessionItem(reference("A"), MANUAL),)
+    assert without_item(session, rule("unknown")) == session
+
+
+def test_candidates_are_enabled_agent_items_outside_the_session() -> None:
+    catalog = (
+        Item(rule("held")),
+        Item(rule("free")),
+        Item(rule("off"), enabled=False),
+        Item(rule("always"), ALWAYS),
+        Item(rule("manual"), MANUAL),
+        Item(tool("files", "read")),
+        Item(tool("mail", "read")),
+    )
+    session = (SessionItem(rule("held"), MANUAL), SessionItem(tool("files", "read"), MANUAL))
+    assert [item.ref for item in agent_candidates(catalog, session)] == [rule("free"), tool("mail", "read")]
+
+
+async def test_an_agent_item_that_was_added_by_hand_is_manual_and_has_no_score() -> None:
+    request = await built(
+        (SessionItem(rule("C"), MANUAL),), CATALOG, ToldEmbedder({"rule C": 0.99, "reference Y": 0.2})
+    )
+    assert [(item.ref, item.include_mode, item.similarity_score) for item in request.items] == [
+        (rule("C"), MANUAL, None)
+    ]
+
+
+async def test_always_items_that_were_taken_out_of_the_session_do_not_come_back() -> None:
+    request = await built((), CATALOG, ToldEmbedder({"rule A": 1.0, "reference X": 1.0}))
+    assert request.items == ()
+
+
+def test_the_views_of_old_callers_give_names_by_type_in_order() -> None:
+    refs = (rule("B"), tool("files", "read"), reference("X"), rule("A"), tool("mail", "send"))
+    session = tuple(SessionItem(ref, MANUAL) for ref in refs)
+    assert views.rules(session) == ["B", "A"]
+    assert views.references(session) == ["X"]
+    assert views.tools(session) == [views.ToolName("files", "read"), views.ToolName("mail", "send")]
+
+
+async def test_a_request_is_built_from_by_the_same_views() -> None:
+    session = (SessionItem(rule("A"), ALWAYS), SessionItem(tool("files", "read"), MANUAL))
+    request = await built(session, CATALOG, ToldEmbedder({"reference Y": 0.9}))
+    assert views.rules(request.items) == ["A"]
+    assert views.references(request.items) == ["Y"]
+    assert views.tools(request.items) == [views.ToolName("files", "read")]
