@@ -30,10 +30,12 @@ from proviso_service.settings import ModelSettings, SelectionSettings
 from proviso_service.storage.cache.vectors import MemoryVectorCache
 
 DEFAULT, WORDS, MEANING, FILLED = "Proviso, default", "BM25", "embeddings", "Proviso, filled up to five"
+TOGETHER = "both"
 
-_MIN_SCORES = [step / 100 for step in range(20, 61)]
+_MIN_SCORES = [step / 100 for step in range(20, 66)]
 _DISTANCES = [0.03, 0.05, 0.08, 0.1, 0.15, 1.0]
-_WORD_WEIGHTS = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0]
+_MIXED = [0.2, 0.4, 0.6]
+_WORD_WEIGHTS = [0.0, *_MIXED, 1.0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +67,30 @@ async def judge(labelled: Labelled, embedder: Embedder, weights: Sequence[float]
     return Judged(labelled, by_weight)
 
 
-def best(judged: Judged, weight: float) -> SelectionSettings:
-    """The best settings for the tuning half, the strictest of equals."""
+def best(judged: Judged, weights: Sequence[float], *, held_out: bool = False) -> SelectionSettings:
+    """The settings of the best F1 in a half, the strictest of equals."""
     grid = [
         SelectionSettings(word_weight=weight, min_score=score, max_distance=distance)
-        for score, distance in itertools.product(_MIN_SCORES, _DISTANCES)
+        for weight, score, distance in itertools.product(weights, _MIN_SCORES, _DISTANCES)
     ]
-    return max(grid, key=lambda one: (judged.figures(one, held_out=False).order, one.min_score, -one.max_distance))
+    return max(grid, key=lambda one: (judged.figures(one, held_out=held_out).f1, one.min_score, -one.max_distance))
+
+
+def crossed(judged: Judged, *, held_out: bool) -> dict[str, SelectionFigures]:
+    """A half at the best settings of the other one."""
+    weights = {TOGETHER: _MIXED, WORDS: [1.0], MEANING: [0.0]}
+    return {
+        way: judged.figures(best(judged, tried, held_out=not held_out), held_out=held_out)
+        for way, tried in weights.items()
+    }
 
 
 def ways(judged: Judged) -> dict[str, SelectionSettings]:
     default = SelectionSettings()
     return {
         DEFAULT: default,
-        WORDS: best(judged, 1.0),
-        MEANING: best(judged, 0.0),
+        WORDS: best(judged, [1.0]),
+        MEANING: best(judged, [0.0]),
         FILLED: default.model_copy(update={"min_score": 0.0, "max_distance": 1.0}),
     }
 
@@ -97,6 +108,9 @@ async def _run(options: argparse.Namespace) -> None:
     }
     for name, found in measured.items():
         print(f"\n#### {name}: {found[DEFAULT].messages}\n\n{table(found)}")
+    for name, held_out in (("Held-out", True), ("Tuning", False)):
+        rows = table(crossed(judged, held_out=held_out))
+        print(f"\n#### {name} messages at the best settings of the other half\n\n{rows}")
     print(f"\n#### Best of the tuning messages by the share of words\n\n{_tuned(judged)}\n\n#### Cost\n\n{cost.text()}")
     if options.json:
         content = {name: {way: one.as_dict() for way, one in found.items()} for name, found in measured.items()}
@@ -106,7 +120,7 @@ async def _run(options: argparse.Namespace) -> None:
 def _tuned(judged: Judged) -> str:
     rows = []
     for weight in judged.by_weight:
-        settings = best(judged, weight)
+        settings = best(judged, [weight])
         one = judged.figures(settings, held_out=False)
         rows.append(
             f"| {weight} | {settings.min_score} | {settings.max_distance} "

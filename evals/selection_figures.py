@@ -6,10 +6,6 @@ from dataclasses import asdict, dataclass
 from evals.selection_data import Message
 from proviso_service.context.model import ItemRef
 
-MIN_PRECISION = 0.6
-"""What settings are chosen by: the best recall of those with this precision, so that ways can be compared by one
-figure. A missing item makes for a worse answer, one too many takes a few hundred characters."""
-
 Chosen = Collection[ItemRef]
 
 
@@ -27,11 +23,6 @@ class SelectionFigures:
     @property
     def f1(self) -> float:
         return 2 * self.precision * self.recall / max(1e-9, self.precision + self.recall)
-
-    @property
-    def order(self) -> tuple[bool, float, float]:
-        """Greater is better."""
-        return self.precision >= MIN_PRECISION, self.recall, self.precision
 
     def as_dict(self) -> dict[str, float]:
         return asdict(self) | {"f1": self.f1}

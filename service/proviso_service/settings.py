@@ -86,7 +86,7 @@ class SelectionSettings(Section):
     chunk_chars: int = Field(500, ge=50, le=4_000, description="Longest piece of an item that is searched.")
     top_k: int = Field(20, ge=1, le=1_000, description="Best pieces whose items may enter a request.")
     top_n: int = Field(5, ge=0, le=100, description="Agent items of one request; 0 takes none.")
-    min_score: Fraction = Field(0.32, description="Lowest similarity of an agent item to the message.")
+    min_score: Fraction = Field(0.41, description="Lowest similarity of an agent item to the message.")
     max_distance: Fraction = Field(0.05, description="How far an agent item may be below the best one.")
     word_weight: Fraction = Field(0.4, description="Share of common words in the similarity; the rest is of meaning.")
     time_limit_s: Seconds = Field(2.0, description="Time limit of the search; a turn goes on without agent items.")

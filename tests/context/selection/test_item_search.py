@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from proviso_service.context.model import IncludeMode
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models.ports import Vectors
 from proviso_service.storage.cache.vectors import MemoryVectorCache
@@ -86,3 +87,16 @@ async def test_common_words_count_beside_the_meaning() -> None:
     matches = await search.matches(items, "Is the code in escrow?", every(items))
     assert matches.scores[1] == pytest.approx(0.3)
     assert 0.3 < matches.scores[0] < 0.8
+
+
+async def test_only_agent_items_that_may_be_chosen_are_embedded() -> None:
+    catalog = [
+        Item(rule("A"), description="agent"),
+        Item(rule("B"), IncludeMode.ALWAYS, description="always"),
+        Item(rule("C"), description="off", enabled=False),
+    ]
+    embedder = ToldEmbedder({})
+    await search_of(embedder).prepare(catalog)
+    assert embedder.embedded == ["agent"]
+    await search_of(embedder).prepare(catalog[1:])
+    assert embedder.embedded == ["agent"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proviso_service.context.selection.candidates import Candidate
+from proviso_service.context.selection.candidates import Candidate, agent_candidates
 from proviso_service.context.selection.index import Flags, ItemIndex, Matches, item_chunks, item_words
 from proviso_service.context.selection.ports import VectorCache
 from proviso_service.context.selection.words import WordIndex
@@ -27,16 +27,17 @@ class ItemSearch:
         self._building = asyncio.Lock()
         self._kept: tuple[tuple[Candidate, ...], ItemIndex] | None = None
 
-    async def prepare(self, items: Sequence[Candidate]) -> None:
-        """Embeds what is new in `items`, without a time limit, so that the first message finds it done. Raises what the
-        embedder and the cache raise."""
+    async def prepare(self, catalog: Sequence[Candidate]) -> None:
+        """Embeds what is new among the catalog's agent items, without a time limit, so that the first message finds it
+        done. Raises what the embedder and the cache raise."""
+        items = agent_candidates(catalog, ())
         if items:
             await self._index(tuple(items))
 
     async def matches(self, items: Sequence[Candidate], message: str, wanted: Flags) -> Matches:
-        """Of those of `items` that are wanted, in order; `wanted` has the shape (len(items),). `items` should be the
-        same for all sessions, since their index is kept. Raises TimeoutError after the search's time limit, and what
-        the embedder and the cache raise."""
+        """Of those of `items` that are wanted, in order; `wanted` has the shape (len(items),). `items` are not empty
+        and should be the same for all sessions, since their index is kept. Raises TimeoutError after the search's time
+        limit, and what the embedder and the cache raise."""
         async with asyncio.timeout(self._settings.time_limit_s):
             index = await self._index(tuple(items))
             vector = await self._embedder.embed_query(message)
