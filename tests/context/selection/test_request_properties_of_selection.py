@@ -16,18 +16,26 @@ WORDS = st.lists(
 )
 TEXTS = WORDS.map(" ".join)
 REFS = st.builds(ItemRef, st.sampled_from(ItemType), st.sampled_from("abcdef"), st.sampled_from(["", "s"]))
-ITEMS = st.builds(Item, REFS, st.sampled_from(IncludeMode), TEXTS, TEXTS, st.integers(-2, 2), enabled=st.booleans())
+ITEMS = st.builds(
+    Item,
+    REFS,
+    st.sampled_from([*IncludeMode, IncludeMode.AGENT, IncludeMode.AGENT]),
+    TEXTS,
+    TEXTS,
+    st.integers(-2, 2),
+    enabled=st.sampled_from([True, True, False]),
+)
 CATALOGS = st.lists(ITEMS, max_size=12, unique_by=lambda item: item.ref)
 SESSIONS = st.lists(st.builds(SessionItem, REFS, st.sampled_from([IncludeMode.ALWAYS, IncludeMode.MANUAL])), max_size=6)
 SETTINGS = st.builds(
     SelectionSettings,
     top_k=st.integers(1, 5),
     top_n=st.integers(0, 4),
-    min_score=st.floats(0, 1),
+    min_score=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     max_distance=st.floats(0, 1),
     word_weight=st.floats(0, 1),
-    max_chars=st.integers(0, 200),
-    max_tokens=st.integers(0, 60),
+    max_chars=st.sampled_from([0, 60, 200, 10_000]),
+    max_tokens=st.sampled_from([0, 30, 10_000]),
 )
 
 
