@@ -25,17 +25,17 @@ ITEMS = st.builds(
     st.integers(-2, 2),
     enabled=st.sampled_from([True, True, False]),
 )
-CATALOGS = st.lists(ITEMS, max_size=12, unique_by=lambda item: item.ref)
+CATALOGS = st.lists(ITEMS, min_size=4, max_size=12, unique_by=lambda item: item.ref)
 SESSIONS = st.lists(st.builds(SessionItem, REFS, st.sampled_from([IncludeMode.ALWAYS, IncludeMode.MANUAL])), max_size=6)
 SETTINGS = st.builds(
     SelectionSettings,
     top_k=st.integers(1, 5),
-    top_n=st.integers(0, 4),
+    top_n=st.integers(0, 5),
     min_score=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     max_distance=st.floats(0, 1),
     word_weight=st.floats(0, 1),
-    max_chars=st.sampled_from([0, 60, 200, 10_000]),
-    max_tokens=st.sampled_from([0, 30, 10_000]),
+    max_chars=st.sampled_from([10_000, 200, 60, 0]),
+    max_tokens=st.sampled_from([10_000, 30, 0]),
 )
 
 
