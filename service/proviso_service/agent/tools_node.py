@@ -21,7 +21,7 @@ from proviso_service.agent.tool_sizes import output_json
 from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tools.base import MaybePartial, Rendered, ToolResult
+from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, server_of
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
@@ -87,7 +87,7 @@ class ToolsNode:
                     ToolStart(
                         call.call_id,
                         call.tool.name,
-                        OWN_SERVER,
+                        server_of(call.tool),
                         call.args.model_dump_json(exclude_unset=True),
                     )
                 )

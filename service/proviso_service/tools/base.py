@@ -1,7 +1,7 @@
 """What a tool is: typed arguments in, a typed result out that can be rendered for the model within a budget."""
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,6 +15,15 @@ class ToolArgs(BaseModel):
     """Base of the arguments of a tool; the matter is never among them: it comes from the turn."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class GivenArgs(ToolArgs):
+    """Arguments as the model gave them, of a tool that brings its own schema."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def given(self) -> dict[str, Any]:
+        return dict(self.__pydantic_extra__ or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,34 @@ class Tool(Protocol):
     async def run(self, scope: ToolScope, args: Any) -> ToolResult:
         """Runs with validated `args`, an instance of `self.args`."""
         ...
+
+
+@runtime_checkable
+class ServedTool(Tool, Protocol):
+    """A tool of another server than our own. Its arguments are GivenArgs, described and checked by the schema that the
+    server gives rather than by a type."""
+
+    @property
+    def server_name(self) -> str: ...
+
+    @property
+    def name_on_server(self) -> str:
+        """`name` is the one that the model is shown."""
+        ...
+
+    @property
+    def shown_schema(self) -> Mapping[str, Any]:
+        """JSON schema of an object, as every provider of models takes it."""
+        ...
+
+    def problems(self, given: Mapping[str, Any]) -> Sequence[str]:
+        """What is wrong with arguments, each with its path; empty when they fit."""
+        ...
+
+
+def server_of(tool: Tool) -> str:
+    """The name of the server that offers a tool."""
+    return tool.server_name if isinstance(tool, ServedTool) else OWN_SERVER
 
 
 def matter_of(scope: ToolScope) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from proviso_service.context.catalog.tools import ToolDefinition
-from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType, RequestItem
-from proviso_service.tools.base import Tool
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, RequestItem
+from proviso_service.tools.base import ServedTool, Tool, server_of
 
 
 class ToolRegistry:
@@ -37,8 +37,8 @@ class ToolRegistry:
         return self._schemas
 
     def context_items(self) -> tuple[RequestItem, ...]:
-        """The tools as context items: our own, include mode always."""
-        return tuple(RequestItem(ItemRef(ItemType.TOOL, name, OWN_SERVER), IncludeMode.ALWAYS) for name in self._tools)
+        """The tools as context items, under their servers' names for them; include mode always."""
+        return tuple(RequestItem(_item(tool), IncludeMode.ALWAYS) for tool in self._tools.values())
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the catalog shows them: what the model is told of each."""
@@ -49,7 +49,15 @@ class ToolRegistry:
         )
 
 
+def _item(tool: Tool) -> ItemRef:
+    name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
+    return ItemRef(ItemType.TOOL, name, server_of(tool))
+
+
 def _schema(tool: Tool) -> dict[str, Any]:
+    if isinstance(tool, ServedTool):
+        function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.shown_schema)}
+        return {"type": "function", "function": function}
     schema = convert_to_openai_tool(tool.args)
     schema["function"] |= {"name": tool.name, "description": tool.description}
     return schema

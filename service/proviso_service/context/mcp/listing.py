@@ -1,0 +1,50 @@
+"""What a server lists, made into tools that a model can be shown, or refused with a reason."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from proviso_service.context.mcp.arguments import Arguments
+from proviso_service.context.mcp.model import ListedTool, RefusedTool, ServerTool
+from proviso_service.context.mcp.names import shown_name
+from proviso_service.context.mcp.schemas import ToolRefused, checked_schema
+from proviso_service.context.mcp.shown_schemas import shown_schema
+
+MAX_TOOLS = 128
+MAX_NAME_CHARS = 128
+MAX_DESCRIPTION_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    tools: tuple[ServerTool, ...] = ()
+    refused: tuple[RefusedTool, ...] = ()
+
+
+def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
+    """The first MAX_TOOLS tools in the server's order, each under a name of its own."""
+    tools: dict[str, ServerTool] = {}
+    refused: list[RefusedTool] = []
+    for one in listed:
+        try:
+            tool = _read(server, one, tools)
+        except ToolRefused as problem:
+            refused.append(RefusedTool(one.name[:MAX_NAME_CHARS], str(problem)))
+            if len(refused) == MAX_TOOLS:
+                break
+        else:
+            tools[tool.shown_name] = tool
+    return Listing(tuple(tools.values()), tuple(refused))
+
+
+def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> ServerTool:
+    shown = shown_name(server, listed.name)
+    if not listed.name or len(listed.name) > MAX_NAME_CHARS:
+        raise ToolRefused(f"Its name does not have 1 to {MAX_NAME_CHARS} characters.")
+    if shown in others:
+        raise ToolRefused("Another tool of the server has its name.")
+    if len(others) == MAX_TOOLS:
+        raise ToolRefused(f"It comes after the first {MAX_TOOLS} tools of the server.")
+    schema = checked_schema(listed.input_schema)
+    Arguments(schema)
+    description = listed.description.strip()[:MAX_DESCRIPTION_CHARS] or f"The tool {listed.name} of {server}."
+    return ServerTool(server, listed.name, shown, description, schema, shown_schema(schema))

@@ -1,0 +1,1 @@
+"""Sessions with servers that speak the Model Context Protocol, by the protocol's own package."""

@@ -1,0 +1,153 @@
+"""A server that is a process of ours: one message a line, in on its standard input, out on its standard output."""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client._transport import TransportStreams
+from mcp.client.stdio import get_default_environment
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+
+from proviso_service.context.mcp.config import StdioTransport
+
+_log = structlog.get_logger(__name__)
+
+_GRACE_S = 2.0
+"""That a process gets to end by itself, and then to end when it is told to."""
+
+_EXIT_CODE_S = 0.5
+_STDERR_CHARS = 2_000
+_LONG_LINE = 64 * 1024
+
+_Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+_Outgoing = MemoryObjectReceiveStream[SessionMessage]
+
+
+@asynccontextmanager
+async def stdio_streams(
+    name: str, transport: StdioTransport, max_message_bytes: int, on_end: Callable[[str], None]
+) -> AsyncIterator[TransportStreams]:
+    """Starts the process, and ends it with all that it has started. `on_end` is told why the messages ended, if they
+    do before this is left; OSError, ValueError when the process cannot be started."""
+    process = await asyncio.create_subprocess_exec(
+        transport.command,
+        *transport.args,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=get_default_environment() | dict(transport.env),
+        cwd=transport.cwd,
+        start_new_session=True,  # a group of its own, to be ended as one
+        limit=max_message_bytes,
+    )
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    if stdin is None or stdout is None or stderr is None:
+        raise RuntimeError("the process has been started without pipes")
+    pumps = [
+        asyncio.create_task(_receive(process, stdout, incoming, on_end)),
+        asyncio.create_task(_send(stdin, outgoing)),
+        asyncio.create_task(_log_errors(name, process, stderr, transport)),
+    ]
+    try:
+        yield read, write
+    finally:
+        # Nobody listens any more, so what still comes is thrown away: a process that cannot write does not end.
+        read.close()
+        write.close()
+        stdin.close()
+        await _end(process)
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+
+
+async def _receive(
+    process: Process, stdout: asyncio.StreamReader, incoming: _Incoming, on_end: Callable[[str], None]
+) -> None:
+    async with incoming:
+        try:
+            while line := await stdout.readline():
+                await incoming.send(await _message(line))
+            on_end(await _exit(process))
+        except ValueError:
+            on_end("sent a message that is too long")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # the session has been closed
+    while await stdout.read(_LONG_LINE):
+        pass
+
+
+async def _message(line: bytes) -> SessionMessage | Exception:
+    """What a line says. One that is no message is the session's to ignore: some servers greet on their output."""
+    try:
+        read = _read if len(line) <= _LONG_LINE else None
+        return SessionMessage(read(line) if read else await asyncio.to_thread(_read, line))
+    except ValueError as error:
+        return error
+
+
+def _read(line: bytes) -> JSONRPCMessage:
+    return jsonrpc_message_adapter.validate_json(line, by_name=False)
+
+
+async def _send(stdin: asyncio.StreamWriter, outgoing: _Outgoing) -> None:
+    async with outgoing:
+        async for message in outgoing:
+            stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            with suppress(ConnectionError):  # the end of its output says that it has ended
+                await stdin.drain()
+
+
+async def _log_errors(name: str, process: Process, stderr: asyncio.StreamReader, transport: StdioTransport) -> None:
+    """The last of what the process has said on its standard error, once it has ended."""
+    last = b""
+    while said := await stderr.read(_LONG_LINE):
+        last = (last + said)[-_STDERR_CHARS:]
+    if process.returncode and last:
+        text = last.decode("utf-8", "replace")
+        for secret in transport.env.values():
+            text = text.replace(secret, "***") if secret else text
+        _log.warning("mcp_server_stderr", server=name, exit_code=process.returncode, text=text)
+
+
+async def _exit(process: Process) -> str:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), _EXIT_CODE_S)
+    code = process.returncode
+    if code is None:
+        return "closed its output"
+    return f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
+
+
+async def _end(process: Process) -> None:
+    """The order that the protocol prescribes: its input has been closed, it is told to end, it is ended. What it has
+    started goes with it."""
+    if not await _ended(process):
+        _signal(process, signal.SIGTERM)
+        await _ended(process)
+    _signal(process, signal.SIGKILL)
+    if not await _ended(process):
+        _log.error("mcp_process_left", pid=process.pid)
+
+
+async def _ended(process: Process) -> bool:
+    try:
+        await asyncio.wait_for(process.wait(), _GRACE_S)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    """To the whole group; there is none left when all of it has ended."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
