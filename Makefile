@@ -57,3 +57,5 @@ lock:
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --no-deps requirements/models.in -o requirements/models.txt
+	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
+	cd requirements/mcp-servers && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund

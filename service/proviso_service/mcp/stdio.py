@@ -23,7 +23,7 @@ _GRACE_S = 2.0
 """That a process gets to end by itself, and then to end when it is told to."""
 
 _EXIT_CODE_S = 0.5
-_STDERR_CHARS = 2_000
+_STDERR_BYTES = 2_000
 _LONG_LINE = 64 * 1024
 
 _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -65,7 +65,9 @@ async def stdio_streams(
         write.close()
         stdin.close()
         await _end(process)
-        for pump in pumps:
+        # What they read has ended with the process, unless somebody that it has started holds on to it.
+        _, left = await asyncio.wait(pumps, timeout=_EXIT_CODE_S)
+        for pump in left:
             pump.cancel()
         await asyncio.gather(*pumps, return_exceptions=True)
 
@@ -89,8 +91,8 @@ async def _receive(
 async def _message(line: bytes) -> SessionMessage | Exception:
     """What a line says. One that is no message is the session's to ignore: some servers greet on their output."""
     try:
-        read = _read if len(line) <= _LONG_LINE else None
-        return SessionMessage(read(line) if read else await asyncio.to_thread(_read, line))
+        message = _read(line) if len(line) <= _LONG_LINE else await asyncio.to_thread(_read, line)
+        return SessionMessage(message)
     except ValueError as error:
         return error
 
@@ -108,14 +110,17 @@ async def _send(stdin: asyncio.StreamWriter, outgoing: _Outgoing) -> None:
 
 
 async def _log_errors(name: str, process: Process, stderr: asyncio.StreamReader, transport: StdioTransport) -> None:
-    """The last of what the process has said on its standard error, once it has ended."""
+    """The last of what the process has said on its standard error, in whole lines, once it has ended."""
     last = b""
     while said := await stderr.read(_LONG_LINE):
-        last = (last + said)[-_STDERR_CHARS:]
+        last += said
+        if len(last) > _STDERR_BYTES:
+            last = last[-_STDERR_BYTES:].partition(b"\n")[2]  # half a line could hold half a secret
+    await _exit(process)
     if process.returncode and last:
         text = last.decode("utf-8", "replace")
-        for secret in transport.env.values():
-            text = text.replace(secret, "***") if secret else text
+        for secret in filter(None, transport.env.values()):
+            text = text.replace(secret, "***")
         _log.warning("mcp_server_stderr", server=name, exit_code=process.returncode, text=text)
 
 

@@ -1,0 +1,59 @@
+"""Turns whose model calls the tools of a real server."""
+
+import json
+
+from proviso_service.context.mcp.servers import McpServers
+from proviso_service.tools.base import Tool
+from proviso_service.tools.served import McpTool
+from proviso_service.turns.events import ToolEnd, ToolStart
+from proviso_service.turns.exit_reasons import ExitReason
+from tests.support.agent_world import Lookup, agent_world
+from tests.support.mcp_world import odd, running
+from tests.support.scripted_model import Call, calls, text
+
+
+def _tools(servers: McpServers) -> list[Tool]:
+    return [Lookup(), *(McpTool(tool, servers) for tool in servers.tools())]
+
+
+async def test_what_a_servers_tool_says_grounds_an_answer_without_being_a_retrieval() -> None:
+    async with running(odd()) as servers:
+        call = Call("odd__echo", json.dumps({"text": "closed on Fridays"}))
+        world = agent_world(calls(call), text("The registry is closed on Fridays."), tools=_tools(servers))
+        outcome = await world.run("When is the registry closed?")
+
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    assert outcome.final_state.message == "The registry is closed on Fridays."
+    (start,) = [event for event in world.events if isinstance(event, ToolStart)]
+    (end,) = [event for event in world.events if isinstance(event, ToolEnd)]
+    assert (start.tool, start.server_name) == ("odd__echo", "odd")
+    assert json.loads(start.input_json) == {"text": "closed on Fridays"}
+    assert json.loads(end.output)["server"] == "odd"
+
+
+async def test_a_server_that_dies_in_a_call_is_a_tool_error_and_the_turn_goes_on() -> None:
+    async with running(odd()) as servers:
+        world = agent_world(
+            calls(Call("odd__die")), calls(Call("lookup", '{"query": "law"}')), text("Ohio [1]."), tools=_tools(servers)
+        )
+        outcome = await world.run("Which law governs?")
+
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    died, _found = [event for event in world.events if isinstance(event, ToolEnd)]
+    assert died.error == "The server 'odd' was ended by signal 9 before it had answered."
+    assert [event.tool for event in world.events if isinstance(event, ToolStart)] == ["odd__die", "lookup"]
+
+
+async def test_arguments_off_the_servers_schema_are_told_to_the_model_and_not_sent() -> None:
+    async with running(odd()) as servers:
+        world = agent_world(
+            calls(Call("odd__echo", '{"text": 7}')),
+            calls(Call("odd__echo", '{"text": "seven"}')),
+            text("It says seven."),
+            tools=_tools(servers),
+        )
+        outcome = await world.run("What does it say?")
+
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    (start,) = [event for event in world.events if isinstance(event, ToolStart)]
+    assert json.loads(start.input_json) == {"text": "seven"}
