@@ -2,7 +2,8 @@ import asyncio
 import sqlite3
 import sys
 import threading
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 
 from proviso_service.errors import NotReady, TooBusy, Unavailable
@@ -266,6 +267,84 @@ async def test_cancelled_readers_and_writers_give_their_connections_back(
         await asyncio.wait(tasks)
     assert await asyncio.gather(*(scalar(database, "SELECT 1") for _ in range(2 * READERS))) == [1] * 2 * READERS
     await matters.create_matter("acme", "After")
+
+
+@asynccontextmanager
+async def queued_up(database: Database) -> AsyncIterator[None]:
+    """Whatever is written inside waits for one that has begun, and goes on together when it is left."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def occupy(_connection: Connection) -> None:
+        begun.set()
+        go_on.wait(5)
+
+    first = asyncio.create_task(database.write(occupy))
+    await asyncio.to_thread(begun.wait, 5)
+    yield
+    await asyncio.sleep(0)  # lets them ask
+    go_on.set()
+    await first
+
+
+async def test_writes_that_wait_share_a_commit(database: Database, matters: SqlMatterStore) -> None:
+    commits: list[Connection] = []
+    event.listen(database._engine, "commit", commits.append)
+    async with queued_up(database):
+        waiting = [asyncio.create_task(matters.create_matter("acme", f"Matter {n}")) for n in range(40)]
+    made = await asyncio.gather(*waiting)
+    assert len({matter.matter_id for matter in made}) == 40
+    assert await scalar(database, "SELECT count(*) FROM matters") == 40
+    assert len(commits) == 4  # the one they waited for, 32 together, 8 together, the reading
+
+
+async def test_a_write_that_raises_among_others_undoes_its_own_work_only(
+    database: Database, matters: SqlMatterStore
+) -> None:
+    def fail(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Undone', '2026-01-01', 0, FALSE)"))
+        raise LookupError("no")
+
+    async with queued_up(database):
+        waiting = [
+            asyncio.create_task(matters.create_matter("acme", "Before")),
+            asyncio.create_task(database.write(fail)),
+            asyncio.create_task(matters.create_matter("acme", "After")),
+        ]
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(results[1], LookupError)
+    names = await database.read(lambda c: c.execute(text("SELECT name FROM matters ORDER BY name")).scalars().all())
+    assert names == ["After", "Before"]
+
+
+async def test_a_failure_that_ends_the_transaction_is_told_to_all_who_shared_it(
+    database: Database, matters: SqlMatterStore
+) -> None:
+    def end_it(connection: Connection) -> None:
+        connection.execute(text("ROLLBACK"))
+        raise LookupError("the disk is full")
+
+    async with queued_up(database):
+        waiting = [
+            asyncio.create_task(matters.create_matter("acme", "Before")),
+            asyncio.create_task(database.write(end_it)),
+            asyncio.create_task(matters.create_matter("acme", "After")),
+        ]
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert all(isinstance(result, Exception) for result in results)
+    assert await scalar(database, "SELECT count(*) FROM matters") == 0
+    await matters.create_matter("acme", "Later")
+
+
+async def test_a_write_that_is_cancelled_among_others_is_never_begun(
+    database: Database, matters: SqlMatterStore
+) -> None:
+    async with queued_up(database):
+        waiting = [asyncio.create_task(matters.create_matter("acme", name)) for name in ("One", "Gone", "Two")]
+        await asyncio.sleep(0)
+        waiting[1].cancel()
+    await asyncio.wait(waiting)
+    names = await database.read(lambda c: c.execute(text("SELECT name FROM matters ORDER BY name")).scalars().all())
+    assert names == ["One", "Two"]
 
 
 async def test_readers_and_writers_run_together(matters: SqlMatterStore) -> None:

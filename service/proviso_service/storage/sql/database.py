@@ -10,9 +10,11 @@ import asyncio
 import functools
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -33,6 +35,9 @@ READERS = 4
 
 MAX_WAITING = 4_096
 """Transactions that may wait for a thread."""
+
+MAX_TOGETHER = 32
+"""Writes that share a commit."""
 
 WAIT_S = 10.0
 """Longest wait for a thread, and for a lock that another process holds."""
@@ -57,6 +62,16 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A transaction that waits for the writing thread; `latest` is when it may begin at the latest, on the monotonic
+    clock."""
+
+    work: Callable[[Connection], Any]
+    done: Future[Any]
+    latest: float
+
+
 class Database:
     """The state behind `url` (only `sqlite:///file` today); `now` tells the time of new rows.
 
@@ -68,6 +83,7 @@ class Database:
         self._writer = self._engine.execution_options(begin="BEGIN IMMEDIATE")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="state-read")
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="state-write")
+        self._to_write: deque[_Write] = deque()
         self._waiting = 0
         self._closed = False
         self._wait_s = wait_s
@@ -75,11 +91,20 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns; it sees one state of the data throughout."""
-        return await self._run(self._reading, self._engine, work)
+        with self._admitted() as latest:
+            call = asyncio.get_running_loop().run_in_executor(self._reading, _transact, self._engine, work, latest)
+            return await call
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns; committed when it does, rolled back when it raises. Writes run in order."""
-        return await self._run(self._writing, self._writer, work)
+        """What `work` returns; committed when it does, rolled back when it raises. Writes run in order.
+
+        Those that wait while another is committed share the next commit, each in a savepoint of its own: a commit has
+        to reach the disk, which takes many times as long as the work."""
+        with self._admitted() as latest:
+            done: Future[T] = Future()
+            self._to_write.append(_Write(work, done, latest))
+            self._writing.submit(self._write_waiting)
+            return await asyncio.wrap_future(done)
 
     async def migrate(self) -> None:
         """Brings the schema up to date, in one transaction. Raises UnknownSchema when newer code wrote the state."""
@@ -98,17 +123,30 @@ class Database:
             await asyncio.to_thread(threads.shutdown)
         self._engine.dispose()
 
-    async def _run(self, threads: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T]) -> T:
+    @contextmanager
+    def _admitted(self) -> Iterator[float]:
+        """One more waiting transaction; gives the latest moment on the monotonic clock at which it may begin."""
         if self._closed:
             raise NotReady("The service's storage is closed")
         if self._waiting >= MAX_WAITING:
             raise _busy()
         self._waiting += 1
         try:
-            latest = time.monotonic() + self._wait_s
-            return await asyncio.get_running_loop().run_in_executor(threads, _transact, engine, work, latest)
+            yield time.monotonic() + self._wait_s
         finally:
             self._waiting -= 1
+
+    def _write_waiting(self) -> None:
+        """Runs the writes that wait, in the writing thread; there are none when an earlier call has taken them."""
+        writes: list[_Write] = []
+        while self._to_write and len(writes) < MAX_TOGETHER:
+            write = self._to_write.popleft()
+            if write.done.set_running_or_notify_cancel():
+                writes.append(write)
+        if len(writes) > 1:
+            _write_together(self._writer, writes)
+        elif writes:
+            _write_alone(self._writer, writes[0])
 
 
 class Store:
@@ -194,6 +232,42 @@ def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) ->
         raise _busy()
     with _failures_named(), engine.begin() as connection:
         return work(connection)
+
+
+def _write_alone(engine: Engine, write: _Write) -> None:
+    try:
+        write.done.set_result(_transact(engine, write.work, write.latest))
+    except BaseException as error:  # it is the caller's
+        write.done.set_exception(error)
+
+
+def _write_together(engine: Engine, writes: Sequence[_Write]) -> None:
+    """All in one transaction. One that raises undoes its own work only; nobody is told before the commit."""
+    outcomes: list[tuple[_Write, Any, BaseException | None]] = []
+    try:
+        with _failures_named(), engine.begin() as connection:
+            outcomes = [(write, *_in_savepoint(connection, write)) for write in writes]
+    except BaseException as failure:  # nothing was committed
+        outcomes = [(write, None, failure) for write in writes]
+    for write, result, error in outcomes:
+        if error is None:
+            write.done.set_result(result)
+        else:
+            write.done.set_exception(error)
+
+
+def _in_savepoint(connection: Connection, write: _Write) -> tuple[Any, BaseException | None]:
+    """What the write returned, or raised. Raises where a failure has ended the whole transaction, as one of the disk
+    does: what was written before it is lost too."""
+    if time.monotonic() > write.latest:
+        return None, _busy()
+    try:
+        with _failures_named(), connection.begin_nested():
+            return write.work(connection), None
+    except Exception as error:
+        if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
+            raise
+        return None, error
 
 
 @contextmanager
