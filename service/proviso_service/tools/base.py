@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from proviso_service.context.model import OWN_SERVER
 from proviso_service.matters.model import Place
 from proviso_service.security.identity import Caller
 
