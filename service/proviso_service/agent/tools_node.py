@@ -18,7 +18,6 @@ from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
 from proviso_service.agent.tool_sizes import output_json
-from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, server_of
