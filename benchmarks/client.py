@@ -17,6 +17,7 @@ from benchmarks.http_client import QUESTION, read_turn
 from benchmarks.load import Load, Seen, TurnSeen, WrongStream
 from benchmarks.workload import WORKLOADS, Workload
 from proviso.v1 import chat_pb2 as pb
+from proviso.v1 import turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.context_pb2 import MatterContext
 
@@ -109,7 +110,7 @@ async def _read_turn(stub: "ChatServiceAsyncStub", request: pb.ChatRequest, work
 
 def _check(workload: Workload, tokens: int, text: str, final: pb.FinalState | None) -> None:
     expected = "".join(workload.texts)
-    if final is None or final.exit_reason != pb.EXIT_REASON_COMPLETED:
+    if final is None or final.exit_reason != turns_pb2.EXIT_REASON_COMPLETED:
         raise WrongStream(f"a turn did not end in COMPLETED but in {final}")
     if tokens != workload.tokens or text != expected or final.message != expected:
         raise WrongStream(f"a turn delivered {tokens} tokens of {workload.tokens}, or another text")

@@ -30,7 +30,7 @@ async def test_the_default_agent_and_the_services_own_tools_are_the_catalog(serv
     assert {item.item.server_name for item in tools} == {"proviso"}
     reference = context_pb2.ContextItemRef(type=TOOL, name="isaacus_iql", server_name="proviso")
     iql = await catalog.GetContextItem(catalog_pb2.GetContextItemRequest(item=reference))
-    assert "query" in json.loads(iql.content)["properties"]
+    assert "query" in json.loads(iql.content)["parameters"]["properties"]
 
     created = await service.sessions.CreateSession(sessions_pb2.CreateSessionRequest())
     always = {(i.item.type, i.item.name) for i in listed.items if i.include_mode == context_pb2.INCLUDE_MODE_ALWAYS}

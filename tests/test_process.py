@@ -7,7 +7,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
-from proviso.v1 import chat_pb2, matters_pb2
+from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
 from tests.support.endless_process import endless_service
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.scripted_model import text
@@ -21,7 +21,7 @@ async def test_a_turn_cut_off_by_kill_9_is_closed_at_the_next_start(tmp_path: Pa
     async with running_service(tmp_path / "data", models_dir) as service:
         turn = await service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=first.turn_id))
         assert turn.state == chat_pb2.TURN_STATE_ENDED
-        assert turn.final_state.exit_reason == chat_pb2.EXIT_REASON_INTERNAL_ERROR
+        assert turn.final_state.exit_reason == turns_pb2.EXIT_REASON_INTERNAL_ERROR
         assert turn.final_state.retryable == chat_pb2.RETRYABLE_MAYBE
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             async for _ in service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=first.turn_id)):
@@ -44,7 +44,7 @@ async def test_sigterm_drains_running_turns_and_exits_cleanly(tmp_path: Path, mo
         stopping.process.terminate()
         seen.append((await anext(aiter(watch))).status)
         final = final_of([first, *[event async for event in call]])
-        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
         assert final.retryable == chat_pb2.RETRYABLE_YES
         assert seen == [health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING]
         assert await asyncio.wait_for(stopping.process.wait(), 20) == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from proviso.v1 import chat_pb2, matters_pb2
+from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
 from tests.support.running import (
     AGREEMENT,
     RunningService,
@@ -131,7 +131,7 @@ async def test_a_turn_that_waits_for_another_ends_at_its_own_time_limit(tmp_path
     async with running_service(tmp_path / "data", models_dir, *script, turns={"time_limit_s": 1.0}) as service:
         matter_id = await service.create_matter()
         finals = [final_of(e) for e in await asyncio.gather(*(service.ask("Hi", matter_id) for _ in range(2)))]
-    assert [f.exit_reason for f in finals] == [chat_pb2.EXIT_REASON_DEADLINE_EXCEEDED] * 2
+    assert [f.exit_reason for f in finals] == [turns_pb2.EXIT_REASON_DEADLINE_EXCEEDED] * 2
     cut_short = [call for final in finals for call in final.usage.calls]
     # The second may have begun just before its own end.
     assert [call.failed for call in cut_short] in ([True], [True, True])

@@ -7,7 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso.v1 import chat_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 from tests.support.running import (
     AGREEMENT,
@@ -25,7 +25,7 @@ async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(ser
     matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
     events = await service.ask("What is the governing law of the services agreement?", matter_id)
     final = final_of(events)
-    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert final.message == text_of(events)
     citation = final.citations[0]
     assert [e.citation for e in events if e.WhichOneof("event") == "citation"] == list(final.citations)
@@ -145,7 +145,7 @@ async def test_a_cancelled_turn_says_so_to_its_readers_and_keeps_the_question(tm
         await service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
         events += [e async for e in running]
         final = final_of(events)
-        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
         assert (final.message, final.display_message) == ("", False)
         listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s"))
         assert [m.content for m in listed.messages] == ["Hi"]
@@ -159,11 +159,11 @@ async def test_stopping_ends_running_turns_in_cancelled_and_keeps_them(tmp_path:
         await service.app.stop()
         events += [e async for e in running]
         final = final_of(events)
-        assert final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
         assert final.retryable == chat_pb2.RETRYABLE_YES
     async with running_service(tmp_path / "data", models_dir) as again:
         kept = await again.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=events[0].turn_id))
-        assert kept.final_state.exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+        assert kept.final_state.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
 
 
 async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, models_dir: Path) -> None:

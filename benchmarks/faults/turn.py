@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2
+from proviso.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.running import final_of, text_of
 
@@ -56,7 +56,7 @@ async def ask(channel: grpc.aio.Channel, message: str, matter_id: str) -> Turn:
     seconds = time.perf_counter() - begun
     final = final_of(events)
     return Turn(
-        exit_reason=chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_"),
+        exit_reason=turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_"),
         retryable=_words(chat_pb2.Retryable.Name(final.retryable), "RETRYABLE_"),
         retry_after_s=final.retry_after.ToTimedelta().total_seconds() if final.HasField("retry_after") else None,
         seconds=seconds,

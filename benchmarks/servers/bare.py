@@ -14,6 +14,7 @@ import grpc
 from benchmarks.servers.lifetime import serve_until_closed
 from benchmarks.workload import WORKLOADS, Workload
 from proviso.v1 import chat_pb2 as pb
+from proviso.v1 import turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
 
 if TYPE_CHECKING:  # generic for type checkers only
@@ -40,7 +41,7 @@ class BareChat(ChatServiceServicer):
             yield event
         end = _event(turn_id, sequence + 1)
         final = end.final_state
-        final.exit_reason, final.message = pb.EXIT_REASON_COMPLETED, "".join(workload.texts)
+        final.exit_reason, final.message = turns_pb2.EXIT_REASON_COMPLETED, "".join(workload.texts)
         yield end
 
     async def texts(self, workload: Workload) -> AsyncIterator[str]:

@@ -18,6 +18,7 @@ ProvisoError
 │   ├── DocumentNotReady
 │   ├── NoReadyDocuments
 │   ├── IndexRebuilding     the vector index is being rebuilt already
+│   ├── NoRequestContext    the turn has not ended, or called no model
 │   └── TurnNotWaiting
 ├── TooBusy                 a bound was reached; carries the time to wait
 ├── ModelApiError           a hosted model's service failed
@@ -200,6 +201,11 @@ class CatalogInvalid(FailedPrecondition):
 
 
 class TurnNotWaiting(FailedPrecondition): ...
+
+
+class NoRequestContext(FailedPrecondition):
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(f"Turn {turn_id!r} has not ended, or called no model: there is no payload to rebuild")
 
 
 class TooBusy(ProvisoError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2
+from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.turns.events import ContextProblem, ToolEnd, TurnStart
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
@@ -101,7 +101,7 @@ async def test_an_answer_rests_on_the_numbered_reference(tmp_path: Path, models_
     [ended] = tool_ends(events)
     assert ended.output.startswith("[1] handbook.md, Holidays:\n    ")
     final = final_of(events)
-    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     [citation] = final.citations
     assert (citation.number, citation.filename) == (1, "handbook.md")
     assert HANDBOOK.decode()[citation.start : citation.end] == citation.quote
@@ -111,7 +111,7 @@ async def test_an_answer_that_cites_nothing_is_discarded_and_refused(tmp_path: P
     made_up = text("Everyone has ninety days off.")
     async with documented_service(tmp_path, models_dir, RETRIEVE, made_up, made_up) as service:
         events = await service.ask(ASKED)
-    assert final_of(events).exit_reason == chat_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
+    assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
     assert "ninety" not in text_of(events)
 
 
@@ -127,7 +127,7 @@ async def test_the_model_reads_the_sentinel_and_an_ungrounded_answer_fails(
     [ended] = tool_ends(events)
     assert ended.output == SENTINEL
     final = final_of(events)
-    assert final.exit_reason == chat_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
+    assert final.exit_reason == turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
     assert final.message == NOT_ENOUGH_INFORMATION
     assert (final.retryable, final.display_message) == (chat_pb2.RETRYABLE_YES, True)
 
@@ -136,7 +136,7 @@ async def test_a_second_retrieval_may_ground_the_answer_after_an_empty_one(tmp_p
     nothing = calls(Call("retriever", '{"query": "\\"parental allowance\\""}'))
     async with documented_service(tmp_path, models_dir, nothing, RETRIEVE, text(ANSWER)) as service:
         final = final_of(await service.ask(ASKED))
-    assert (final.exit_reason, final.message) == (chat_pb2.EXIT_REASON_COMPLETED, ANSWER)
+    assert (final.exit_reason, final.message) == (turns_pb2.EXIT_REASON_COMPLETED, ANSWER)
 
 
 async def test_the_embedded_model_quotes_the_documentation_when_no_matter_is_selected(
@@ -144,7 +144,7 @@ async def test_the_embedded_model_quotes_the_documentation_when_no_matter_is_sel
 ) -> None:
     async with documented_service(tmp_path, models_dir) as service:
         final = final_of(await service.ask(ASKED))
-        assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+        assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
         assert "“Everyone has thirty days of annual leave each year.” [1]" in final.message
         assert "handbook.md" in final.message
         assert [citation.filename for citation in final.citations] == ["handbook.md"]

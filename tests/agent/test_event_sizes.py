@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import ToolMessage
 
-from proviso.v1 import chat_pb2, context_pb2
+from proviso.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
 from proviso_service.settings import TurnSettings
@@ -36,7 +36,7 @@ async def test_five_megabytes_of_a_tool_reach_neither_log_nor_wire(tmp_path: Pat
         events = [event async for event in stub.Chat(request)]
         again = chat_pb2.ResumeChatRequest(turn_id=events[0].turn_id)
         assert [event async for event in stub.ResumeChat(again)] == events
-    assert events[-1].final_state.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert [c.quote for c in events[-1].final_state.citations] == ["the laws of Ohio"]
     ended = [event.tool_end for event in events if event.WhichOneof("event") == "tool_end"]
     assert [(end.output_json, end.truncated, end.error) for end in ended] == [("", True, "")] * 3
@@ -68,7 +68,7 @@ async def test_typed_results_leave_room_in_a_small_log(tmp_path: Path) -> None:
             message="Which law?", matter_context=context_pb2.MatterContext(matter_id=MATTER_ID)
         )
         events = [event async for event in ChatServiceStub(server.channel).Chat(request)]
-    assert events[-1].final_state.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert events[-1].final_state.tool_calls == 20
 
 

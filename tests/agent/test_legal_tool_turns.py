@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from tests.support.running import RunningService, final_of, input_of, running_service
 from tests.support.scripted_model import Call, calls, text
 from tests.support.word_classifier import WordClassifier
@@ -59,7 +59,7 @@ async def test_the_types_of_clauses_are_classified_grouped_and_cited(embedded: R
         ("Indemnity", "Services.md")
     ]
     final = final_of(events)
-    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert final.message.startswith("I found clauses of 1 of the 15 types that I looked for:\n- Indemnity (1 clause): ")
     assert "Not found: Termination, " in final.message
     [citation] = final.citations
@@ -69,7 +69,7 @@ async def test_the_types_of_clauses_are_classified_grouped_and_cited(embedded: R
 
 async def test_a_matter_without_the_usual_clauses_is_an_answer(embedded: RunningService) -> None:
     final = final_of(await embedded.ask("Which clauses are there?", await embedded.create_matter(Lease=LEASE)))
-    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert final.message == "I found no clause of the 15 types that I looked for."
 
 
@@ -82,7 +82,7 @@ async def test_an_extracted_answer_is_a_source_to_cite(tmp_path: Path, models_di
     whole = json.loads(ended(events).output_json)
     assert (whole["answer"], whole["found"]) == ("The notice period is sixty days.", True)
     final = final_of(events)
-    assert final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     [citation] = final.citations
     assert (citation.quote, citation.filename, citation.heading) == (whole["answer"], "Services.md", "2. Ending")
     assert SERVICES[citation.start : citation.end] == citation.quote
@@ -94,7 +94,7 @@ async def test_a_question_that_nothing_answers_is_an_empty_retrieval(tmp_path: P
     async with running_service(tmp_path / "data", models_dir, *script, extractor=WordExtractor()) as service:
         events = await service.ask("Who insures the boat?", await service.create_matter(Lease=LEASE))
     assert json.loads(ended(events).output)["answer"] == "Not found in the documents"
-    assert final_of(events).exit_reason == chat_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
+    assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE
 
 
 async def test_a_document_that_is_not_there_is_an_error_with_a_hint(tmp_path: Path, models_dir: Path) -> None:

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from proviso.v1 import chat_pb2 as pb
-from proviso.v1 import context_pb2, sessions_pb2
+from proviso.v1 import context_pb2, sessions_pb2, turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.api.identity import LOCAL_USER
 from proviso_service.security.identity import LOCAL_TENANT, Caller
@@ -77,7 +77,7 @@ async def test_a_cancelled_stream_only_detaches_its_reader(tmp_path: Path) -> No
         asked = pb.ResumeChatRequest(turn_id=first.turn_id, after_sequence=first.sequence)
         rest = [event async for event in chat.ResumeChat(asked)]
     assert kinds(rest) == ["token", "final_state"]
-    assert rest[-1].final_state.exit_reason == pb.EXIT_REASON_COMPLETED
+    assert rest[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
 
 
 async def test_a_deadline_only_detaches_its_reader(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_a_deadline_only_detaches_its_reader(tmp_path: Path) -> None:
         program.gate.set()
         events = [event async for event in chat.ResumeChat(pb.ResumeChatRequest(turn_id=turn_id))]
     assert refused.code is grpc.StatusCode.DEADLINE_EXCEEDED
-    assert events[-1].final_state.exit_reason == pb.EXIT_REASON_COMPLETED
+    assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
 
 
 async def test_leaving_cancels_a_turn_that_asks_for_it(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_leaving_cancels_a_turn_that_asks_for_it(tmp_path: Path) -> None:
         first = await anext(aiter(call))
         call.cancel()
         rest = [event async for event in chat.ResumeChat(pb.ResumeChatRequest(turn_id=first.turn_id))]
-    assert rest[-1].final_state.exit_reason == pb.EXIT_REASON_CANCELLED
+    assert rest[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
 
 
 async def test_silence_is_filled_with_heartbeats(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ async def test_the_turn_id_comes_ahead_of_the_answer_of_invoke(tmp_path: Path) -
         assert turn.state == pb.TURN_STATE_RUNNING
         assert (await chat.CancelTurn(pb.CancelTurnRequest(turn_id=turn_id))).cancelled
         [answer] = [answer async for answer in call]
-    assert (answer.turn_id, answer.final_state.exit_reason) == (turn_id, pb.EXIT_REASON_CANCELLED)
+    assert (answer.turn_id, answer.final_state.exit_reason) == (turn_id, turns_pb2.EXIT_REASON_CANCELLED)
 
 
 def invoke_with_early_metadata(
@@ -193,7 +193,7 @@ async def test_a_turn_is_cancelled_by_its_id(tmp_path: Path) -> None:
         rest = [event async for event in events]
         assert not (await chat.CancelTurn(asked)).cancelled
     assert kinds(rest) == ["final_state"]
-    assert rest[0].final_state.exit_reason == pb.EXIT_REASON_CANCELLED
+    assert rest[0].final_state.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
 
 
 async def test_a_running_turn_has_no_final_state(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ async def test_malformed_ids_of_a_matter_context_reach_the_turn(tmp_path: Path) 
     request = pb.ChatRequest(message=QUESTION, matter_context=context_pb2.MatterContext(matter_id="42"))
     async with conversations(tmp_path) as domain, served(domain) as server:
         answer = await ChatServiceStub(server.channel).Invoke(request)
-    assert answer.final_state.exit_reason == pb.EXIT_REASON_COMPLETED
+    assert answer.final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
 
 
 async def test_approvals_are_not_built_yet(tmp_path: Path) -> None:

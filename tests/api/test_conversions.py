@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
 from proviso.v1 import chat_pb2 as pb
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert import enums
@@ -54,18 +54,17 @@ from proviso_service.turns.events import (
     FinalState,
     Heartbeat,
     LoggedEvent,
-    ModelCallUsage,
     TextDiscarded,
     Token,
     ToolStart,
-    Usage,
 )
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.records import ModelCallUsage, Usage
 from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 TABLES: list[tuple[Mapping[Any, int], Any]] = [
-    (enums.EXIT_REASONS, chat_pb2.ExitReason),
+    (enums.EXIT_REASONS, turns_pb2.ExitReason),
     (enums.RETRYABLE, chat_pb2.Retryable),
     (enums.CONTEXT_PROBLEMS, chat_pb2.ContextProblem),
     (enums.DISCARD_REASONS, chat_pb2.DiscardReason),
@@ -94,7 +93,7 @@ def test_an_enum_without_a_counterpart_is_noticed() -> None:
         RED = "red"
 
     with pytest.raises(ValueError, match="RED"):
-        enums.table(Colour, chat_pb2.ExitReason)
+        enums.table(Colour, turns_pb2.ExitReason)
 
 
 @given(st.floats(min_value=0, max_value=4e9))
@@ -195,7 +194,7 @@ def test_a_final_state_keeps_its_fields() -> None:
             duration_s=0.25,
         )
     )
-    assert (state.exit_reason, state.retryable) == (pb.EXIT_REASON_RATE_LIMITED, pb.RETRYABLE_YES)
+    assert (state.exit_reason, state.retryable) == (turns_pb2.EXIT_REASON_RATE_LIMITED, pb.RETRYABLE_YES)
     assert (state.display_message, state.message, state.from_cache, state.truncated) == (True, "Later.", True, False)
     assert (state.usage.input_tokens, state.usage.output_tokens, state.usage.model_calls) == (1, 2, 3)
     (call,) = state.usage.calls

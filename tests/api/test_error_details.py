@@ -9,6 +9,7 @@ from grpc import StatusCode
 from proviso.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, NotBuilt, is_fault, status_of
+from proviso_service.context.mcp.model import ToolServerFailed
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from tests.api.serving import unpacked
 
@@ -34,6 +35,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.SessionBusy("s", "t"), StatusCode.ABORTED, "SESSION_BUSY", set()),
     (errors.DocumentNotReady("wait"), StatusCode.FAILED_PRECONDITION, "DOCUMENT_NOT_READY", set()),
     (errors.NoReadyDocuments(), StatusCode.FAILED_PRECONDITION, "NO_READY_DOCUMENTS", set()),
+    (errors.NoRequestContext("t"), StatusCode.FAILED_PRECONDITION, "NO_REQUEST_CONTEXT", set()),
     (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
     (errors.TurnNotWaiting("no"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
@@ -67,8 +69,9 @@ def leaves(kind: type[ProvisoError]) -> Iterator[type[ProvisoError]]:
 
 
 def test_every_failure_of_the_domain_is_tried_here() -> None:
+    """That of a tool server is told to the model only."""
     of_the_service = {kind for kind in leaves(ProvisoError) if kind.__module__.startswith("proviso_service")}
-    assert of_the_service <= {type(error) for error, *_ in CASES}
+    assert of_the_service - {ToolServerFailed} <= {type(error) for error, *_ in CASES}
     assert STATUS_OF.keys() <= {type(error) for error, *_ in CASES}
 
 

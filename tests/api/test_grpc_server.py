@@ -141,7 +141,7 @@ async def test_reflection_lists_and_describes_every_service(package: str) -> Non
     [
         ("proviso.v1.ChatService.Chat", "proviso/v1/chat.proto"),
         ("proviso.v1.ChatRequest.message", "proviso/v1/chat.proto"),
-        ("proviso.v1.EXIT_REASON_COMPLETED", "proviso/v1/chat.proto"),
+        ("proviso.v1.EXIT_REASON_COMPLETED", "proviso/v1/turns.proto"),
         ("grpc.health.v1.Health.List", "grpc_health/v1/health.proto"),
     ],
 )

@@ -31,6 +31,7 @@ ITEMS: dict[str, object] = {
     "image_urls": "https://example.org/a.png",
     "document_ids": UUID,
     "clause_types": "Termination",
+    "selected_assets": "https://example.org/a.png",
 }
 FORMATTED = {"document_id": UUID, "matter_id": UUID, "sha256": "0a" * 32}
 """Texts of which not every one of an allowed length is allowed."""

@@ -15,7 +15,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2_grpc
 
-from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc
+from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc, turns_pb2
 from proviso_service.cli import main
 
 TURN_ID = "turn-1"
@@ -225,7 +225,7 @@ def discarded(
 def final(message: str, **fields: Any) -> chat_pb2.AgentEvent:
     state = chat_pb2.FinalState(
         **{
-            "exit_reason": chat_pb2.EXIT_REASON_COMPLETED,
+            "exit_reason": turns_pb2.EXIT_REASON_COMPLETED,
             "retryable": chat_pb2.RETRYABLE_NOT_APPLICABLE,
             "display_message": True,
             "message": message,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2
+from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
 from proviso_service.cli import turn_stream
 from tests.cli.scripted_server import Finished, ScriptedServer, final, start, token, turn
 
@@ -94,7 +94,7 @@ def test_server_that_stays_away_is_one_line(proviso: Proviso, server: ScriptedSe
 
 def test_other_endings_fail_and_say_why(proviso: Proviso, server: ScriptedServer) -> None:
     server.chat.events = turn(
-        start(), final("Sorry.", exit_reason=chat_pb2.EXIT_REASON_LLM_ERROR, retryable=chat_pb2.RETRYABLE_MAYBE)
+        start(), final("Sorry.", exit_reason=turns_pb2.EXIT_REASON_LLM_ERROR, retryable=chat_pb2.RETRYABLE_MAYBE)
     )
     ended = ask(proviso, server)
     assert ended.exit_code == 1
@@ -134,7 +134,7 @@ def test_ctrl_c_cancels_the_turn(server: ScriptedServer, tmp_path: Path) -> None
     server.chat.events = turn(
         start(),
         token("Thinking"),
-        final("", exit_reason=chat_pb2.EXIT_REASON_CANCELLED, display_message=False),
+        final("", exit_reason=turns_pb2.EXIT_REASON_CANCELLED, display_message=False),
     )
     server.chat.wait_for_cancel = True
     command = [sys.executable, "-m", "proviso_service.cli", "chat", "--address", server.address, "--message", "Hm?"]

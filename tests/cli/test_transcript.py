@@ -4,7 +4,7 @@ from google.protobuf import duration_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.transcript import Busy, Footnote, Note, Step, Transcript, Withdraw, Write, citation_lines
 from tests.cli.scripted_server import discarded, final, start, token, turn
 
@@ -92,7 +92,7 @@ def test_hidden_message_is_not_written() -> None:
         final(
             "internal",
             display_message=False,
-            exit_reason=chat_pb2.EXIT_REASON_EMPTY_INPUT,
+            exit_reason=turns_pb2.EXIT_REASON_EMPTY_INPUT,
             retryable=chat_pb2.RETRYABLE_YES,
         )
     )
@@ -103,7 +103,7 @@ def test_retry_hint_says_when() -> None:
     steps = told(
         final(
             "Busy.",
-            exit_reason=chat_pb2.EXIT_REASON_RATE_LIMITED,
+            exit_reason=turns_pb2.EXIT_REASON_RATE_LIMITED,
             retryable=chat_pb2.RETRYABLE_YES,
             retry_after=duration_pb2.Duration(seconds=12),
         )

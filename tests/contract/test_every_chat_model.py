@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 from pydantic import Field
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.models.llm.factory import build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
@@ -185,7 +185,7 @@ async def test_a_conversation_ends_the_same_over_every_wire(
         models.script(replies)
         ends += [await ask("scripted", "Which law governs?"), await ask(GEMINI, "Which law governs?")]
     assert models.gemini.left == 0
-    assert chat_pb2.ExitReason.Name(ends[0].exit_reason) == f"EXIT_REASON_{reason.name}"
+    assert turns_pb2.ExitReason.Name(ends[0].exit_reason) == f"EXIT_REASON_{reason.name}"
     expected = comparable(ends[0], tokens=False)
     assert [comparable(final, tokens=False) for final in ends] == [expected] * 4
 

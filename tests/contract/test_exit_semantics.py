@@ -11,7 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from tests.support.contract_world import (
     GROUNDED,
@@ -85,7 +85,7 @@ async def test_every_reason_says_over_the_wire_what_the_table_says(
     in_need = reason in {ExitReason.DEADLINE_EXCEEDED, ExitReason.INTERNAL_ERROR}
     turn = await reach(reason, narrow if in_need else world, mode)
     semantics, final = EXIT_SEMANTICS[reason], turn.final
-    assert chat_pb2.ExitReason.Name(final.exit_reason) == f"EXIT_REASON_{reason.name}"
+    assert turns_pb2.ExitReason.Name(final.exit_reason) == f"EXIT_REASON_{reason.name}"
     assert chat_pb2.Retryable.Name(final.retryable) == f"RETRYABLE_{semantics.retryable.name}"
     assert final.display_message is semantics.display_message
     answered = reason in {ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED}

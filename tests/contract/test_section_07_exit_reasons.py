@@ -4,7 +4,7 @@ import grpc
 import httpx
 import pytest
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, UNKNOWN, ContractWorld, EndedTurn, Mode
 from tests.support.running import chat_request
@@ -30,7 +30,7 @@ def refusal(status: int, **headers: str) -> httpx.HTTPStatusError:
 
 
 async def test_7_0_the_reasons_are_those_of_the_list_and_three_of_the_service() -> None:
-    names = [name.removeprefix("EXIT_REASON_") for name in chat_pb2.ExitReason.keys()]  # noqa: SIM118 - an enum wrapper
+    names = [name.removeprefix("EXIT_REASON_") for name in turns_pb2.ExitReason.keys()]  # noqa: SIM118 - an enum wrapper
     assert names[1:10] == [
         "COMPLETED",
         "MAX_TURNS_REACHED",

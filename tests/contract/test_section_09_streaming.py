@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from tests.support.contract_world import EXTRACT, GROUNDED, LIST, SEARCH, ContractWorld, EndedTurn, Mode, held_for_ever
 from tests.support.running import final_of
 from tests.support.scripted_model import Step, calls, text
@@ -47,7 +47,7 @@ async def test_9_3_tool_end_holds_what_the_tool_returned(world: ContractWorld, m
 
 async def test_9_4_the_last_event_holds_the_conversation_and_the_exit_reason(world: ContractWorld, mode: Mode) -> None:
     turn = await world.ask(calls(SEARCH), text(GROUNDED), mode=mode)
-    assert turn.final.exit_reason == chat_pb2.EXIT_REASON_COMPLETED
+    assert turn.final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     assert [m.content for m in turn.final.messages][-1] == GROUNDED
 
 
@@ -116,4 +116,4 @@ async def test_9_11_a_cancelled_turn_ends_its_stream_like_any_other(world: Contr
     events = [await anext(aiter(running))]
     await world.service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
     events += [event async for event in running]
-    assert final_of(events).exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+    assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_CANCELLED

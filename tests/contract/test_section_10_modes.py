@@ -6,7 +6,7 @@ import grpc
 import httpx
 import pytest
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from tests.support.contract_world import (
     GROUNDED,
     INVENTED,
@@ -105,4 +105,4 @@ async def test_10_7_a_call_of_invoke_that_is_given_up_ends_its_turn(world: Contr
     await world.model.held.wait()
     call.cancel()
     events = [event async for event in world.service.chat.Chat(request)]
-    assert final_of(events).exit_reason == chat_pb2.EXIT_REASON_CANCELLED
+    assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_CANCELLED

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from proviso.v1 import chat_pb2, sessions_pb2
+from proviso.v1 import chat_pb2, sessions_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import (
     GROUNDED,
@@ -36,7 +36,7 @@ async def test_12_1_every_final_state_has_an_exit_reason_that_also_get_turn_tell
     for script in ([text("Which one?")], [Step(), Step()], [Step(error=ValueError())]):
         turn = await world.ask(*script, mode=mode)
         kept = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
-        assert kept.final_state.exit_reason == turn.final.exit_reason != chat_pb2.EXIT_REASON_UNSPECIFIED
+        assert kept.final_state.exit_reason == turn.final.exit_reason != turns_pb2.EXIT_REASON_UNSPECIFIED
 
 
 async def test_12_2_the_last_token_does_not_say_that_the_turn_is_over(world: ContractWorld, mode: Mode) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.models.ports import AnswerSpan, Passage
 from proviso_service.turns.exit_reasons import ExitReason
@@ -70,7 +70,7 @@ class EndedTurn:
 
     @property
     def reason(self) -> ExitReason:
-        return ExitReason[chat_pb2.ExitReason.Name(self.final.exit_reason).removeprefix("EXIT_REASON_")]
+        return ExitReason[turns_pb2.ExitReason.Name(self.final.exit_reason).removeprefix("EXIT_REASON_")]
 
     @property
     def kinds(self) -> list[str]:

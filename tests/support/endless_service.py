@@ -15,6 +15,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.app import App
 from proviso_service.settings import Settings
 from proviso_service.storage.sql.matters import SqlMatterStore
+from proviso_service.telemetry.logging import configure_logging
 from tests.support.scripted_model import ScriptedChatModel, Step
 
 
@@ -35,6 +36,7 @@ async def main(data_dir: Path, models_dir: Path) -> None:
     settings = Settings.model_validate(
         {"data_dir": data_dir, "models_dir": models_dir, "server": {"port": 0, "drain_s": 0.5}}
     )
+    configure_logging(settings.telemetry)
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     app = await App.start(settings, ChatModels(NamedChatModel("endless", endless)))

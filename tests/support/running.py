@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
@@ -108,7 +108,7 @@ def chat_request(message: str, matter_id: str = "", **fields: Any) -> chat_pb2.C
 
 
 def reason_of(final: chat_pb2.FinalState) -> ExitReason:
-    return ExitReason[chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
+    return ExitReason[turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
 
 
 def final_of(events: list[chat_pb2.AgentEvent]) -> chat_pb2.FinalState:

@@ -21,7 +21,7 @@ from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.propagation import trace_headers
 from proviso_service.telemetry.spans import NO_SPANS, Spans, provider_and_model
 from proviso_service.telemetry.tracing import tracer_provider
-from proviso_service.turns.events import Usage
+from proviso_service.turns.records import Usage
 
 CONFIDENTIAL = "the settlement is swordfish"
 

@@ -19,7 +19,6 @@ from proviso_service.turns.events import (
     ToolEnd,
     ToolStart,
     TurnStart,
-    Usage,
 )
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.ports import (
@@ -32,6 +31,7 @@ from proviso_service.turns.ports import (
     TurnState,
     TurnStore,
 )
+from proviso_service.turns.records import Usage
 from proviso_service.turns.service import Turns
 
 ANN = Caller("firm", "ann")

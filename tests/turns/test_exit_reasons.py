@@ -7,7 +7,7 @@ import pytest
 
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 
-PROTO = Path(__file__).parents[2] / "protos/proviso/v1/chat.proto"
+PROTO = Path(__file__).parents[2] / "protos/proviso/v1/turns.proto"
 VALUE = re.compile(r"((?:  //[^\n]*\n)+)  EXIT_REASON_(\w+) = \d+;")
 SEMANTICS = re.compile(r"Retryable: (not applicable|\w+).*Display: (yes|no)\.$")
 

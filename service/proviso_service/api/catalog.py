@@ -6,6 +6,7 @@ from proviso.v1.catalog_pb2_grpc import CatalogServiceServicer
 from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.catalog import catalog_item
 from proviso_service.api.domain import Domain
+from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.catalog import GetContextItemRequestModel, ListContextItemsRequestModel
@@ -37,3 +38,8 @@ class CatalogServicer(CatalogServiceServicer):
 
     async def ReloadCatalog(self, _request: pb.ReloadCatalogRequest, _context: Context) -> pb.ReloadCatalogResponse:
         return pb.ReloadCatalogResponse(item_count=len(await self._catalog.reload()))
+
+    async def ListToolServers(
+        self, _request: pb.ListToolServersRequest, _context: Context
+    ) -> pb.ListToolServersResponse:
+        raise NotBuilt("ListToolServers", "MCP servers")

@@ -67,6 +67,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
         ErrorReason.ERROR_REASON_NO_READY_DOCUMENTS,
     ),
     errors.IndexRebuilding: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_INDEX_REBUILDING),
+    errors.NoRequestContext: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_NO_REQUEST_CONTEXT),
     errors.CatalogInvalid: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_CATALOG_INVALID),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),

@@ -85,3 +85,6 @@ class SessionServicer(SessionServiceServicer):
 
     async def RebuildRequest(self, request: pb.RebuildRequestRequest, context: Context) -> pb.RebuildRequestResponse:
         raise NotBuilt("RebuildRequest", FEATURE)
+
+    async def SuggestRemovals(self, request: pb.SuggestRemovalsRequest, context: Context) -> pb.SuggestRemovalsResponse:
+        raise NotBuilt("SuggestRemovals", FEATURE)

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 import grpc.aio
 from google.protobuf.json_format import MessageToDict
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.client import Client, connect, explain, find_document, find_matter
 from proviso_service.cli.output import console, print_json
 from proviso_service.cli.problems import CommandError
@@ -16,7 +16,7 @@ from proviso_service.cli.screen import Screen
 from proviso_service.cli.transcript import Transcript
 from proviso_service.cli.turn_stream import TurnStream
 
-ANSWERED = (chat_pb2.EXIT_REASON_COMPLETED, chat_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
+ANSWERED = (turns_pb2.EXIT_REASON_COMPLETED, turns_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
 INTERRUPTED = 130
 
 
@@ -72,7 +72,7 @@ class Conversation:
                 final = await self._follow(turn)
         except grpc.aio.AioRpcError as error:
             raise CommandError(explain(error, self._client.address)) from error
-        if final.exit_reason == chat_pb2.EXIT_REASON_CANCELLED:
+        if final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED:
             return INTERRUPTED
         return 0 if final.exit_reason in ANSWERED else 1
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import proviso_service
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2
+from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.client import Client, connect, create_matter
 from proviso_service.cli.demo_resume import cut_and_resume
 from proviso_service.cli.demo_script import CUT_QUESTION, EVENTS_BEFORE_CUT, GO_ON, MATTER, SCRIPT, Question
@@ -95,7 +95,7 @@ def _request(matter: matters_pb2.Matter, question: Question) -> chat_pb2.ChatReq
 
 def _check(question: Question, final: chat_pb2.FinalState) -> None:
     if final.exit_reason not in question.exit_reasons:
-        raise CommandError(f"{question.message!r} ended in {chat_pb2.ExitReason.Name(final.exit_reason)}")
+        raise CommandError(f"{question.message!r} ended in {turns_pb2.ExitReason.Name(final.exit_reason)}")
     if final.context_problem != question.context_problem:
         problem = chat_pb2.ContextProblem.Name(final.context_problem)
         raise CommandError(f"{question.message!r} ended with context problem {problem}")

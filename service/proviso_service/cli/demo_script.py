@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 
 MATTER = "Northwind Robotics"
 
@@ -16,7 +16,7 @@ class Question:
     message: str
     with_matter: bool = True
     session: str = "demo"
-    exit_reasons: tuple["chat_pb2.ExitReason", ...] = (chat_pb2.EXIT_REASON_COMPLETED,)
+    exit_reasons: tuple["turns_pb2.ExitReason", ...] = (turns_pb2.EXIT_REASON_COMPLETED,)
     context_problem: "chat_pb2.ContextProblem" = chat_pb2.CONTEXT_PROBLEM_UNSPECIFIED
     must_cite: bool = False
 
@@ -36,7 +36,7 @@ SCRIPT = (
     Question(
         "Out of scope",
         "What will the weather be like in Oslo tomorrow?",
-        exit_reasons=(chat_pb2.EXIT_REASON_COMPLETED, chat_pb2.EXIT_REASON_LLM_GENERATION_FAILURE),
+        exit_reasons=(turns_pb2.EXIT_REASON_COMPLETED, turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE),
     ),
     Question(
         "No matter: the assistant asks for one",

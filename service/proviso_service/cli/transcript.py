@@ -6,7 +6,7 @@ The steps are few, so that a terminal, a log file and a test can each carry them
 import json
 from dataclasses import dataclass
 
-from proviso.v1 import chat_pb2
+from proviso.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.output import printable
 
 QUOTE_CHARS = 160
@@ -121,7 +121,7 @@ class Transcript:
     def _final(self, final: chat_pb2.FinalState) -> list[Step]:
         steps = self._answer(printable(final.message)) if final.display_message else []
         steps += [Footnote(line) for line in citation_lines(final)]
-        if final.exit_reason != chat_pb2.EXIT_REASON_COMPLETED:
+        if final.exit_reason != turns_pb2.EXIT_REASON_COMPLETED:
             steps.append(Note(ending(final)))
         return steps
 
@@ -154,7 +154,7 @@ def _footnote(citations: list[chat_pb2.Citation]) -> str:
 
 def ending(final: chat_pb2.FinalState) -> str:
     """How a turn ended that did not complete, and whether trying again helps."""
-    name = chat_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")
+    name = turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")
     hint = _RETRY.get(final.retryable, "")
     if hint and final.HasField("retry_after"):
         hint += f" after {final.retry_after.ToNanoseconds() / 1e9:.0f} s"

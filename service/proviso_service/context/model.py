@@ -39,13 +39,22 @@ class ItemRef:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """An item that entered a request, and why; `similarity_score` in [0, 1] for agent items."""
+    """An item that entered a request, and why; `similarity_score` in [0, 1] for agent items. `missing`: it has left the
+    catalog. `note` says why the model was not given it, and is empty where it was. `cited`: the answer quotes or names
+    it, or it was called."""
 
     ref: ItemRef
     include_mode: IncludeMode
     similarity_score: float | None = None
     content_sha256: str = ""
     missing: bool = False
+    note: str = ""
+    cited: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the model was given it."""
+        return not self.missing and not self.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +97,38 @@ class AssetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssetUse:
+    """`note` says why the model was not given it. `text` is the line about a document that it was given, and
+    `content_sha256` and `media_type` are those of an image that it was given."""
+
     kind: AssetKind
     name: str
     included: bool
     note: str = ""
+    text: str = ""
+    content_sha256: str = ""
+    media_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFill:
-    """How much of the context limit was used, in characters and, where known, tokens."""
+    """How much of its room a request used: the conversation, in characters and, where known, tokens; and its items,
+    whose tokens are estimated. `near_limit`: either takes nearly all of it."""
 
     characters_used: int
     characters_limit: int
     tokens_used: int | None = None
     tokens_limit: int | None = None
+    item_characters: int = 0
+    item_characters_limit: int = 0
+    item_tokens: int = 0
+    item_tokens_limit: int = 0
+    near_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What entered one answer and why; stored with the assistant's message."""
+    """What entered one answer and why; stored with the assistant's message. The hashes are empty where the model was
+    not called; `system_prompt_sha256` is that of the service's own instructions."""
 
     items: tuple[RequestItem, ...]
     omitted: tuple[OmittedItem, ...]
@@ -115,3 +137,4 @@ class RequestContext:
     fill: ContextFill
     timestamp: datetime
     payload_sha256: str = ""
+    system_prompt_sha256: str = ""

@@ -5,9 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from proviso_service.context.model import MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import ItemRef, MatterContext, RequestContext, SessionItem
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
+from proviso_service.turns.records import TurnSummary
 
 
 class MessageRole(StrEnum):
@@ -22,7 +23,8 @@ class MessageRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message; `request_context` on assistant messages only. Ids and time are empty until it is stored."""
+    """One message; `request_context` on assistant messages only, `turn` on the message that ended a turn. Ids and time
+    are empty until it is stored."""
 
     role: MessageRole
     content: str
@@ -30,10 +32,14 @@ class ChatMessage:
     turn_id: str = ""
     message_id: str = ""
     create_time: datetime | None = None
+    turn: TurnSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
+    """`approved_tools` need no further approval; `pending_servers` had not listed their tools when the session was
+    made, so that their always items are still to come."""
+
     session_id: str
     items: tuple[SessionItem, ...]
     matter_context: MatterContext | None
@@ -41,6 +47,8 @@ class Session:
     update_time: datetime
     running_turn_id: str = ""
     message_count: int = 0
+    approved_tools: tuple[ItemRef, ...] = ()
+    pending_servers: tuple[str, ...] = ()
 
 
 class SessionStore(Protocol):

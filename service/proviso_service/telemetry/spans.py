@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
-from proviso_service.turns.events import Usage
+from proviso_service.turns.records import Usage
 
 ERROR_TYPE = "error.type"
 STATUS_CODE = "http.response.status_code"

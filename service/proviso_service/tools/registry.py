@@ -42,16 +42,19 @@ class ToolRegistry:
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the catalog shows them: what the model is told of each."""
-        told = [schema["function"] for schema in self._schemas]
         return tuple(
-            ToolDefinition(function["name"], function["description"], json.dumps(function["parameters"], indent=2))
-            for function in told
+            _definition(tool, schema) for tool, schema in zip(self._tools.values(), self._schemas, strict=True)
         )
 
 
 def _item(tool: Tool) -> ItemRef:
     name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
     return ItemRef(ItemType.TOOL, name, server_of(tool))
+
+
+def _definition(tool: Tool, schema: Mapping[str, Any]) -> ToolDefinition:
+    shown = schema["function"]
+    return ToolDefinition(_item(tool).name, shown["description"], json.dumps(shown, ensure_ascii=False))
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from proviso_service.context.model import RequestContext
 from proviso_service.context.sessions import ChatMessage
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.records import ToolCallRecord, Usage
 
 
 class DiscardReason(StrEnum):
@@ -100,33 +101,6 @@ class ApprovalRequired:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCallUsage:
-    """One model call, each try on its own. `cached_input_tokens` are those of `input_tokens` that the provider had in a
-    cache of its own. `from_cache`: the reply came from the response cache, no model was called. `failed`: also when the
-    turn was cut short meanwhile."""
-
-    model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_input_tokens: int = 0
-    duration_s: float = 0.0
-    from_cache: bool = False
-    failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens over all model calls of a turn; `model_calls` counts retries too, but no replies from the response cache.
-    `calls` are the single ones in their order, those replies among them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    model_calls: int = 0
-    cached_input_tokens: int = 0
-    calls: tuple[ModelCallUsage, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class FinalState:
     """The end of a turn; `cycles` is AgentState.turns. `from_cache`: the answer is a reply from the response cache.
     `retry_after_s` is None when unknown, and so is `duration_s`, the time of the whole turn."""
@@ -145,6 +119,7 @@ class FinalState:
     retry_after_s: float | None = None
     context_problem: ContextProblem | None = None
     duration_s: float | None = None
+    tool_call_records: tuple[ToolCallRecord, ...] = ()
 
 
 Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | ApprovalRequired | FinalState

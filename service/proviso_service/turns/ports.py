@@ -40,7 +40,8 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A validated ChatRequest. `history` is empty when `session_id` is set."""
+    """A validated ChatRequest. `history` is empty when `session_id` is set; `selected_assets` names the assets that
+    enter, all where it is empty."""
 
     message: str
     matter_context: MatterContext | None = None
@@ -51,6 +52,7 @@ class TurnRequest:
     request_id: str = ""
     on_disconnect: OnDisconnect = OnDisconnect.GRACE
     options: TurnOptions = TurnOptions()
+    selected_assets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

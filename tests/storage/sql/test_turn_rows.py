@@ -28,9 +28,10 @@ from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
-from proviso_service.turns.events import Citation, ContextProblem, FinalState, ModelCallUsage, Usage
+from proviso_service.turns.events import Citation, ContextProblem, FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
+from proviso_service.turns.records import Decision, ModelCallUsage, ToolCallRecord, Usage
 from tests.support.stored import Clock, an_outcome
 
 ANNA = Caller("acme", "anna")
@@ -64,6 +65,9 @@ FULL = FinalState(
     retry_after_s=1.5,
     context_problem=ContextProblem.DOCUMENT_PROCESSING,
     duration_s=2.5,
+    tool_call_records=(
+        ToolCallRecord("c-1", "isaacus_search", "proviso", "{}", CONTEXT.timestamp, 0.25, decision=Decision.DENY),
+    ),
 )
 
 

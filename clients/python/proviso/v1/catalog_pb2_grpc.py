@@ -50,6 +50,11 @@ class CatalogServiceStub:
                 request_serializer=proviso_dot_v1_dot_catalog__pb2.ReloadCatalogRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_catalog__pb2.ReloadCatalogResponse.FromString,
                 _registered_method=True)
+        self.ListToolServers = channel.unary_unary(
+                '/proviso.v1.CatalogService/ListToolServers',
+                request_serializer=proviso_dot_v1_dot_catalog__pb2.ListToolServersRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_catalog__pb2.ListToolServersResponse.FromString,
+                _registered_method=True)
 
 
 class CatalogServiceServicer:
@@ -82,6 +87,13 @@ class CatalogServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListToolServers(self, request, context):
+        """ListToolServers lists the servers of tools and how they do.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CatalogServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -99,6 +111,11 @@ def add_CatalogServiceServicer_to_server(servicer, server):
                     servicer.ReloadCatalog,
                     request_deserializer=proviso_dot_v1_dot_catalog__pb2.ReloadCatalogRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_catalog__pb2.ReloadCatalogResponse.SerializeToString,
+            ),
+            'ListToolServers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListToolServers,
+                    request_deserializer=proviso_dot_v1_dot_catalog__pb2.ListToolServersRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_catalog__pb2.ListToolServersResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -183,6 +200,33 @@ class CatalogService:
             '/proviso.v1.CatalogService/ReloadCatalog',
             proviso_dot_v1_dot_catalog__pb2.ReloadCatalogRequest.SerializeToString,
             proviso_dot_v1_dot_catalog__pb2.ReloadCatalogResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListToolServers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.CatalogService/ListToolServers',
+            proviso_dot_v1_dot_catalog__pb2.ListToolServersRequest.SerializeToString,
+            proviso_dot_v1_dot_catalog__pb2.ListToolServersResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,6 +47,8 @@ class CatalogServiceStub:
     began with, and a fault in the folder keeps the old catalog.
     Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
     """
+    ListToolServers: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ListToolServersRequest, _catalog_pb2.ListToolServersResponse]
+    """ListToolServers lists the servers of tools and how they do."""
 
 @_typing.type_check_only
 class CatalogServiceAsyncStub(CatalogServiceStub):
@@ -67,6 +69,8 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
     began with, and a fault in the folder keeps the old catalog.
     Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
     """
+    ListToolServers: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ListToolServersRequest, _catalog_pb2.ListToolServersResponse]  # type: ignore[assignment]
+    """ListToolServers lists the servers of tools and how they do."""
 
 class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
     """CatalogService shows the agent's rules, references and tools."""
@@ -102,5 +106,13 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         began with, and a fault in the folder keeps the old catalog.
         Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
         """
+
+    @_abc_1.abstractmethod
+    def ListToolServers(
+        self,
+        request: _catalog_pb2.ListToolServersRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_catalog_pb2.ListToolServersResponse, _abc.Awaitable[_catalog_pb2.ListToolServersResponse]]:
+        """ListToolServers lists the servers of tools and how they do."""
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

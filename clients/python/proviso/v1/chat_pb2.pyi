@@ -4,6 +4,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from proviso.v1 import context_pb2 as _context_pb2
 from proviso.v1 import sessions_pb2 as _sessions_pb2
+from proviso.v1 import turns_pb2 as _turns_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -12,22 +13,6 @@ from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class ExitReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    EXIT_REASON_UNSPECIFIED: _ClassVar[ExitReason]
-    EXIT_REASON_COMPLETED: _ClassVar[ExitReason]
-    EXIT_REASON_MAX_TURNS_REACHED: _ClassVar[ExitReason]
-    EXIT_REASON_MAX_TOOL_CALLS_REACHED: _ClassVar[ExitReason]
-    EXIT_REASON_MAX_CONTEXT_REACHED: _ClassVar[ExitReason]
-    EXIT_REASON_EMPTY_INPUT: _ClassVar[ExitReason]
-    EXIT_REASON_RATE_LIMITED: _ClassVar[ExitReason]
-    EXIT_REASON_LLM_ERROR: _ClassVar[ExitReason]
-    EXIT_REASON_LLM_GENERATION_FAILURE: _ClassVar[ExitReason]
-    EXIT_REASON_INVALID_TOOL_CALL: _ClassVar[ExitReason]
-    EXIT_REASON_CANCELLED: _ClassVar[ExitReason]
-    EXIT_REASON_DEADLINE_EXCEEDED: _ClassVar[ExitReason]
-    EXIT_REASON_INTERNAL_ERROR: _ClassVar[ExitReason]
 
 class Retryable(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -67,26 +52,6 @@ class TurnState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TURN_STATE_RUNNING: _ClassVar[TurnState]
     TURN_STATE_AWAITING_APPROVAL: _ClassVar[TurnState]
     TURN_STATE_ENDED: _ClassVar[TurnState]
-
-class ToolCallDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    TOOL_CALL_DECISION_UNSPECIFIED: _ClassVar[ToolCallDecision]
-    TOOL_CALL_DECISION_APPROVE_ONCE: _ClassVar[ToolCallDecision]
-    TOOL_CALL_DECISION_APPROVE_FOR_SESSION: _ClassVar[ToolCallDecision]
-    TOOL_CALL_DECISION_DENY: _ClassVar[ToolCallDecision]
-EXIT_REASON_UNSPECIFIED: ExitReason
-EXIT_REASON_COMPLETED: ExitReason
-EXIT_REASON_MAX_TURNS_REACHED: ExitReason
-EXIT_REASON_MAX_TOOL_CALLS_REACHED: ExitReason
-EXIT_REASON_MAX_CONTEXT_REACHED: ExitReason
-EXIT_REASON_EMPTY_INPUT: ExitReason
-EXIT_REASON_RATE_LIMITED: ExitReason
-EXIT_REASON_LLM_ERROR: ExitReason
-EXIT_REASON_LLM_GENERATION_FAILURE: ExitReason
-EXIT_REASON_INVALID_TOOL_CALL: ExitReason
-EXIT_REASON_CANCELLED: ExitReason
-EXIT_REASON_DEADLINE_EXCEEDED: ExitReason
-EXIT_REASON_INTERNAL_ERROR: ExitReason
 RETRYABLE_UNSPECIFIED: Retryable
 RETRYABLE_YES: Retryable
 RETRYABLE_NO: Retryable
@@ -111,10 +76,6 @@ TURN_STATE_UNSPECIFIED: TurnState
 TURN_STATE_RUNNING: TurnState
 TURN_STATE_AWAITING_APPROVAL: TurnState
 TURN_STATE_ENDED: TurnState
-TOOL_CALL_DECISION_UNSPECIFIED: ToolCallDecision
-TOOL_CALL_DECISION_APPROVE_ONCE: ToolCallDecision
-TOOL_CALL_DECISION_APPROVE_FOR_SESSION: ToolCallDecision
-TOOL_CALL_DECISION_DENY: ToolCallDecision
 
 class ChatOptions(_message.Message):
     __slots__ = ("model", "max_turns", "max_tool_calls", "max_context_chars", "disable_cache")
@@ -139,7 +100,7 @@ class HistoryMessage(_message.Message):
     def __init__(self, role: _Optional[_Union[_sessions_pb2.MessageRole, str]] = ..., content: _Optional[str] = ...) -> None: ...
 
 class ChatRequest(_message.Message):
-    __slots__ = ("message", "matter_context", "image_urls", "document_context", "session_id", "user_id", "history", "request_id", "on_disconnect", "options")
+    __slots__ = ("message", "matter_context", "image_urls", "document_context", "session_id", "user_id", "history", "request_id", "on_disconnect", "options", "selected_assets")
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     IMAGE_URLS_FIELD_NUMBER: _ClassVar[int]
@@ -150,6 +111,7 @@ class ChatRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     ON_DISCONNECT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    SELECTED_ASSETS_FIELD_NUMBER: _ClassVar[int]
     message: str
     matter_context: _context_pb2.MatterContext
     image_urls: _containers.RepeatedScalarFieldContainer[str]
@@ -160,7 +122,8 @@ class ChatRequest(_message.Message):
     request_id: str
     on_disconnect: OnDisconnect
     options: ChatOptions
-    def __init__(self, message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., image_urls: _Optional[_Iterable[str]] = ..., document_context: _Optional[_Iterable[_Union[_context_pb2.DocumentContext, _Mapping]]] = ..., session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., history: _Optional[_Iterable[_Union[HistoryMessage, _Mapping]]] = ..., request_id: _Optional[str] = ..., on_disconnect: _Optional[_Union[OnDisconnect, str]] = ..., options: _Optional[_Union[ChatOptions, _Mapping]] = ...) -> None: ...
+    selected_assets: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., image_urls: _Optional[_Iterable[str]] = ..., document_context: _Optional[_Iterable[_Union[_context_pb2.DocumentContext, _Mapping]]] = ..., session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., history: _Optional[_Iterable[_Union[HistoryMessage, _Mapping]]] = ..., request_id: _Optional[str] = ..., on_disconnect: _Optional[_Union[OnDisconnect, str]] = ..., options: _Optional[_Union[ChatOptions, _Mapping]] = ..., selected_assets: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ResumeChatRequest(_message.Message):
     __slots__ = ("turn_id", "after_sequence", "user_id")
@@ -304,40 +267,8 @@ class Heartbeat(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
-class Usage(_message.Message):
-    __slots__ = ("input_tokens", "output_tokens", "model_calls", "cached_input_tokens", "calls")
-    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    MODEL_CALLS_FIELD_NUMBER: _ClassVar[int]
-    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    CALLS_FIELD_NUMBER: _ClassVar[int]
-    input_tokens: int
-    output_tokens: int
-    model_calls: int
-    cached_input_tokens: int
-    calls: _containers.RepeatedCompositeFieldContainer[ModelCallUsage]
-    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., model_calls: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., calls: _Optional[_Iterable[_Union[ModelCallUsage, _Mapping]]] = ...) -> None: ...
-
-class ModelCallUsage(_message.Message):
-    __slots__ = ("model", "input_tokens", "output_tokens", "cached_input_tokens", "duration", "from_cache", "failed")
-    MODEL_FIELD_NUMBER: _ClassVar[int]
-    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    DURATION_FIELD_NUMBER: _ClassVar[int]
-    FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
-    FAILED_FIELD_NUMBER: _ClassVar[int]
-    model: str
-    input_tokens: int
-    output_tokens: int
-    cached_input_tokens: int
-    duration: _duration_pb2.Duration
-    from_cache: bool
-    failed: bool
-    def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., failed: _Optional[bool] = ...) -> None: ...
-
 class FinalState(_message.Message):
-    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration")
+    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration", "tool_call_records")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -353,7 +284,8 @@ class FinalState(_message.Message):
     CONTEXT_PROBLEM_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
-    exit_reason: ExitReason
+    TOOL_CALL_RECORDS_FIELD_NUMBER: _ClassVar[int]
+    exit_reason: _turns_pb2.ExitReason
     retryable: Retryable
     retry_after: _duration_pb2.Duration
     display_message: bool
@@ -361,14 +293,15 @@ class FinalState(_message.Message):
     messages: _containers.RepeatedCompositeFieldContainer[_sessions_pb2.ChatMessage]
     request_context: _context_pb2.RequestContext
     citations: _containers.RepeatedCompositeFieldContainer[Citation]
-    usage: Usage
+    usage: _turns_pb2.Usage
     cycles: int
     tool_calls: int
     from_cache: bool
     context_problem: ContextProblem
     truncated: bool
     duration: _duration_pb2.Duration
-    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    tool_call_records: _containers.RepeatedCompositeFieldContainer[_turns_pb2.ToolCallRecord]
+    def __init__(self, exit_reason: _Optional[_Union[_turns_pb2.ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[_turns_pb2.Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_records: _Optional[_Iterable[_Union[_turns_pb2.ToolCallRecord, _Mapping]]] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
     __slots__ = ("turn_id", "final_state")
@@ -401,18 +334,20 @@ class GetTurnRequest(_message.Message):
     def __init__(self, turn_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
 
 class GetTurnResponse(_message.Message):
-    __slots__ = ("turn_id", "state", "last_sequence", "final_state", "session_id")
+    __slots__ = ("turn_id", "state", "last_sequence", "final_state", "session_id", "pending_approvals")
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     FINAL_STATE_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PENDING_APPROVALS_FIELD_NUMBER: _ClassVar[int]
     turn_id: str
     state: TurnState
     last_sequence: int
     final_state: FinalState
     session_id: str
-    def __init__(self, turn_id: _Optional[str] = ..., state: _Optional[_Union[TurnState, str]] = ..., last_sequence: _Optional[int] = ..., final_state: _Optional[_Union[FinalState, _Mapping]] = ..., session_id: _Optional[str] = ...) -> None: ...
+    pending_approvals: _containers.RepeatedCompositeFieldContainer[ApprovalRequired]
+    def __init__(self, turn_id: _Optional[str] = ..., state: _Optional[_Union[TurnState, str]] = ..., last_sequence: _Optional[int] = ..., final_state: _Optional[_Union[FinalState, _Mapping]] = ..., session_id: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[_Union[ApprovalRequired, _Mapping]]] = ...) -> None: ...
 
 class DecideToolCallRequest(_message.Message):
     __slots__ = ("turn_id", "call_id", "decision", "user_id")
@@ -422,9 +357,9 @@ class DecideToolCallRequest(_message.Message):
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     turn_id: str
     call_id: str
-    decision: ToolCallDecision
+    decision: _turns_pb2.ToolCallDecision
     user_id: str
-    def __init__(self, turn_id: _Optional[str] = ..., call_id: _Optional[str] = ..., decision: _Optional[_Union[ToolCallDecision, str]] = ..., user_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, turn_id: _Optional[str] = ..., call_id: _Optional[str] = ..., decision: _Optional[_Union[_turns_pb2.ToolCallDecision, str]] = ..., user_id: _Optional[str] = ...) -> None: ...
 
 class DecideToolCallResponse(_message.Message):
     __slots__ = ()

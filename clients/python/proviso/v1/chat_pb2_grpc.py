@@ -122,8 +122,10 @@ class ChatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideToolCall(self, request, context):
-        """DecideToolCall approves or denies a tool call that a turn waits for.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until approvals are built.
+        """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
+        decided. Deciding a call the same way again changes nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
+        has ended, or waits for no decision on this call.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

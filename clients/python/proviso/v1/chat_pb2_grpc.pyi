@@ -62,8 +62,10 @@ class ChatServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
     """
     DecideToolCall: _grpc.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]
-    """DecideToolCall approves or denies a tool call that a turn waits for.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until approvals are built.
+    """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
+    decided. Deciding a call the same way again changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
+    has ended, or waits for no decision on this call.
     """
 
 @_typing.type_check_only
@@ -100,8 +102,10 @@ class ChatServiceAsyncStub(ChatServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
     """
     DecideToolCall: _aio.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]  # type: ignore[assignment]
-    """DecideToolCall approves or denies a tool call that a turn waits for.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until approvals are built.
+    """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
+    decided. Deciding a call the same way again changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
+    has ended, or waits for no decision on this call.
     """
 
 class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -171,8 +175,10 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.DecideToolCallRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.DecideToolCallResponse, _abc.Awaitable[_chat_pb2.DecideToolCallResponse]]:
-        """DecideToolCall approves or denies a tool call that a turn waits for.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until approvals are built.
+        """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
+        decided. Deciding a call the same way again changes nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
+        has ended, or waits for no decision on this call.
         """
 
 def add_ChatServiceServicer_to_server(servicer: ChatServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -67,7 +67,7 @@ class ContextItemRef(_message.Message):
     def __init__(self, type: _Optional[_Union[ContextItemType, str]] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ...) -> None: ...
 
 class RequestContextItem(_message.Message):
-    __slots__ = ("type", "name", "server_name", "include_mode", "similarity_score", "content_sha256", "missing")
+    __slots__ = ("type", "name", "server_name", "include_mode", "similarity_score", "content_sha256", "missing", "note", "cited")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     SERVER_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -75,6 +75,8 @@ class RequestContextItem(_message.Message):
     SIMILARITY_SCORE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_SHA256_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    CITED_FIELD_NUMBER: _ClassVar[int]
     type: ContextItemType
     name: str
     server_name: str
@@ -82,7 +84,9 @@ class RequestContextItem(_message.Message):
     similarity_score: float
     content_sha256: str
     missing: bool
-    def __init__(self, type: _Optional[_Union[ContextItemType, str]] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ..., include_mode: _Optional[_Union[IncludeMode, str]] = ..., similarity_score: _Optional[float] = ..., content_sha256: _Optional[str] = ..., missing: _Optional[bool] = ...) -> None: ...
+    note: str
+    cited: bool
+    def __init__(self, type: _Optional[_Union[ContextItemType, str]] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ..., include_mode: _Optional[_Union[IncludeMode, str]] = ..., similarity_score: _Optional[float] = ..., content_sha256: _Optional[str] = ..., missing: _Optional[bool] = ..., note: _Optional[str] = ..., cited: _Optional[bool] = ...) -> None: ...
 
 class OmittedContextItem(_message.Message):
     __slots__ = ("item", "reason", "score")
@@ -117,31 +121,47 @@ class DocumentContext(_message.Message):
     def __init__(self, filename: _Optional[str] = ..., type: _Optional[str] = ..., summary: _Optional[str] = ...) -> None: ...
 
 class AssetUse(_message.Message):
-    __slots__ = ("kind", "name", "included", "note")
+    __slots__ = ("kind", "name", "included", "note", "text", "content_sha256", "media_type")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     INCLUDED_FIELD_NUMBER: _ClassVar[int]
     NOTE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_SHA256_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
     kind: AssetKind
     name: str
     included: bool
     note: str
-    def __init__(self, kind: _Optional[_Union[AssetKind, str]] = ..., name: _Optional[str] = ..., included: _Optional[bool] = ..., note: _Optional[str] = ...) -> None: ...
+    text: str
+    content_sha256: str
+    media_type: str
+    def __init__(self, kind: _Optional[_Union[AssetKind, str]] = ..., name: _Optional[str] = ..., included: _Optional[bool] = ..., note: _Optional[str] = ..., text: _Optional[str] = ..., content_sha256: _Optional[str] = ..., media_type: _Optional[str] = ...) -> None: ...
 
 class ContextFill(_message.Message):
-    __slots__ = ("characters_used", "characters_limit", "tokens_used", "tokens_limit")
+    __slots__ = ("characters_used", "characters_limit", "tokens_used", "tokens_limit", "item_characters", "item_characters_limit", "item_tokens", "item_tokens_limit", "near_limit")
     CHARACTERS_USED_FIELD_NUMBER: _ClassVar[int]
     CHARACTERS_LIMIT_FIELD_NUMBER: _ClassVar[int]
     TOKENS_USED_FIELD_NUMBER: _ClassVar[int]
     TOKENS_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    ITEM_CHARACTERS_FIELD_NUMBER: _ClassVar[int]
+    ITEM_CHARACTERS_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    ITEM_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ITEM_TOKENS_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    NEAR_LIMIT_FIELD_NUMBER: _ClassVar[int]
     characters_used: int
     characters_limit: int
     tokens_used: int
     tokens_limit: int
-    def __init__(self, characters_used: _Optional[int] = ..., characters_limit: _Optional[int] = ..., tokens_used: _Optional[int] = ..., tokens_limit: _Optional[int] = ...) -> None: ...
+    item_characters: int
+    item_characters_limit: int
+    item_tokens: int
+    item_tokens_limit: int
+    near_limit: bool
+    def __init__(self, characters_used: _Optional[int] = ..., characters_limit: _Optional[int] = ..., tokens_used: _Optional[int] = ..., tokens_limit: _Optional[int] = ..., item_characters: _Optional[int] = ..., item_characters_limit: _Optional[int] = ..., item_tokens: _Optional[int] = ..., item_tokens_limit: _Optional[int] = ..., near_limit: _Optional[bool] = ...) -> None: ...
 
 class RequestContext(_message.Message):
-    __slots__ = ("items", "omitted", "matter_context", "assets", "fill", "timestamp", "payload_sha256")
+    __slots__ = ("items", "omitted", "matter_context", "assets", "fill", "timestamp", "payload_sha256", "system_prompt_sha256")
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     OMITTED_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
@@ -149,6 +169,7 @@ class RequestContext(_message.Message):
     FILL_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     PAYLOAD_SHA256_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_PROMPT_SHA256_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[RequestContextItem]
     omitted: _containers.RepeatedCompositeFieldContainer[OmittedContextItem]
     matter_context: MatterContext
@@ -156,4 +177,5 @@ class RequestContext(_message.Message):
     fill: ContextFill
     timestamp: _timestamp_pb2.Timestamp
     payload_sha256: str
-    def __init__(self, items: _Optional[_Iterable[_Union[RequestContextItem, _Mapping]]] = ..., omitted: _Optional[_Iterable[_Union[OmittedContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[MatterContext, _Mapping]] = ..., assets: _Optional[_Iterable[_Union[AssetUse, _Mapping]]] = ..., fill: _Optional[_Union[ContextFill, _Mapping]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., payload_sha256: _Optional[str] = ...) -> None: ...
+    system_prompt_sha256: str
+    def __init__(self, items: _Optional[_Iterable[_Union[RequestContextItem, _Mapping]]] = ..., omitted: _Optional[_Iterable[_Union[OmittedContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[MatterContext, _Mapping]] = ..., assets: _Optional[_Iterable[_Union[AssetUse, _Mapping]]] = ..., fill: _Optional[_Union[ContextFill, _Mapping]] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., payload_sha256: _Optional[str] = ..., system_prompt_sha256: _Optional[str] = ...) -> None: ...

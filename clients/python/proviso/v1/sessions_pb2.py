@@ -24,59 +24,70 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from proviso.v1 import context_pb2 as proviso_dot_v1_dot_context__pb2
+from proviso.v1 import turns_pb2 as proviso_dot_v1_dot_turns__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19proviso/v1/sessions.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\"\x8e\x02\n\x0b\x43hatMessage\x12+\n\x04role\x18\x01 \x01(\x0e\x32\x17.proviso.v1.MessageRoleR\x04role\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\x12\x43\n\x0frequest_context\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.RequestContextR\x0erequestContext\x12;\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x17\n\x07turn_id\x18\x05 \x01(\tR\x06turnId\x12\x1d\n\nmessage_id\x18\x06 \x01(\tR\tmessageId\"\x9a\x01\n\x12SessionContextItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12:\n\x0cinclude_mode\x18\x02 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12\x18\n\x07missing\x18\x03 \x01(\x08R\x07missing\"\xe7\x02\n\x07Session\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x34\n\x05items\x18\x02 \x03(\x0b\x32\x1e.proviso.v1.SessionContextItemR\x05items\x12@\n\x0ematter_context\x18\x03 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\x12;\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12;\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nupdateTime\x12&\n\x0frunning_turn_id\x18\x06 \x01(\tR\rrunningTurnId\x12#\n\rmessage_count\x18\x07 \x01(\x05R\x0cmessageCount\"N\n\x14\x43reateSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"F\n\x15\x43reateSessionResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"K\n\x11GetSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"C\n\x12GetSessionResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"j\n\x13ListSessionsRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"o\n\x14ListSessionsResponse\x12/\n\x08sessions\x18\x01 \x03(\x0b\x32\x13.proviso.v1.SessionR\x08sessions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"N\n\x14\x44\x65leteSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"\x17\n\x15\x44\x65leteSessionResponse\"\x7f\n\x15\x41\x64\x64\x43ontextItemRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12.\n\x04item\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"G\n\x16\x41\x64\x64\x43ontextItemResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"\x82\x01\n\x18RemoveContextItemRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12.\n\x04item\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"J\n\x19RemoveContextItemResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"\x89\x01\n\x13ListMessagesRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x1b\n\tpage_size\x18\x03 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x04 \x01(\tR\tpageToken\"s\n\x14ListMessagesResponse\x12\x33\n\x08messages\x18\x01 \x03(\x0b\x32\x17.proviso.v1.ChatMessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb2\x01\n\x1cPreviewRequestContextRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x18\n\x07message\x18\x03 \x01(\tR\x07message\x12@\n\x0ematter_context\x18\x04 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\"d\n\x1dPreviewRequestContextResponse\x12\x43\n\x0frequest_context\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.RequestContextR\x0erequestContext\"I\n\x15RebuildRequestRequest\x12\x17\n\x07turn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"\x98\x01\n\x16RebuildRequestResponse\x12!\n\x0cpayload_json\x18\x01 \x01(\tR\x0bpayloadJson\x12%\n\x0epayload_sha256\x18\x02 \x01(\tR\rpayloadSha256\x12\x34\n\x07\x63hanged\x18\x03 \x03(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x07\x63hanged*\xaa\x01\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x01\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x02\x12\x16\n\x12MESSAGE_ROLE_ERROR\x10\x03\x12\x19\n\x15MESSAGE_ROLE_APPROVAL\x10\x04\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x05\x32\xb1\x06\n\x0eSessionService\x12T\n\rCreateSession\x12 .proviso.v1.CreateSessionRequest\x1a!.proviso.v1.CreateSessionResponse\x12K\n\nGetSession\x12\x1d.proviso.v1.GetSessionRequest\x1a\x1e.proviso.v1.GetSessionResponse\x12Q\n\x0cListSessions\x12\x1f.proviso.v1.ListSessionsRequest\x1a .proviso.v1.ListSessionsResponse\x12T\n\rDeleteSession\x12 .proviso.v1.DeleteSessionRequest\x1a!.proviso.v1.DeleteSessionResponse\x12W\n\x0e\x41\x64\x64\x43ontextItem\x12!.proviso.v1.AddContextItemRequest\x1a\".proviso.v1.AddContextItemResponse\x12`\n\x11RemoveContextItem\x12$.proviso.v1.RemoveContextItemRequest\x1a%.proviso.v1.RemoveContextItemResponse\x12Q\n\x0cListMessages\x12\x1f.proviso.v1.ListMessagesRequest\x1a .proviso.v1.ListMessagesResponse\x12l\n\x15PreviewRequestContext\x12(.proviso.v1.PreviewRequestContextRequest\x1a).proviso.v1.PreviewRequestContextResponse\x12W\n\x0eRebuildRequest\x12!.proviso.v1.RebuildRequestRequest\x1a\".proviso.v1.RebuildRequestResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19proviso/v1/sessions.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\x1a\x16proviso/v1/turns.proto\"\xbb\x02\n\x0b\x43hatMessage\x12+\n\x04role\x18\x01 \x01(\x0e\x32\x17.proviso.v1.MessageRoleR\x04role\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\x12\x43\n\x0frequest_context\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.RequestContextR\x0erequestContext\x12;\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x17\n\x07turn_id\x18\x05 \x01(\tR\x06turnId\x12\x1d\n\nmessage_id\x18\x06 \x01(\tR\tmessageId\x12+\n\x04turn\x18\x07 \x01(\x0b\x32\x17.proviso.v1.TurnSummaryR\x04turn\"\x9a\x01\n\x12SessionContextItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12:\n\x0cinclude_mode\x18\x02 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12\x18\n\x07missing\x18\x03 \x01(\x08R\x07missing\"\xaa\x03\n\x07Session\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x34\n\x05items\x18\x02 \x03(\x0b\x32\x1e.proviso.v1.SessionContextItemR\x05items\x12@\n\x0ematter_context\x18\x03 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\x12;\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12;\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nupdateTime\x12&\n\x0frunning_turn_id\x18\x06 \x01(\tR\rrunningTurnId\x12#\n\rmessage_count\x18\x07 \x01(\x05R\x0cmessageCount\x12\x41\n\x0e\x61pproved_tools\x18\x08 \x03(\x0b\x32\x1a.proviso.v1.ContextItemRefR\rapprovedTools\"N\n\x14\x43reateSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"F\n\x15\x43reateSessionResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"K\n\x11GetSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"C\n\x12GetSessionResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"j\n\x13ListSessionsRequest\x12\x17\n\x07user_id\x18\x01 \x01(\tR\x06userId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"o\n\x14ListSessionsResponse\x12/\n\x08sessions\x18\x01 \x03(\x0b\x32\x13.proviso.v1.SessionR\x08sessions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"N\n\x14\x44\x65leteSessionRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"\x17\n\x15\x44\x65leteSessionResponse\"\x7f\n\x15\x41\x64\x64\x43ontextItemRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12.\n\x04item\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"G\n\x16\x41\x64\x64\x43ontextItemResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"\x82\x01\n\x18RemoveContextItemRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12.\n\x04item\x18\x03 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\"J\n\x19RemoveContextItemResponse\x12-\n\x07session\x18\x01 \x01(\x0b\x32\x13.proviso.v1.SessionR\x07session\"\x89\x01\n\x13ListMessagesRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x1b\n\tpage_size\x18\x03 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x04 \x01(\tR\tpageToken\"s\n\x14ListMessagesResponse\x12\x33\n\x08messages\x18\x01 \x03(\x0b\x32\x17.proviso.v1.ChatMessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc2\x02\n\x1cPreviewRequestContextRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x18\n\x07message\x18\x03 \x01(\tR\x07message\x12@\n\x0ematter_context\x18\x04 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\x12\x1d\n\nimage_urls\x18\x05 \x03(\tR\timageUrls\x12\x46\n\x10\x64ocument_context\x18\x06 \x03(\x0b\x32\x1b.proviso.v1.DocumentContextR\x0f\x64ocumentContext\x12\'\n\x0fselected_assets\x18\x07 \x03(\tR\x0eselectedAssets\"d\n\x1dPreviewRequestContextResponse\x12\x43\n\x0frequest_context\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.RequestContextR\x0erequestContext\"I\n\x15RebuildRequestRequest\x12\x17\n\x07turn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"\xb8\x01\n\x0eItemDifference\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12.\n\x06\x63hange\x18\x02 \x01(\x0e\x32\x16.proviso.v1.ItemChangeR\x06\x63hange\x12\x1f\n\x0bused_sha256\x18\x03 \x01(\tR\nusedSha256\x12%\n\x0e\x63urrent_sha256\x18\x04 \x01(\tR\rcurrentSha256\"\xb5\x02\n\x16RebuildRequestResponse\x12!\n\x0cpayload_json\x18\x01 \x01(\tR\x0bpayloadJson\x12%\n\x0epayload_sha256\x18\x02 \x01(\tR\rpayloadSha256\x12\'\n\x0frecorded_sha256\x18\x03 \x01(\tR\x0erecordedSha256\x12\x18\n\x07matches\x18\x04 \x01(\x08R\x07matches\x12<\n\x0b\x64ifferences\x18\x05 \x03(\x0b\x32\x1a.proviso.v1.ItemDifferenceR\x0b\x64ifferences\x12\x32\n\x15system_prompt_changed\x18\x06 \x01(\x08R\x13systemPromptChanged\x12\x1c\n\ttruncated\x18\x07 \x01(\x08R\ttruncated\"P\n\x16SuggestRemovalsRequest\x12\x1d\n\nsession_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\"a\n\x11RemovalSuggestion\x12\x32\n\x04item\x18\x01 \x01(\x0b\x32\x1e.proviso.v1.SessionContextItemR\x04item\x12\x18\n\x07\x61nswers\x18\x02 \x01(\x05R\x07\x61nswers\"t\n\x17SuggestRemovalsResponse\x12?\n\x0bsuggestions\x18\x01 \x03(\x0b\x32\x1d.proviso.v1.RemovalSuggestionR\x0bsuggestions\x12\x18\n\x07\x61nswers\x18\x02 \x01(\x05R\x07\x61nswers*\xaa\x01\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x01\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x02\x12\x16\n\x12MESSAGE_ROLE_ERROR\x10\x03\x12\x19\n\x15MESSAGE_ROLE_APPROVAL\x10\x04\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x05*q\n\nItemChange\x12\x1b\n\x17ITEM_CHANGE_UNSPECIFIED\x10\x00\x12\x17\n\x13ITEM_CHANGE_CHANGED\x10\x01\x12\x17\n\x13ITEM_CHANGE_MISSING\x10\x02\x12\x14\n\x10ITEM_CHANGE_LOST\x10\x03\x32\x8d\x07\n\x0eSessionService\x12T\n\rCreateSession\x12 .proviso.v1.CreateSessionRequest\x1a!.proviso.v1.CreateSessionResponse\x12K\n\nGetSession\x12\x1d.proviso.v1.GetSessionRequest\x1a\x1e.proviso.v1.GetSessionResponse\x12Q\n\x0cListSessions\x12\x1f.proviso.v1.ListSessionsRequest\x1a .proviso.v1.ListSessionsResponse\x12T\n\rDeleteSession\x12 .proviso.v1.DeleteSessionRequest\x1a!.proviso.v1.DeleteSessionResponse\x12W\n\x0e\x41\x64\x64\x43ontextItem\x12!.proviso.v1.AddContextItemRequest\x1a\".proviso.v1.AddContextItemResponse\x12`\n\x11RemoveContextItem\x12$.proviso.v1.RemoveContextItemRequest\x1a%.proviso.v1.RemoveContextItemResponse\x12Q\n\x0cListMessages\x12\x1f.proviso.v1.ListMessagesRequest\x1a .proviso.v1.ListMessagesResponse\x12l\n\x15PreviewRequestContext\x12(.proviso.v1.PreviewRequestContextRequest\x1a).proviso.v1.PreviewRequestContextResponse\x12W\n\x0eRebuildRequest\x12!.proviso.v1.RebuildRequestRequest\x1a\".proviso.v1.RebuildRequestResponse\x12Z\n\x0fSuggestRemovals\x12\".proviso.v1.SuggestRemovalsRequest\x1a#.proviso.v1.SuggestRemovalsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proviso.v1.sessions_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MESSAGEROLE']._serialized_start=2698
-  _globals['_MESSAGEROLE']._serialized_end=2868
-  _globals['_CHATMESSAGE']._serialized_start=101
-  _globals['_CHATMESSAGE']._serialized_end=371
-  _globals['_SESSIONCONTEXTITEM']._serialized_start=374
-  _globals['_SESSIONCONTEXTITEM']._serialized_end=528
-  _globals['_SESSION']._serialized_start=531
-  _globals['_SESSION']._serialized_end=890
-  _globals['_CREATESESSIONREQUEST']._serialized_start=892
-  _globals['_CREATESESSIONREQUEST']._serialized_end=970
-  _globals['_CREATESESSIONRESPONSE']._serialized_start=972
-  _globals['_CREATESESSIONRESPONSE']._serialized_end=1042
-  _globals['_GETSESSIONREQUEST']._serialized_start=1044
-  _globals['_GETSESSIONREQUEST']._serialized_end=1119
-  _globals['_GETSESSIONRESPONSE']._serialized_start=1121
-  _globals['_GETSESSIONRESPONSE']._serialized_end=1188
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=1190
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=1296
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1298
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1409
-  _globals['_DELETESESSIONREQUEST']._serialized_start=1411
-  _globals['_DELETESESSIONREQUEST']._serialized_end=1489
-  _globals['_DELETESESSIONRESPONSE']._serialized_start=1491
-  _globals['_DELETESESSIONRESPONSE']._serialized_end=1514
-  _globals['_ADDCONTEXTITEMREQUEST']._serialized_start=1516
-  _globals['_ADDCONTEXTITEMREQUEST']._serialized_end=1643
-  _globals['_ADDCONTEXTITEMRESPONSE']._serialized_start=1645
-  _globals['_ADDCONTEXTITEMRESPONSE']._serialized_end=1716
-  _globals['_REMOVECONTEXTITEMREQUEST']._serialized_start=1719
-  _globals['_REMOVECONTEXTITEMREQUEST']._serialized_end=1849
-  _globals['_REMOVECONTEXTITEMRESPONSE']._serialized_start=1851
-  _globals['_REMOVECONTEXTITEMRESPONSE']._serialized_end=1925
-  _globals['_LISTMESSAGESREQUEST']._serialized_start=1928
-  _globals['_LISTMESSAGESREQUEST']._serialized_end=2065
-  _globals['_LISTMESSAGESRESPONSE']._serialized_start=2067
-  _globals['_LISTMESSAGESRESPONSE']._serialized_end=2182
-  _globals['_PREVIEWREQUESTCONTEXTREQUEST']._serialized_start=2185
-  _globals['_PREVIEWREQUESTCONTEXTREQUEST']._serialized_end=2363
-  _globals['_PREVIEWREQUESTCONTEXTRESPONSE']._serialized_start=2365
-  _globals['_PREVIEWREQUESTCONTEXTRESPONSE']._serialized_end=2465
-  _globals['_REBUILDREQUESTREQUEST']._serialized_start=2467
-  _globals['_REBUILDREQUESTREQUEST']._serialized_end=2540
-  _globals['_REBUILDREQUESTRESPONSE']._serialized_start=2543
-  _globals['_REBUILDREQUESTRESPONSE']._serialized_end=2695
-  _globals['_SESSIONSERVICE']._serialized_start=2871
-  _globals['_SESSIONSERVICE']._serialized_end=3688
+  _globals['_MESSAGEROLE']._serialized_start=3621
+  _globals['_MESSAGEROLE']._serialized_end=3791
+  _globals['_ITEMCHANGE']._serialized_start=3793
+  _globals['_ITEMCHANGE']._serialized_end=3906
+  _globals['_CHATMESSAGE']._serialized_start=125
+  _globals['_CHATMESSAGE']._serialized_end=440
+  _globals['_SESSIONCONTEXTITEM']._serialized_start=443
+  _globals['_SESSIONCONTEXTITEM']._serialized_end=597
+  _globals['_SESSION']._serialized_start=600
+  _globals['_SESSION']._serialized_end=1026
+  _globals['_CREATESESSIONREQUEST']._serialized_start=1028
+  _globals['_CREATESESSIONREQUEST']._serialized_end=1106
+  _globals['_CREATESESSIONRESPONSE']._serialized_start=1108
+  _globals['_CREATESESSIONRESPONSE']._serialized_end=1178
+  _globals['_GETSESSIONREQUEST']._serialized_start=1180
+  _globals['_GETSESSIONREQUEST']._serialized_end=1255
+  _globals['_GETSESSIONRESPONSE']._serialized_start=1257
+  _globals['_GETSESSIONRESPONSE']._serialized_end=1324
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=1326
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=1432
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1434
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1545
+  _globals['_DELETESESSIONREQUEST']._serialized_start=1547
+  _globals['_DELETESESSIONREQUEST']._serialized_end=1625
+  _globals['_DELETESESSIONRESPONSE']._serialized_start=1627
+  _globals['_DELETESESSIONRESPONSE']._serialized_end=1650
+  _globals['_ADDCONTEXTITEMREQUEST']._serialized_start=1652
+  _globals['_ADDCONTEXTITEMREQUEST']._serialized_end=1779
+  _globals['_ADDCONTEXTITEMRESPONSE']._serialized_start=1781
+  _globals['_ADDCONTEXTITEMRESPONSE']._serialized_end=1852
+  _globals['_REMOVECONTEXTITEMREQUEST']._serialized_start=1855
+  _globals['_REMOVECONTEXTITEMREQUEST']._serialized_end=1985
+  _globals['_REMOVECONTEXTITEMRESPONSE']._serialized_start=1987
+  _globals['_REMOVECONTEXTITEMRESPONSE']._serialized_end=2061
+  _globals['_LISTMESSAGESREQUEST']._serialized_start=2064
+  _globals['_LISTMESSAGESREQUEST']._serialized_end=2201
+  _globals['_LISTMESSAGESRESPONSE']._serialized_start=2203
+  _globals['_LISTMESSAGESRESPONSE']._serialized_end=2318
+  _globals['_PREVIEWREQUESTCONTEXTREQUEST']._serialized_start=2321
+  _globals['_PREVIEWREQUESTCONTEXTREQUEST']._serialized_end=2643
+  _globals['_PREVIEWREQUESTCONTEXTRESPONSE']._serialized_start=2645
+  _globals['_PREVIEWREQUESTCONTEXTRESPONSE']._serialized_end=2745
+  _globals['_REBUILDREQUESTREQUEST']._serialized_start=2747
+  _globals['_REBUILDREQUESTREQUEST']._serialized_end=2820
+  _globals['_ITEMDIFFERENCE']._serialized_start=2823
+  _globals['_ITEMDIFFERENCE']._serialized_end=3007
+  _globals['_REBUILDREQUESTRESPONSE']._serialized_start=3010
+  _globals['_REBUILDREQUESTRESPONSE']._serialized_end=3319
+  _globals['_SUGGESTREMOVALSREQUEST']._serialized_start=3321
+  _globals['_SUGGESTREMOVALSREQUEST']._serialized_end=3401
+  _globals['_REMOVALSUGGESTION']._serialized_start=3403
+  _globals['_REMOVALSUGGESTION']._serialized_end=3500
+  _globals['_SUGGESTREMOVALSRESPONSE']._serialized_start=3502
+  _globals['_SUGGESTREMOVALSRESPONSE']._serialized_end=3618
+  _globals['_SESSIONSERVICE']._serialized_start=3909
+  _globals['_SESSIONSERVICE']._serialized_end=4818
 # @@protoc_insertion_point(module_scope)

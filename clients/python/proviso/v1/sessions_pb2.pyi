@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from proviso.v1 import context_pb2 as _context_pb2
+from proviso.v1 import turns_pb2 as _turns_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -19,28 +20,41 @@ class MessageRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MESSAGE_ROLE_ERROR: _ClassVar[MessageRole]
     MESSAGE_ROLE_APPROVAL: _ClassVar[MessageRole]
     MESSAGE_ROLE_ASSISTANT: _ClassVar[MessageRole]
+
+class ItemChange(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ITEM_CHANGE_UNSPECIFIED: _ClassVar[ItemChange]
+    ITEM_CHANGE_CHANGED: _ClassVar[ItemChange]
+    ITEM_CHANGE_MISSING: _ClassVar[ItemChange]
+    ITEM_CHANGE_LOST: _ClassVar[ItemChange]
 MESSAGE_ROLE_UNSPECIFIED: MessageRole
 MESSAGE_ROLE_USER: MessageRole
 MESSAGE_ROLE_SYSTEM: MessageRole
 MESSAGE_ROLE_ERROR: MessageRole
 MESSAGE_ROLE_APPROVAL: MessageRole
 MESSAGE_ROLE_ASSISTANT: MessageRole
+ITEM_CHANGE_UNSPECIFIED: ItemChange
+ITEM_CHANGE_CHANGED: ItemChange
+ITEM_CHANGE_MISSING: ItemChange
+ITEM_CHANGE_LOST: ItemChange
 
 class ChatMessage(_message.Message):
-    __slots__ = ("role", "content", "request_context", "create_time", "turn_id", "message_id")
+    __slots__ = ("role", "content", "request_context", "create_time", "turn_id", "message_id", "turn")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
     role: MessageRole
     content: str
     request_context: _context_pb2.RequestContext
     create_time: _timestamp_pb2.Timestamp
     turn_id: str
     message_id: str
-    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., content: _Optional[str] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_id: _Optional[str] = ..., message_id: _Optional[str] = ...) -> None: ...
+    turn: _turns_pb2.TurnSummary
+    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., content: _Optional[str] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_id: _Optional[str] = ..., message_id: _Optional[str] = ..., turn: _Optional[_Union[_turns_pb2.TurnSummary, _Mapping]] = ...) -> None: ...
 
 class SessionContextItem(_message.Message):
     __slots__ = ("item", "include_mode", "missing")
@@ -53,7 +67,7 @@ class SessionContextItem(_message.Message):
     def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., missing: _Optional[bool] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("session_id", "items", "matter_context", "create_time", "update_time", "running_turn_id", "message_count")
+    __slots__ = ("session_id", "items", "matter_context", "create_time", "update_time", "running_turn_id", "message_count", "approved_tools")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
@@ -61,6 +75,7 @@ class Session(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     RUNNING_TURN_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    APPROVED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     items: _containers.RepeatedCompositeFieldContainer[SessionContextItem]
     matter_context: _context_pb2.MatterContext
@@ -68,7 +83,8 @@ class Session(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     running_turn_id: str
     message_count: int
-    def __init__(self, session_id: _Optional[str] = ..., items: _Optional[_Iterable[_Union[SessionContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., running_turn_id: _Optional[str] = ..., message_count: _Optional[int] = ...) -> None: ...
+    approved_tools: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextItemRef]
+    def __init__(self, session_id: _Optional[str] = ..., items: _Optional[_Iterable[_Union[SessionContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., running_turn_id: _Optional[str] = ..., message_count: _Optional[int] = ..., approved_tools: _Optional[_Iterable[_Union[_context_pb2.ContextItemRef, _Mapping]]] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
     __slots__ = ("session_id", "user_id")
@@ -181,16 +197,22 @@ class ListMessagesResponse(_message.Message):
     def __init__(self, messages: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class PreviewRequestContextRequest(_message.Message):
-    __slots__ = ("session_id", "user_id", "message", "matter_context")
+    __slots__ = ("session_id", "user_id", "message", "matter_context", "image_urls", "document_context", "selected_assets")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    IMAGE_URLS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    SELECTED_ASSETS_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     user_id: str
     message: str
     matter_context: _context_pb2.MatterContext
-    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ...) -> None: ...
+    image_urls: _containers.RepeatedScalarFieldContainer[str]
+    document_context: _containers.RepeatedCompositeFieldContainer[_context_pb2.DocumentContext]
+    selected_assets: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., image_urls: _Optional[_Iterable[str]] = ..., document_context: _Optional[_Iterable[_Union[_context_pb2.DocumentContext, _Mapping]]] = ..., selected_assets: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PreviewRequestContextResponse(_message.Message):
     __slots__ = ("request_context",)
@@ -206,12 +228,56 @@ class RebuildRequestRequest(_message.Message):
     user_id: str
     def __init__(self, turn_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
 
+class ItemDifference(_message.Message):
+    __slots__ = ("item", "change", "used_sha256", "current_sha256")
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    USED_SHA256_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_SHA256_FIELD_NUMBER: _ClassVar[int]
+    item: _context_pb2.ContextItemRef
+    change: ItemChange
+    used_sha256: str
+    current_sha256: str
+    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., change: _Optional[_Union[ItemChange, str]] = ..., used_sha256: _Optional[str] = ..., current_sha256: _Optional[str] = ...) -> None: ...
+
 class RebuildRequestResponse(_message.Message):
-    __slots__ = ("payload_json", "payload_sha256", "changed")
+    __slots__ = ("payload_json", "payload_sha256", "recorded_sha256", "matches", "differences", "system_prompt_changed", "truncated")
     PAYLOAD_JSON_FIELD_NUMBER: _ClassVar[int]
     PAYLOAD_SHA256_FIELD_NUMBER: _ClassVar[int]
-    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_SHA256_FIELD_NUMBER: _ClassVar[int]
+    MATCHES_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_PROMPT_CHANGED_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     payload_json: str
     payload_sha256: str
-    changed: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextItemRef]
-    def __init__(self, payload_json: _Optional[str] = ..., payload_sha256: _Optional[str] = ..., changed: _Optional[_Iterable[_Union[_context_pb2.ContextItemRef, _Mapping]]] = ...) -> None: ...
+    recorded_sha256: str
+    matches: bool
+    differences: _containers.RepeatedCompositeFieldContainer[ItemDifference]
+    system_prompt_changed: bool
+    truncated: bool
+    def __init__(self, payload_json: _Optional[str] = ..., payload_sha256: _Optional[str] = ..., recorded_sha256: _Optional[str] = ..., matches: _Optional[bool] = ..., differences: _Optional[_Iterable[_Union[ItemDifference, _Mapping]]] = ..., system_prompt_changed: _Optional[bool] = ..., truncated: _Optional[bool] = ...) -> None: ...
+
+class SuggestRemovalsRequest(_message.Message):
+    __slots__ = ("session_id", "user_id")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    user_id: str
+    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+
+class RemovalSuggestion(_message.Message):
+    __slots__ = ("item", "answers")
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    item: SessionContextItem
+    answers: int
+    def __init__(self, item: _Optional[_Union[SessionContextItem, _Mapping]] = ..., answers: _Optional[int] = ...) -> None: ...
+
+class SuggestRemovalsResponse(_message.Message):
+    __slots__ = ("suggestions", "answers")
+    SUGGESTIONS_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    suggestions: _containers.RepeatedCompositeFieldContainer[RemovalSuggestion]
+    answers: int
+    def __init__(self, suggestions: _Optional[_Iterable[_Union[RemovalSuggestion, _Mapping]]] = ..., answers: _Optional[int] = ...) -> None: ...

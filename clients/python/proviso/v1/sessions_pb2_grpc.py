@@ -80,6 +80,11 @@ class SessionServiceStub:
                 request_serializer=proviso_dot_v1_dot_sessions__pb2.RebuildRequestRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_sessions__pb2.RebuildRequestResponse.FromString,
                 _registered_method=True)
+        self.SuggestRemovals = channel.unary_unary(
+                '/proviso.v1.SessionService/SuggestRemovals',
+                request_serializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -120,7 +125,9 @@ class SessionServiceServicer:
 
     def AddContextItem(self, request, context):
         """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        It enters from the session's next turn on.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches in the message and in the ErrorInfo metadata.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -128,7 +135,8 @@ class SessionServiceServicer:
 
     def RemoveContextItem(self, request, context):
         """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
+        is neither in the session nor in the catalog, with near matches.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -143,16 +151,28 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PreviewRequestContext(self, request, context):
-        """PreviewRequestContext returns the request context that a message would have, without running a turn.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
+        called, images are not loaded and nothing is stored.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RebuildRequest(self, request, context):
-        """RebuildRequest rebuilds the model payload of a past answer from its request context.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
+        and the contents that were used, and says what has changed since.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
+        that has not ended, or called no model.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SuggestRemovals(self, request, context):
+        """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
+        three answers (a setting) and that none of them quoted, named or called.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -205,6 +225,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.RebuildRequest,
                     request_deserializer=proviso_dot_v1_dot_sessions__pb2.RebuildRequestRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_sessions__pb2.RebuildRequestResponse.SerializeToString,
+            ),
+            'SuggestRemovals': grpc.unary_unary_rpc_method_handler(
+                    servicer.SuggestRemovals,
+                    request_deserializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -451,6 +476,33 @@ class SessionService:
             '/proviso.v1.SessionService/RebuildRequest',
             proviso_dot_v1_dot_sessions__pb2.RebuildRequestRequest.SerializeToString,
             proviso_dot_v1_dot_sessions__pb2.RebuildRequestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SuggestRemovals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.SessionService/SuggestRemovals',
+            proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.SerializeToString,
+            proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.FromString,
             options,
             channel_credentials,
             insecure,

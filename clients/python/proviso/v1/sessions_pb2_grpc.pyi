@@ -51,23 +51,34 @@ class SessionServiceStub:
     """
     AddContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]
     """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    It enters from the session's next turn on.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]
     """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
+    is neither in the session nor in the catalog, with near matches.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
     """ListMessages lists a session's messages, oldest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]
-    """PreviewRequestContext returns the request context that a message would have, without running a turn.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
+    called, images are not loaded and nothing is stored.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
     """
     RebuildRequest: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RebuildRequestRequest, _sessions_pb2.RebuildRequestResponse]
-    """RebuildRequest rebuilds the model payload of a past answer from its request context.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
+    and the contents that were used, and says what has changed since.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
+    that has not ended, or called no model.
+    """
+    SuggestRemovals: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.SuggestRemovalsRequest, _sessions_pb2.SuggestRemovalsResponse]
+    """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
+    three answers (a setting) and that none of them quoted, named or called.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
 
 @_typing.type_check_only
@@ -93,23 +104,34 @@ class SessionServiceAsyncStub(SessionServiceStub):
     """
     AddContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]  # type: ignore[assignment]
     """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    It enters from the session's next turn on.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]  # type: ignore[assignment]
     """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
+    is neither in the session nor in the catalog, with near matches.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
     """ListMessages lists a session's messages, oldest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _aio.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]  # type: ignore[assignment]
-    """PreviewRequestContext returns the request context that a message would have, without running a turn.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
+    called, images are not loaded and nothing is stored.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
     """
     RebuildRequest: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RebuildRequestRequest, _sessions_pb2.RebuildRequestResponse]  # type: ignore[assignment]
-    """RebuildRequest rebuilds the model payload of a past answer from its request context.
-    Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+    """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
+    and the contents that were used, and says what has changed since.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
+    that has not ended, or called no model.
+    """
+    SuggestRemovals: _aio.UnaryUnaryMultiCallable[_sessions_pb2.SuggestRemovalsRequest, _sessions_pb2.SuggestRemovalsResponse]  # type: ignore[assignment]
+    """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
+    three answers (a setting) and that none of them quoted, named or called.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -162,7 +184,9 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.AddContextItemResponse, _abc.Awaitable[_sessions_pb2.AddContextItemResponse]]:
         """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        It enters from the session's next turn on.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches in the message and in the ErrorInfo metadata.
         """
 
     @_abc_1.abstractmethod
@@ -172,7 +196,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.RemoveContextItemResponse, _abc.Awaitable[_sessions_pb2.RemoveContextItemResponse]]:
         """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
+        is neither in the session nor in the catalog, with near matches.
         """
 
     @_abc_1.abstractmethod
@@ -191,8 +216,9 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.PreviewRequestContextRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.PreviewRequestContextResponse, _abc.Awaitable[_sessions_pb2.PreviewRequestContextResponse]]:
-        """PreviewRequestContext returns the request context that a message would have, without running a turn.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
+        called, images are not loaded and nothing is stored.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
         """
 
     @_abc_1.abstractmethod
@@ -201,8 +227,21 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.RebuildRequestRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.RebuildRequestResponse, _abc.Awaitable[_sessions_pb2.RebuildRequestResponse]]:
-        """RebuildRequest rebuilds the model payload of a past answer from its request context.
-        Errors: UNIMPLEMENTED/NOT_IMPLEMENTED until the catalog is built.
+        """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
+        and the contents that were used, and says what has changed since.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
+        that has not ended, or called no model.
+        """
+
+    @_abc_1.abstractmethod
+    def SuggestRemovals(
+        self,
+        request: _sessions_pb2.SuggestRemovalsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sessions_pb2.SuggestRemovalsResponse, _abc.Awaitable[_sessions_pb2.SuggestRemovalsResponse]]:
+        """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
+        three answers (a setting) and that none of them quoted, named or called.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -2,8 +2,9 @@
 
 from proviso.v1 import catalog_pb2 as pb
 from proviso_service.api.convert.context import item_ref
-from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES
+from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES, TOOL_APPROVALS
 from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.model import ItemType
 
 
 def catalog_item(item: CatalogItem) -> pb.CatalogItem:
@@ -16,4 +17,5 @@ def catalog_item(item: CatalogItem) -> pb.CatalogItem:
         content_sha256=item.content_sha256,
         priority=item.priority,
         enabled=item.enabled,
+        approval=TOOL_APPROVALS[item.approval] if item.ref.type is ItemType.TOOL else None,
     )

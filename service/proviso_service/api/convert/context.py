@@ -25,6 +25,7 @@ def request_context(context: RequestContext | None) -> pb.RequestContext | None:
         fill=_fill(context.fill),
         timestamp=timestamp(context.timestamp),
         payload_sha256=context.payload_sha256,
+        system_prompt_sha256=context.system_prompt_sha256,
     )
 
 
@@ -52,6 +53,8 @@ def _item(item: RequestItem) -> pb.RequestContextItem:
         similarity_score=item.similarity_score,
         content_sha256=item.content_sha256,
         missing=item.missing,
+        note=item.note,
+        cited=item.cited,
     )
 
 
@@ -60,7 +63,15 @@ def _omitted(item: OmittedItem) -> pb.OmittedContextItem:
 
 
 def _asset(asset: AssetUse) -> pb.AssetUse:
-    return pb.AssetUse(kind=ASSET_KINDS[asset.kind], name=asset.name, included=asset.included, note=asset.note)
+    return pb.AssetUse(
+        kind=ASSET_KINDS[asset.kind],
+        name=asset.name,
+        included=asset.included,
+        note=asset.note,
+        text=asset.text,
+        content_sha256=asset.content_sha256,
+        media_type=asset.media_type,
+    )
 
 
 def _fill(fill: ContextFill) -> pb.ContextFill:
@@ -69,4 +80,9 @@ def _fill(fill: ContextFill) -> pb.ContextFill:
         characters_limit=fill.characters_limit,
         tokens_used=fill.tokens_used,
         tokens_limit=fill.tokens_limit,
+        item_characters=fill.item_characters,
+        item_characters_limit=fill.item_characters_limit,
+        item_tokens=fill.item_tokens,
+        item_tokens_limit=fill.item_tokens_limit,
+        near_limit=fill.near_limit,
     )

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2
-from proviso_service.context.catalog.tools import IncludeModeSource
+from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.turns.events import ContextProblem, DiscardReason
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import OnDisconnect, TurnState
+from proviso_service.turns.records import Decision
 
 E = TypeVar("E", bound=Enum)
 V = TypeVar("V", bound=int)
@@ -24,7 +25,7 @@ def table(members: type[E], proto: type[V]) -> Mapping[E, V]:
     return {member: wrapper.Value(prefix + member.name) for member in members}
 
 
-EXIT_REASONS = table(ExitReason, chat_pb2.ExitReason)
+EXIT_REASONS = table(ExitReason, turns_pb2.ExitReason)
 RETRYABLE = table(Retryable, chat_pb2.Retryable)
 CONTEXT_PROBLEMS = table(ContextProblem, chat_pb2.ContextProblem)
 DISCARD_REASONS = table(DiscardReason, chat_pb2.DiscardReason)
@@ -33,6 +34,8 @@ TURN_STATES = table(TurnState, chat_pb2.TurnState)
 ITEM_TYPES = table(ItemType, context_pb2.ContextItemType)
 INCLUDE_MODES = table(IncludeMode, context_pb2.IncludeMode)
 INCLUDE_MODE_SOURCES = table(IncludeModeSource, catalog_pb2.IncludeModeSource)
+DECISIONS = table(Decision, turns_pb2.ToolCallDecision)
+TOOL_APPROVALS = table(Approval, catalog_pb2.ToolApproval)
 OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
 ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
 MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)

@@ -14,6 +14,7 @@ from proviso_service.api.convert.enums import (
 )
 from proviso_service.api.convert.sessions import chat_message
 from proviso_service.api.convert.times import duration, set_unix_time, timestamp, unix_timestamp
+from proviso_service.api.convert.turns import tool_call_record, usage
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -21,13 +22,11 @@ from proviso_service.turns.events import (
     FinalState,
     Heartbeat,
     LoggedEvent,
-    ModelCallUsage,
     TextDiscarded,
     Token,
     ToolEnd,
     ToolStart,
     TurnStart,
-    Usage,
 )
 
 
@@ -68,12 +67,13 @@ def final_state(state: FinalState) -> pb.FinalState:
         messages=[chat_message(message) for message in state.messages],
         request_context=request_context(state.request_context),
         citations=[citation(value) for value in state.citations],
-        usage=_usage(state.usage),
+        usage=usage(state.usage),
         cycles=state.cycles,
         tool_calls=state.tool_calls,
         from_cache=state.from_cache,
         context_problem=CONTEXT_PROBLEMS[state.context_problem] if state.context_problem else None,
         duration=None if state.duration_s is None else duration(state.duration_s),
+        tool_call_records=[tool_call_record(record) for record in state.tool_call_records],
     )
     fit(answer, "messages", oldest_first=True)
     return answer
@@ -92,28 +92,6 @@ def citation(value: Citation) -> pb.Citation:
         heading=value.heading,
         quote=value.quote,
         permalink=value.permalink,
-    )
-
-
-def _usage(usage: Usage) -> pb.Usage:
-    return pb.Usage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        model_calls=usage.model_calls,
-        cached_input_tokens=usage.cached_input_tokens,
-        calls=[_model_call(call) for call in usage.calls],
-    )
-
-
-def _model_call(call: ModelCallUsage) -> pb.ModelCallUsage:
-    return pb.ModelCallUsage(
-        model=call.model,
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
-        cached_input_tokens=call.cached_input_tokens,
-        duration=duration(call.duration_s),
-        from_cache=call.from_cache,
-        failed=call.failed,
     )
 
 

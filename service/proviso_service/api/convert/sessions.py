@@ -4,6 +4,7 @@ from proviso.v1 import sessions_pb2 as pb
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
 from proviso_service.api.convert.enums import INCLUDE_MODES, MESSAGE_ROLES
 from proviso_service.api.convert.times import timestamp
+from proviso_service.api.convert.turns import turn_summary
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage, Session
 
@@ -16,6 +17,7 @@ def chat_message(message: ChatMessage) -> pb.ChatMessage:
         create_time=timestamp(message.create_time) if message.create_time else None,
         turn_id=message.turn_id,
         message_id=message.message_id,
+        turn=turn_summary(message.turn) if message.turn else None,
     )
 
 
@@ -28,6 +30,7 @@ def session(value: Session) -> pb.Session:
         update_time=timestamp(value.update_time),
         running_turn_id=value.running_turn_id,
         message_count=value.message_count,
+        approved_tools=[item_ref(ref) for ref in value.approved_tools],
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from proviso.v1 import sessions_pb2
+from proviso_service.api.requests.assets import WithAssets
 from proviso_service.api.requests.base import PagedRequest, RequestModel, SessionId, TurnId, UserId
 from proviso_service.api.requests.context import ContextItemRefModel, MatterContextModel
 
@@ -59,10 +60,10 @@ class ListMessagesRequestModel(PagedRequest):
     user_id: UserId
 
 
-class PreviewRequestContextRequestModel(RequestModel):
+class PreviewRequestContextRequestModel(WithAssets):
     proto = sessions_pb2.PreviewRequestContextRequest
 
-    session_id: SessionId
+    session_id: Annotated[str, Field(max_length=128)]
     user_id: UserId
     message: Annotated[str, Field(max_length=32_000)]
     matter_context: MatterContextModel | None
@@ -72,4 +73,11 @@ class RebuildRequestRequestModel(RequestModel):
     proto = sessions_pb2.RebuildRequestRequest
 
     turn_id: TurnId
+    user_id: UserId
+
+
+class SuggestRemovalsRequestModel(RequestModel):
+    proto = sessions_pb2.SuggestRemovalsRequest
+
+    session_id: SessionId
     user_id: UserId

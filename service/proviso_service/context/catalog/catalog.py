@@ -101,8 +101,9 @@ def tool_items(
         CatalogItem.of(
             ItemRef(ItemType.TOOL, tool.name, server),
             tool.description,
-            tool.schema,
+            tool.content,
             policy.include_mode(tool.name),
+            approval=policy.approval_of(tool.name),
             enabled=enabled,
         )
         for tool in definitions

@@ -3,14 +3,14 @@
 import hashlib
 from dataclasses import dataclass
 
-from proviso_service.context.catalog.tools import EffectiveMode, IncludeModeSource
+from proviso_service.context.catalog.tools import Approval, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogItem:
     """A rule, a reference or a tool. `include_mode` is the effective one; of items chosen for a request those of a
-    higher `priority` come first. A tool's content is the JSON schema of its arguments."""
+    higher `priority` come first. A tool's content is what the model is shown of it, as JSON; `approval` is of tools."""
 
     ref: ItemRef
     description: str
@@ -20,6 +20,7 @@ class CatalogItem:
     include_mode_source: IncludeModeSource
     priority: int = 0
     enabled: bool = True
+    approval: Approval = Approval.NONE
 
     @classmethod
     def of(
@@ -31,7 +32,8 @@ class CatalogItem:
         *,
         priority: int = 0,
         enabled: bool = True,
+        approval: Approval = Approval.NONE,
     ) -> "CatalogItem":
         """With the hash of its content, in hexadecimal."""
         sha256 = hashlib.sha256(content.encode()).hexdigest()
-        return cls(ref, description, content, sha256, effective.mode, effective.source, priority, enabled)
+        return cls(ref, description, content, sha256, effective.mode, effective.source, priority, enabled, approval)

@@ -39,11 +39,12 @@ class EffectiveMode:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as its server describes it; `schema` is the JSON schema of its arguments, as text."""
+    """A tool of a server. `content` is what the model is shown of it, as JSON: the name that it calls it by, which need
+    not be `name`, the description and the parameters."""
 
     name: str
     description: str
-    schema: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)

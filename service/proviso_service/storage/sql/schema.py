@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, inspect, text
 
-CURRENT_REVISION = "0003"
+CURRENT_REVISION = "0004"
 """The newest step in `migrations/versions`."""
 
 

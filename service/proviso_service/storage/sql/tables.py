@@ -17,12 +17,13 @@ from sqlalchemy import (
     text,
 )
 
-from proviso_service.context.model import MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import ItemRef, MatterContext, RequestContext, SessionItem
 from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus, Heading, PageSpan
 from proviso_service.storage.sql.columns import Encoded, UtcDateTime, enumerated
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.ports import TurnState
+from proviso_service.turns.records import TurnSummary
 
 metadata = MetaData(
     naming_convention={
@@ -209,6 +210,8 @@ sessions = Table(
     Column("message_count", Integer, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     Column("update_time", UtcDateTime, nullable=False),
+    Column("approved_tools", Encoded(tuple[ItemRef, ...]), nullable=False, server_default="[]"),
+    Column("pending_servers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
     PrimaryKeyConstraint("tenant", "session_key"),
     UniqueConstraint("tenant", "user_id", "session_id"),
     Index(None, "tenant", "user_id", "create_time", "session_key"),
@@ -228,9 +231,21 @@ messages = Table(
     Column("character_count", Integer, nullable=False),
     Column("content", Text, nullable=False),
     Column("request_context", Encoded(RequestContext)),
+    Column("turn", Encoded(TurnSummary)),
     PrimaryKeyConstraint("tenant", "session_key", "position"),
     ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
 )
+
+item_contents = Table(
+    "item_contents",
+    metadata,
+    _tenant(),
+    Column("content_sha256", String, nullable=False),
+    Column("content", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "content_sha256"),
+)
+"""What request contexts name by hash: contents of the catalog's items and the service's own instructions, so that old
+payloads can be rebuilt. Nothing of a user's is in them."""
 
 turns = Table(
     "turns",
@@ -248,6 +263,7 @@ turns = Table(
     Column("create_time", UtcDateTime, nullable=False),
     Column("end_time", UtcDateTime),
     Column("final_state", Encoded(FinalState)),
+    Column("suspended", Text),
     PrimaryKeyConstraint("tenant", "turn_id"),
     Index(
         "uq_turns_request",
@@ -275,4 +291,5 @@ turns = Table(
         postgresql_where=RUNNING,
     ),
 )
-"""A session may be made by its first turn's end, so a turn names its session by the caller's string."""
+"""A session may be made by its first turn's end, so a turn names its session by the caller's string. `suspended` is
+what a turn that awaits an approval goes on from, as JSON."""
