@@ -14,9 +14,11 @@ from proviso_service.agent.caching.kept_reply import KeptReply
 from proviso_service.agent.caching.shared_cache import SharedCache
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
+from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.agent_catalog import agent_catalog
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.clause_types import ClauseTypes
@@ -31,6 +33,7 @@ from proviso_service.api.server import CannotListen, add_services, create_server
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
 from proviso_service.context.catalog.holder import CatalogHolder, reload_when
 from proviso_service.context.images import ImageFetcher
+from proviso_service.context.selection.search import ItemSearch
 from proviso_service.errors import CatalogInvalid, NotReady
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
@@ -45,8 +48,10 @@ from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder
 from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
 from proviso_service.storage.blobs.folder import FolderBlobStore
 from proviso_service.storage.cache.memory import MemoryCache
+from proviso_service.storage.cache.vectors import MemoryVectorCache
 from proviso_service.storage.lock import DataFolderError, FolderLock
 from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.item_contents import SqlContentStore
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.schema import UnknownSchema
 from proviso_service.storage.sql.scores import SqlScoreStore
@@ -67,6 +72,7 @@ from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
+from proviso_service.tools.toolbox import Toolbox
 from proviso_service.turns.service import Turns
 from proviso_service.web.destinations import Destinations
 from proviso_service.web.image_fetcher import WebImageFetcher
@@ -303,26 +309,16 @@ def _domain(
         IsaacusIql(analysis),
         DocumentationRetriever(documentation),
     ]
-    registry = ToolRegistry(tools)
-    catalog = agent_catalog(settings.agent_dir, registry, parts.reader)
+    catalog = agent_catalog(settings.agent_dir, ToolRegistry(tools), parts.reader)
     images = ImageLoader(parts.images, settings.images)
-    agent = Agent(
-        chat,
-        registry,
-        sessions,
-        matters,
-        documentation,
-        images,
-        settings.turns,
-        settings.context,
-        catalog,
-        caches,
-        spans,
-    )
+    search = ItemSearch(models.embedder, MemoryVectorCache(settings.selection.max_cached_vectors), settings.selection)
+    drafter = Drafter(Toolbox(tools), documentation, search, settings.selection, settings.context)
+    agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog, caches, spans)
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
+    turn_store = SqlTurnStore(parts.database)
     turns = Turns(
         traced or agent,
-        SqlTurnStore(parts.database),
+        turn_store,
         settings.turns,
         owner=_OWNER,
         max_running=settings.server.max_turns_running,
@@ -339,6 +335,8 @@ def _domain(
         classification=classification,
         limits=Limits.of(settings, chat.names),
         catalog=catalog,
+        preview=agent.preview,
+        rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog),
         link_turn=traced.link if traced else no_link,
     )
 

@@ -35,9 +35,10 @@ def world(*script: Step, tenants: tuple[str, ...] = ("local",)) -> AgentWorld:
 
 
 def offered_in(events: list[Any]) -> set[ItemRef]:
-    """The tools that the turn's request context lists."""
+    """The tools that the model was given, as the turn's request context lists them."""
     [started] = [event for event in events if isinstance(event, TurnStart)]
-    return {item.ref for item in started.request_context.items if item.ref.type is ItemType.TOOL}
+    items = started.request_context.items
+    return {item.ref for item in items if item.ref.type is ItemType.TOOL and item.is_given}
 
 
 @pytest.mark.parametrize(("tenants", "names"), [(("local",), ["lookup", "retriever"]), (("other",), ["lookup"])])

@@ -3,12 +3,12 @@
 import asyncio
 from base64 import b64decode
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.images import ImageLoader
+from proviso_service.context.assets import image_part
 from proviso_service.context.images import Image, NoImage
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import MatterContext
@@ -148,8 +148,7 @@ async def test_images_that_are_too_large_together_are_left_out_from_where_it_is_
 async def test_only_a_model_that_cannot_see_is_given_urls() -> None:
     model = NamedChatModel("embedded", ScriptedChatModel(script=[]), takes_image_urls=True)
     images = await ImageLoader(Meeting(parties=99), ImageSettings()).load([ONE], model, "smith")
-    expected: dict[str, Any] = {"type": "image_url", "image_url": {"url": ONE}}
-    assert images.parts == (expected,)
+    assert [image_part(1, use) for use in images.uses] == [{"type": "image_url", "image_url": {"url": ONE}}]
 
 
 async def test_an_answer_that_rests_on_an_image_names_it_by_its_number() -> None:

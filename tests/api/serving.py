@@ -12,12 +12,14 @@ from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-unty
 from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
 
+from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import add_services, create_server, listen
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
 from proviso_service.storage.sql.database import Database
+from proviso_service.storage.sql.item_contents import SqlContentStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnProgram
@@ -25,7 +27,7 @@ from proviso_service.turns.service import Turns
 from tests.support.catalogs import holding
 from tests.turns.scripted import emits
 
-NO_DOMAIN = Domain(*[cast(Any, None)] * 11)
+NO_DOMAIN = Domain(*[cast(Any, None)] * 13)
 """For tests of what happens around any call."""
 
 QUICK = ServerSettings(port=0)
@@ -58,7 +60,8 @@ async def conversations(
     settings = turns or TurnSettings()
     database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
-    engine = Turns(program, SqlTurnStore(database), settings, owner="test", max_running=100)
+    store, held = SqlTurnStore(database), catalog or holding()
+    engine = Turns(program, store, settings, owner="test", max_running=100)
     await engine.open()
     limits = Limits(settings, ContextSettings(), upload_idle_s=5, chat_models=("scripted",))
     absent = cast(Any, None)
@@ -74,7 +77,9 @@ async def conversations(
             extraction=absent,
             classification=absent,
             limits=limits,
-            catalog=catalog or holding(),
+            catalog=held,
+            preview=absent,
+            rebuilder=RequestRebuilder(store, SqlContentStore(database), held),
         )
     finally:
         await engine.close()

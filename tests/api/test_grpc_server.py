@@ -182,8 +182,6 @@ def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
     sessions = SessionServiceStub(channel)
     yield sessions.AddContextItem(sessions_pb2.AddContextItemRequest())
     yield sessions.RemoveContextItem(sessions_pb2.RemoveContextItemRequest())
-    yield sessions.PreviewRequestContext(sessions_pb2.PreviewRequestContextRequest())
-    yield sessions.RebuildRequest(sessions_pb2.RebuildRequestRequest())
 
 
 async def test_methods_of_later_releases_say_so() -> None:

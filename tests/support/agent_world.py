@@ -7,24 +7,32 @@ from typing import Any
 
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
+from proviso_service.context.catalog.catalog import tool_items
+from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
+from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
-from proviso_service.settings import ContextSettings, ImageSettings, TurnSettings
-from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope
+from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
+from proviso_service.storage.cache.vectors import MemoryVectorCache
+from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, server_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
+from proviso_service.tools.toolbox import Toolbox
 from proviso_service.turns.events import Event
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
-from tests.support.catalogs import an_item, holding
+from tests.support.catalogs import holding
 from tests.support.scripted_model import ScriptedChatModel, Step
+from tests.support.word_embedder import WordEmbedder
 
 CALLER = Caller("local", "ada")
 MATTER_ID = "25e70284-6124-4a2b-9c89-0123456789ab"
@@ -203,19 +211,37 @@ def agent_world(
     turns: TurnSettings = FAST_TURNS,
     caches: Caches | None = None,
     gate: ModelGate | None = None,
+    items: Sequence[CatalogItem] = (),
 ) -> AgentWorld:
     """Without `caches` every model call and retrieval of a script is made, also where one is like another."""
     model = ScriptedChatModel(script=list(script))
+    offered = [Lookup()] if tools is None else list(tools)
+    selection = SelectionSettings()
+    drafter = Drafter(
+        Toolbox(offered),
+        documentation or SomeDocumentation(),
+        ItemSearch(WordEmbedder(), MemoryVectorCache(1_000), selection),
+        selection,
+        ContextSettings(),
+    )
     agent = Agent(
         ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images, gate=gate)),
-        ToolRegistry([Lookup()] if tools is None else tools),
+        drafter,
         sessions or MemorySessions(),
         matters or OneMatter(),
-        documentation or SomeDocumentation(),
         ImageLoader(images or KnownImages(), ImageSettings()),
         turns,
-        ContextSettings(),
-        holding(an_item(LOOKUP)),
+        holding(*items_of(offered), *items),
         caches,
     )
     return AgentWorld(model, agent)
+
+
+def items_of(tools: Sequence[Tool]) -> list[CatalogItem]:
+    """The tools as items of a catalog, include mode always."""
+    definitions = ToolRegistry(tools).definitions()
+    return [
+        item
+        for tool, definition in zip(tools, definitions, strict=True)
+        for item in tool_items(server_of(tool), [definition], ToolPolicy())
+    ]

@@ -14,7 +14,7 @@ from proviso_service.context.mcp.model import ListedTool, ServerTool, ToolOutput
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.security.identity import Caller
 from proviso_service.tools.base import GivenArgs, Passage, ServedTool, ToolScope, server_of
-from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.registry import ToolRegistry, item_of
 from proviso_service.tools.served import McpTool, ServedResult
 
 SCHEMA = {
@@ -58,7 +58,7 @@ def test_the_registry_shows_the_servers_schema_and_names_the_item_as_the_server_
     function = registry.schemas()[0]["function"]
     assert function["name"] == tool.name
     assert function["parameters"]["required"] == ["matter_id"]
-    assert [item.ref for item in registry.context_items()] == [ItemRef(ItemType.TOOL, "find.it", "files")]
+    assert item_of(tool) == ItemRef(ItemType.TOOL, "find.it", "files")
     assert isinstance(tool, ServedTool)
     assert server_of(tool) == "files"
 

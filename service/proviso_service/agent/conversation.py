@@ -1,17 +1,14 @@
 """The messages that are sent to the model, and how many characters they take."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, message_to_dict
+from langchain_core.messages import AnyMessage, SystemMessage
 
 from proviso_service.agent.prompts import is_note
 from proviso_service.context.assets import render_documents
 from proviso_service.context.marker import parse_marker, render_marker
-from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.model import MatterContext
 from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.ports import HistoryMessage
 
@@ -55,46 +52,25 @@ def without_repeats(history: Sequence[HistoryMessage], text: str) -> tuple[Histo
     return tuple(history[:end])
 
 
-def history_messages(history: Sequence[HistoryMessage]) -> list[AnyMessage]:
+def sent_history(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
     """Earlier messages as the model sees them: user messages as typed, without marker, and displayed answers."""
-    sent: list[AnyMessage] = []
+    sent: list[HistoryMessage] = []
     for message in history:
         if message.role is MessageRole.USER:
             text = parse_marker(message.content).text
             if text.strip():
-                sent.append(HumanMessage(text))
+                sent.append(HistoryMessage(MessageRole.USER, text))
         elif message.role is MessageRole.ASSISTANT and message.content.strip():
-            sent.append(AIMessage(message.content))
+            sent.append(message)
     return sent
 
 
-def user_message(
-    text: str, context: MatterContext | None, documents: Sequence[DocumentSummary], summary_chars: int
-) -> HumanMessage:
-    """The person's message with what it came with: context block, asset block, then the message."""
+def message_text(text: str, context: MatterContext | None, documents: Sequence[str]) -> str:
+    """The person's message with what it came with: context block, asset block, then the message. `documents` are the
+    lines about them."""
     blocks = []
     if context is not None:
         blocks.append(render_marker(context))
     if documents:
-        blocks.append(render_documents(documents, summary_chars))
-    return HumanMessage("\n\n".join([*blocks, text]))
-
-
-def payload_sha256(messages: Sequence[AnyMessage], tools_sha256: str) -> str:
-    """Identifies what is sent to the model in a turn's first call; the tools by their own hash, which is at hand."""
-    payload = {"messages": [_without_bytes(message_to_dict(m)) for m in messages], "tools": tools_sha256}
-    return hashlib.sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _without_bytes(message: dict[str, Any]) -> dict[str, Any]:
-    """With a hash in place of each image: writing megabytes as JSON would take the event loop's time."""
-    content = message["data"]["content"]
-    if isinstance(content, str):
-        return message
-    return {**message, "data": {**message["data"], "content": [_hashed(part) for part in content]}}
-
-
-def _hashed(part: Any) -> Any:
-    if isinstance(part, dict) and isinstance(part.get("base64"), str):
-        return {**part, "base64": hashlib.sha256(part["base64"].encode()).hexdigest()}
-    return part
+        blocks.append(render_documents(documents))
+    return "\n\n".join([*blocks, text])

@@ -19,6 +19,7 @@ _REFERENCE = re.compile(r"\[(\d{1,3})\]")
 _IMAGE_REFERENCE = re.compile(r"\[image (\d{1,3})\]", re.IGNORECASE)
 _OPENING = '“"„«'
 _CLOSING = '”"“»'
+_NAME_REFERENCE = re.compile(r"\[([^\[\]\n]{1,128})\]")
 _SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|\n)(?=\S)")
 _QUOTED = re.compile(r"“([^“”]{12,})”")
 _NUMBER = re.compile(r"\d")
@@ -34,7 +35,8 @@ _MAX_SHOWN_CHARS = 400
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source, or an image
-    is cited, whose words nobody can look up. `grounded` is False for an answer that states facts without a source."""
+    or a reference is cited, as a statement in other words may be. `grounded` is False for an answer that states facts
+    without a source."""
 
     citations: tuple[Citation, ...]
     quotes_a_source: bool
@@ -44,7 +46,7 @@ class Verdict:
 def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
     """Checks an answer. `tools_answered`: a tool returned something this turn that is no passage, such as a list."""
     citations = tuple(_citations(answer, sources))
-    if citations or _cites_an_image(answer, sources):
+    if citations or _cites_an_image(answer, sources) or _cites_a_reference(answer, sources):
         return Verdict(citations, quotes_a_source=True, grounded=True)
     quotes = _QUOTED.findall(answer)
     if quotes:
@@ -56,6 +58,10 @@ def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
 
 def _cites_an_image(answer: str, sources: Sources) -> bool:
     return any(int(number) in sources.images for number in _IMAGE_REFERENCE.findall(answer))
+
+
+def _cites_a_reference(answer: str, sources: Sources) -> bool:
+    return any(sources.has_reference(name.strip()) for name in _NAME_REFERENCE.findall(answer))
 
 
 def _states_facts(answer: str, sources: Sources) -> bool:

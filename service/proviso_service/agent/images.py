@@ -2,41 +2,40 @@
 load itself."""
 
 import asyncio
+import hashlib
 from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from langchain_core.messages import HumanMessage
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from proviso_service.agent.chat_models import NamedChatModel
+from proviso_service.context.assets import IMAGE_NOT_SEEN
 from proviso_service.context.images import Image, ImageFetcher, NoImage
+from proviso_service.context.model import AssetKind, AssetUse
 from proviso_service.settings import ImageSettings
-
-IMAGE_NOT_SEEN = "the embedded model cannot see images"
-
-Part = dict[str, object]
-"""A part of a message's content, as LangChain has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageImages:
-    """`parts` follow the message's text, in the order of the images; `notes` say for each image why the model was not
-    given it, and are empty where it was."""
+    """`uses` say of each image, in order, whether the model is given it; `data` are their bytes in base64, by their
+    SHA-256 in hexadecimal."""
 
-    parts: tuple[Part, ...] = ()
-    notes: tuple[str, ...] = ()
+    uses: tuple[AssetUse, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why the model is not given an image; empty where it is."""
+        return tuple(use.note for use in self.uses)
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """Numbers of the images that the model was given, from 1."""
-        return tuple(number for number, note in enumerate(self.notes, 1) if not note)
+        """Numbers of the images that the model is given, from 1."""
+        return tuple(number for number, use in enumerate(self.uses, 1) if use.included)
 
-    def after(self, message: HumanMessage) -> HumanMessage:
-        """The message with its images."""
-        if not self.parts:
-            return message
-        content: list[str | Part] = [{"type": "text", "text": message.content}, *self.parts]
-        return HumanMessage(content)
+
+def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
+    """Images that are not loaded, each with the reason."""
+    return MessageImages(tuple(_noted(url, note) for url, note in zip(urls, notes, strict=True)))
 
 
 class ImageLoader:
@@ -46,15 +45,25 @@ class ImageLoader:
         self._fetcher = fetcher
         self._max_message_bytes = settings.max_message_bytes
 
-    async def load(self, urls: Sequence[str], model: NamedChatModel, tenant: str) -> MessageImages:
-        """One that cannot be loaded is noted to the model; the others go on. Cancelled, it leaves nothing behind."""
+    async def load(
+        self, urls: Sequence[str], model: NamedChatModel, tenant: str, left_out: Sequence[str] = ()
+    ) -> MessageImages:
+        """One that cannot be loaded is noted; the others go on. `left_out` says for each image why it is not to be
+        loaded, with an empty text where it is. Cancelled, it leaves nothing behind."""
+        reasons = left_out or [""] * len(urls)
         if model.takes_image_urls:
-            parts: list[Part] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-            return MessageImages(tuple(parts), (IMAGE_NOT_SEEN,) * len(urls))
+            return noted_images(urls, [reason or IMAGE_NOT_SEEN for reason in reasons])
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._fetcher.fetch(url, tenant)) for url in urls]
-        shown = self._within_limit([_taken(task.result(), model) for task in tasks])
-        return await asyncio.to_thread(_message_images, shown) if shown else MessageImages()
+            tasks = [
+                None if reason else group.create_task(self._fetcher.fetch(url, tenant))
+                for url, reason in zip(urls, reasons, strict=True)
+            ]
+        images = [
+            NoImage(reason) if task is None else _taken(task.result(), model)
+            for task, reason in zip(tasks, reasons, strict=True)
+        ]
+        shown = self._within_limit(images)
+        return await asyncio.to_thread(_message_images, urls, shown) if shown else MessageImages()
 
     def _within_limit(self, images: Sequence[Image | NoImage]) -> list[Image | NoImage]:
         """Without the images that do not fit beside those before them."""
@@ -74,18 +83,18 @@ def _taken(image: Image | NoImage, model: NamedChatModel) -> Image | NoImage:
     return NoImage(f"this model takes no images of the type {image.media_type}")
 
 
-def _message_images(images: Sequence[Image | NoImage]) -> MessageImages:
-    parts: list[Part] = []
-    notes: list[str] = []
-    for number, image in enumerate(images, 1):
+def _message_images(urls: Sequence[str], images: Sequence[Image | NoImage]) -> MessageImages:
+    uses: list[AssetUse] = []
+    data: dict[str, str] = {}
+    for url, image in zip(urls, images, strict=True):
         if isinstance(image, NoImage):
-            parts.append({"type": "text", "text": f"[Image {number} could not be loaded: {image.reason}]"})
-            notes.append(image.reason)
-        else:
-            parts.append(_image_part(image))
-            notes.append("")
-    return MessageImages(tuple(parts), tuple(notes))
+            uses.append(_noted(url, image.reason))
+            continue
+        sha256 = hashlib.sha256(image.content).hexdigest()
+        data[sha256] = b64encode(image.content).decode("ascii")
+        uses.append(AssetUse(AssetKind.IMAGE, url, True, content_sha256=sha256, media_type=image.media_type))
+    return MessageImages(tuple(uses), data)
 
 
-def _image_part(image: Image) -> Part:
-    return {"type": "image", "base64": b64encode(image.content).decode("ascii"), "mime_type": image.media_type}
+def _noted(url: str, note: str) -> AssetUse:
+    return AssetUse(AssetKind.IMAGE, url, included=False, note=note)

@@ -1,7 +1,7 @@
 """The numbered sources of a turn: what the model may quote."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from proviso_service.tools.base import Passage
@@ -66,12 +66,17 @@ def _without_markup(text: str) -> Iterator[tuple[int, str]]:
 
 
 class Sources:
-    """Passages by number, from 1 in the order in which tools returned them, and texts without a number (document
-    summaries, references) in which a quote may stand too. `images` are the numbers of the images that the model was
-    given."""
+    """Passages by number, from 1 in the order in which tools returned them; texts without a number (document summaries)
+    in which a quote may stand too; the numbers of the images that the model was given; and references by name."""
 
-    def __init__(self, unnumbered: Iterable[str] = (), images: Iterable[int] = ()) -> None:
+    def __init__(
+        self,
+        unnumbered: Iterable[str] = (),
+        images: Iterable[int] = (),
+        references: Mapping[str, str] | None = None,
+    ) -> None:
         self.images = frozenset(images)
+        self._references = {name.casefold(): NormalisedText(text) for name, text in (references or {}).items()}
         self._passages: list[Passage] = []
         self._texts: list[NormalisedText] = []
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
@@ -113,4 +118,8 @@ class Sources:
 
     def holds(self, quote: str) -> bool:
         """Whether the quote stands in any source."""
-        return any(text.find(quote) for text in (*self._texts, *self._unnumbered))
+        return any(text.find(quote) for text in (*self._texts, *self._unnumbered, *self._references.values()))
+
+    def has_reference(self, name: str) -> bool:
+        """Whether the model was given a reference of this name, whatever its capitals."""
+        return name.casefold() in self._references

@@ -1,19 +1,23 @@
 """What the servicers need of the service."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.model import RequestContext
 from proviso_service.context.sessions import SessionStore
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
+from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
+from proviso_service.turns.ports import TurnRequest
 from proviso_service.turns.service import Turns
 
 
@@ -38,7 +42,8 @@ def no_link(turn_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain services. `link_turn` ties the current call's trace to that of a turn."""
+    """The domain services. `preview` gives the request context that a message would have; `link_turn` ties the current
+    call's trace to that of a turn."""
 
     turns: Turns
     sessions: SessionStore
@@ -51,5 +56,7 @@ class Domain:
     classification: Classification
     limits: Limits
     catalog: CatalogHolder
+    preview: Callable[[Caller, TurnRequest], Awaitable[RequestContext]]
+    rebuilder: RequestRebuilder
     identify: Identify = local_caller
     link_turn: Callable[[str], None] = no_link

@@ -6,6 +6,8 @@ from uuid import uuid4
 from proviso.v1 import sessions_pb2 as pb
 from proviso.v1.sessions_pb2_grpc import SessionServiceServicer
 from proviso_service.api.answer_size import fitting_page
+from proviso_service.api.convert.context import request_context
+from proviso_service.api.convert.rebuilding import rebuilt_request
 from proviso_service.api.convert.sessions import chat_message, session
 from proviso_service.api.domain import Domain
 from proviso_service.api.errors import NotBuilt
@@ -17,6 +19,8 @@ from proviso_service.api.requests.sessions import (
     GetSessionRequestModel,
     ListMessagesRequestModel,
     ListSessionsRequestModel,
+    PreviewRequestContextRequestModel,
+    RebuildRequestRequestModel,
 )
 from proviso_service.paging import PageRequest
 
@@ -81,10 +85,15 @@ class SessionServicer(SessionServiceServicer):
     async def PreviewRequestContext(
         self, request: pb.PreviewRequestContextRequest, context: Context
     ) -> pb.PreviewRequestContextResponse:
-        raise NotBuilt("PreviewRequestContext", FEATURE)
+        asked = parse(PreviewRequestContextRequestModel, request, context=self._domain.limits)
+        caller = self._domain.identify(context, asked.user_id)
+        preview = await self._domain.preview(caller, asked.to_domain())
+        return pb.PreviewRequestContextResponse(request_context=request_context(preview))
 
     async def RebuildRequest(self, request: pb.RebuildRequestRequest, context: Context) -> pb.RebuildRequestResponse:
-        raise NotBuilt("RebuildRequest", FEATURE)
+        asked = parse(RebuildRequestRequestModel, request)
+        caller = self._domain.identify(context, asked.user_id)
+        return rebuilt_request(await self._domain.rebuilder.rebuild(caller, asked.turn_id))
 
     async def SuggestRemovals(self, request: pb.SuggestRemovalsRequest, context: Context) -> pb.SuggestRemovalsResponse:
         raise NotBuilt("SuggestRemovals", FEATURE)

@@ -1,16 +1,38 @@
 """Assets of a message: document summaries are prepended as text, images follow as parts (seeds: asset context flow)."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from proviso_service.context.model import DocumentSummary
+from proviso_service.context.model import AssetUse, DocumentSummary
+
+IMAGE_NOT_SEEN = "the embedded model cannot see images"
+IMAGE_NOT_WANTED = "it is not among the selected assets"
+IMAGE_REPEATED = "it is the same as an earlier one"
+IMAGE_NOT_LOADED_YET = "images are loaded when the message is sent"
 
 
-def render_documents(documents: Sequence[DocumentSummary], summary_chars: int) -> str:
-    """The block that stands before the message, a line for each document whatever its fields hold; "..." only where a
-    summary was cut at `summary_chars` code points."""
-    lines = ["[Uploaded Documents Context]"]
-    lines += [f"- {_line(d.filename)} ({_line(d.type)}): {_cut(_line(d.summary), summary_chars)}" for d in documents]
-    return "\n".join(lines)
+def document_line(document: DocumentSummary, summary_chars: int) -> str:
+    """What the model is given of a document, one line whatever its fields hold; "..." only where the summary was cut at
+    `summary_chars` code points."""
+    summary = _cut(_line(document.summary), summary_chars)
+    return f"- {_line(document.filename)} ({_line(document.type)}): {summary}"
+
+
+def render_documents(lines: Sequence[str]) -> str:
+    """The block that stands before the message."""
+    return "\n".join(["[Uploaded Documents Context]", *lines])
+
+
+def image_part(number: int, image: AssetUse) -> dict[str, Any] | None:
+    """What follows the message of its image `number`, from 1: the image, named by the SHA-256 of its bytes; its URL for
+    the embedded model, which loads none; or why it is not there. None where the caller left it out."""
+    if image.included:
+        return {"type": "image", "media_type": image.media_type, "sha256": image.content_sha256}
+    if image.note == IMAGE_NOT_SEEN:
+        return {"type": "image_url", "image_url": {"url": image.name}}
+    if image.note in (IMAGE_NOT_WANTED, IMAGE_REPEATED, IMAGE_NOT_LOADED_YET):
+        return None
+    return {"type": "text", "text": f"[Image {number} could not be loaded: {image.note}]"}
 
 
 def _line(text: str) -> str:

@@ -1,6 +1,5 @@
-"""The tools that a turn offers to the model."""
+"""Tools by the names that the model calls them by."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,25 +7,20 @@ from typing import Any
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from proviso_service.context.catalog.tools import ToolDefinition
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, RequestItem
+from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.tools.base import ServedTool, Tool, server_of
 
 
 class ToolRegistry:
     """Tools by name, with the schemas that the model is shown."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], schemas: Iterable[dict[str, Any]] | None = None) -> None:
+        """`schemas` are those of the tools, in their order, where they are at hand."""
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._schemas = [_schema(tool) for tool in self._tools.values()]
-        self.schemas_sha256 = hashlib.sha256(json.dumps(self._schemas, sort_keys=True).encode()).hexdigest()
-        """Identifies what the model is shown of them."""
+        self._schemas = [_schema(tool) for tool in self._tools.values()] if schemas is None else list(schemas)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
-
-    def without(self, name: str) -> "ToolRegistry":
-        """The same tools but for one."""
-        return ToolRegistry(tool for tool in self._tools.values() if tool.name != name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,10 +30,6 @@ class ToolRegistry:
         """OpenAI-style function schemas, in a stable order."""
         return self._schemas
 
-    def context_items(self) -> tuple[RequestItem, ...]:
-        """The tools as context items, under their servers' names for them; include mode always."""
-        return tuple(RequestItem(_item(tool), IncludeMode.ALWAYS) for tool in self._tools.values())
-
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the catalog shows them: what the model is told of each."""
         return tuple(
@@ -47,14 +37,15 @@ class ToolRegistry:
         )
 
 
-def _item(tool: Tool) -> ItemRef:
+def item_of(tool: Tool) -> ItemRef:
+    """The tool as a context item, under its server's name for it."""
     name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
     return ItemRef(ItemType.TOOL, name, server_of(tool))
 
 
 def _definition(tool: Tool, schema: Mapping[str, Any]) -> ToolDefinition:
     shown = schema["function"]
-    return ToolDefinition(_item(tool).name, shown["description"], json.dumps(shown, ensure_ascii=False))
+    return ToolDefinition(item_of(tool).name, shown["description"], json.dumps(shown, ensure_ascii=False))
 
 
 def _schema(tool: Tool) -> dict[str, Any]:

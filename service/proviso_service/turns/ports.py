@@ -1,7 +1,7 @@
 """What the turn engine needs: a program to run, a store for what must survive, a log of events."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -60,13 +60,15 @@ class TurnOutcome:
     """What a turn leaves behind: its final state, and what the session keeps.
 
     `new_messages` are appended to the session; `matter_context` replaces its last known context when
-    `update_matter_context` is set (None clears it). `session_items` are those of a session that is made for them."""
+    `update_matter_context` is set (None clears it). `session_items` are those of a session that is made for them.
+    `contents` are what its request context names by hash."""
 
     final_state: FinalState
     new_messages: tuple[ChatMessage, ...] = ()
     matter_context: MatterContext | None = None
     update_matter_context: bool = False
     session_items: tuple[SessionItem, ...] = ()
+    contents: Mapping[str, str] = field(default_factory=dict)
 
 
 class TurnExecution(Protocol):

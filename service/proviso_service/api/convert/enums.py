@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.context.sessions import MessageRole
@@ -38,5 +39,6 @@ DECISIONS = table(Decision, turns_pb2.ToolCallDecision)
 TOOL_APPROVALS = table(Approval, catalog_pb2.ToolApproval)
 OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
 ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
+ITEM_CHANGES = table(ItemChange, sessions_pb2.ItemChange)
 MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)
 DOCUMENT_STATUSES = table(DocumentStatus, matters_pb2.DocumentStatus)

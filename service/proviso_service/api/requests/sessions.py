@@ -8,6 +8,7 @@ from proviso.v1 import sessions_pb2
 from proviso_service.api.requests.assets import WithAssets
 from proviso_service.api.requests.base import PagedRequest, RequestModel, SessionId, TurnId, UserId
 from proviso_service.api.requests.context import ContextItemRefModel, MatterContextModel
+from proviso_service.turns.ports import TurnRequest
 
 
 class CreateSessionRequestModel(RequestModel):
@@ -67,6 +68,17 @@ class PreviewRequestContextRequestModel(WithAssets):
     user_id: UserId
     message: Annotated[str, Field(max_length=32_000)]
     matter_context: MatterContextModel | None
+
+    def to_domain(self) -> TurnRequest:
+        """The message as Chat would be sent it."""
+        return TurnRequest(
+            message=self.message,
+            matter_context=self.matter_context.to_domain() if self.matter_context else None,
+            image_urls=self.image_urls,
+            document_context=self.documents(),
+            session_id=self.session_id,
+            selected_assets=self.selected_assets,
+        )
 
 
 class RebuildRequestRequestModel(RequestModel):

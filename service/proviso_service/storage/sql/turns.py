@@ -1,5 +1,6 @@
 """SqlTurnStore: rows of turns."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,8 @@ from sqlalchemy import Connection, Row, bindparam, or_, select, update
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import keep_outcome
-from proviso_service.storage.sql.database import Store, insert, reading, writing
+from proviso_service.storage.sql.database import Database, Store, insert, reading, writing
+from proviso_service.storage.sql.item_contents import KnownContents, keep_contents
 from proviso_service.storage.sql.tables import OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
@@ -37,6 +39,10 @@ _FINISH = (
 
 class SqlTurnStore(Store):
     """The TurnStore port on a Database."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._known = KnownContents()
 
     @writing
     def begin(
@@ -86,8 +92,16 @@ class SqlTurnStore(Store):
                 .values(lease_expire_time=until)
             )
 
+    async def finish(
+        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+    ) -> None:
+        """Raises TurnUnknown."""
+        contents = self._known.new(caller.tenant, outcome.contents)
+        if await self._finish(caller, turn_id, session_id, last_sequence, outcome, contents):
+            self._known.stored(caller.tenant, contents)
+
     @writing
-    def finish(
+    def _finish(
         self,
         transaction: Connection,
         caller: Caller,
@@ -95,8 +109,9 @@ class SqlTurnStore(Store):
         session_id: str,
         last_sequence: int,
         outcome: TurnOutcome,
-    ) -> None:
-        """Raises TurnUnknown."""
+        contents: Mapping[str, str],
+    ) -> bool:
+        """Whether it had not ended before."""
         now = self._database.now()
         row = {
             "this_tenant": caller.tenant,
@@ -108,9 +123,11 @@ class SqlTurnStore(Store):
         }
         if transaction.execute(_FINISH, row).rowcount == 0:
             _get(transaction, caller, turn_id)
-            return
+            return False
+        keep_contents(transaction, caller.tenant, contents)
         if session_id:
             keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
+        return True
 
     @reading
     def get(self, transaction: Connection, caller: Caller, turn_id: str) -> TurnRecord:

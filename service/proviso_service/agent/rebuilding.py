@@ -1,0 +1,98 @@
+"""Rebuilding what a past turn sent to the model, and what has changed since."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from proviso_service.agent.drafting import SYSTEM_PROMPT_SHA256
+from proviso_service.agent.payload import build_payload
+from proviso_service.context.catalog.catalog import Catalog
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.contents import ContentStore
+from proviso_service.context.model import ItemRef, RequestContext
+from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.errors import NoRequestContext
+from proviso_service.security.identity import Caller
+from proviso_service.turns.events import FinalState
+from proviso_service.turns.ports import HistoryMessage, TurnStore
+
+
+class ItemChange(StrEnum):
+    CHANGED = "changed"
+    MISSING = "missing"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDifference:
+    """An item that is not what it was. The hashes are of the content that was used, and of that in the catalog, empty
+    where it is not there."""
+
+    ref: ItemRef
+    change: ItemChange
+    used_sha256: str
+    current_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltRequest:
+    """The payload as it was sent, from stored contents; `matches` when its hash is the recorded one."""
+
+    payload_json: str
+    payload_sha256: str
+    recorded_sha256: str
+    differences: tuple[ItemDifference, ...]
+    system_prompt_changed: bool
+
+    @property
+    def matches(self) -> bool:
+        return self.payload_sha256 == self.recorded_sha256
+
+
+class RequestRebuilder:
+    def __init__(self, turns: TurnStore, contents: ContentStore, catalog: CatalogHolder) -> None:
+        self._turns = turns
+        self._contents = contents
+        self._catalog = catalog
+
+    async def rebuild(self, caller: Caller, turn_id: str) -> RebuiltRequest:
+        """Raises TurnUnknown, and NoRequestContext for a turn that has not ended, or called no model."""
+        record = await self._turns.get(caller, turn_id)
+        context = record.final_state.request_context if record.final_state else None
+        if record.final_state is None or context is None or not context.payload_sha256:
+            raise NoRequestContext(turn_id)
+        hashes = {context.system_prompt_sha256, *(item.content_sha256 for item in context.items if item.is_given)}
+        contents = await self._contents.contents(caller.tenant, hashes)
+        payload = build_payload(context, _history(record.final_state), _text(record.final_state), contents)
+        return RebuiltRequest(
+            payload.to_json(),
+            payload.sha256,
+            context.payload_sha256,
+            tuple(_differences(context, self._catalog.current, contents.keys())),
+            context.system_prompt_sha256 != SYSTEM_PROMPT_SHA256,
+        )
+
+
+def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str]) -> Iterator[ItemDifference]:
+    kept = frozenset(stored)
+    for item in context.items:
+        if not item.is_given:
+            continue
+        known = catalog.find(item.ref)
+        current = known.content_sha256 if known else ""
+        if item.content_sha256 not in kept:
+            yield ItemDifference(item.ref, ItemChange.LOST, item.content_sha256, current)
+        elif known is None:
+            yield ItemDifference(item.ref, ItemChange.MISSING, item.content_sha256, current)
+        elif current != item.content_sha256:
+            yield ItemDifference(item.ref, ItemChange.CHANGED, item.content_sha256, current)
+
+
+def _history(final_state: FinalState) -> list[HistoryMessage]:
+    """What was said before the turn, whose own messages carry its id."""
+    return [HistoryMessage(message.role, message.content) for message in final_state.messages if not message.turn_id]
+
+
+def _text(final_state: FinalState) -> str:
+    own: list[ChatMessage] = [message for message in final_state.messages if message.turn_id]
+    return next((message.content for message in own if message.role is MessageRole.USER), "")
