@@ -17,7 +17,7 @@ from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.sessions import ChatMessage, MessageRole, Session
+from proviso_service.context.sessions import ChatMessage, MessageRole, Session, SessionStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
@@ -203,7 +203,7 @@ class AgentWorld:
 def agent_world(
     *script: Step,
     tools: Sequence[Tool] | None = None,
-    sessions: MemorySessions | None = None,
+    sessions: SessionStore | None = None,
     matters: OneMatter | None = None,
     documentation: SomeDocumentation | None = None,
     images: ImageFetcher | None = None,
