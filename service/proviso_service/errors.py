@@ -8,6 +8,8 @@ ProvisoError
 │   ├── MatterNotFound      absent, or not visible to the caller
 │   ├── DocumentNotFound
 │   ├── SessionNotFound
+│   ├── ContextItemNotFound
+│   │   └── ContextItemDisabled  in the catalog, but not in use
 │   ├── TurnUnknown
 │   └── TurnExpired         the turn's events are gone; its final state is kept
 ├── AlreadyExists
@@ -141,6 +143,14 @@ class ContextItemNotFound(NotFound):
         self.near_matches = tuple(near_matches)
         meant = f"; did you mean {' or '.join(near_matches)}?" if near_matches else ""
         self.message = f"The catalog has no {name}{meant}"
+
+
+class ContextItemDisabled(ContextItemNotFound):
+    """It stands in the catalog, but nobody may use it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.message = f"The {name} is disabled in the agent's catalog; it can be added once it is enabled there"
 
 
 class TurnUnknown(NotFound):

@@ -17,7 +17,7 @@ from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.sessions import ChatMessage, MessageRole, Session, SessionStore
+from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, Session, SessionStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
@@ -120,6 +120,9 @@ class MemorySessions:
         return Page(())
 
     async def delete(self, caller: Caller, session_id: str) -> None:
+        raise SessionNotFound(session_id)
+
+    async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:
         raise SessionNotFound(session_id)
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:

@@ -22,6 +22,7 @@ from proviso_service.api.requests.chat import (
     GetTurnRequestModel,
     ResumeChatRequestModel,
 )
+from proviso_service.context.missing import marked_state
 from proviso_service.security.identity import Caller
 from proviso_service.turns.ports import TurnRequest
 
@@ -67,11 +68,12 @@ class ChatServicer(ChatServiceServicer):
         asked = parse(GetTurnRequestModel, request)
         self._about(asked.turn_id)
         turn = await self._domain.turns.get(self._domain.identify(context, asked.user_id), asked.turn_id)
+        ended = marked_state(turn.final_state, self._domain.catalog.current) if turn.final_state else None
         return pb.GetTurnResponse(
             turn_id=turn.turn_id,
             state=TURN_STATES[turn.state],
             last_sequence=turn.last_sequence,
-            final_state=final_state(turn.final_state) if turn.final_state else None,
+            final_state=final_state(ended) if ended else None,
             session_id=turn.session_id,
         )
 

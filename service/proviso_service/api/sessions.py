@@ -1,6 +1,7 @@
 # ruff: noqa: N802  methods have the names of the contract
 """SessionService."""
 
+from functools import partial
 from uuid import uuid4
 
 from proviso.v1 import sessions_pb2 as pb
@@ -14,6 +15,7 @@ from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.sessions import (
+    AddContextItemRequestModel,
     CreateSessionRequestModel,
     DeleteSessionRequestModel,
     GetSessionRequestModel,
@@ -21,7 +23,11 @@ from proviso_service.api.requests.sessions import (
     ListSessionsRequestModel,
     PreviewRequestContextRequestModel,
     RebuildRequestRequestModel,
+    RemoveContextItemRequestModel,
 )
+from proviso_service.context.missing import marked_message, marked_session
+from proviso_service.context.session_changes import with_added, with_removed
+from proviso_service.context.sessions import ItemsChange, Session
 from proviso_service.paging import PageRequest
 
 FEATURE = "the catalog"
@@ -37,12 +43,12 @@ class SessionServicer(SessionServiceServicer):
         session_id = asked.session_id or str(uuid4())
         items = self._domain.catalog.current.session_items()
         created = await self._domain.sessions.create(caller, session_id, items)
-        return pb.CreateSessionResponse(session=session(created))
+        return pb.CreateSessionResponse(session=self._shown(created))
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
         asked = parse(GetSessionRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
-        return pb.GetSessionResponse(session=session(await self._domain.sessions.get(caller, asked.session_id)))
+        return pb.GetSessionResponse(session=self._shown(await self._domain.sessions.get(caller, asked.session_id)))
 
     async def ListSessions(self, request: pb.ListSessionsRequest, context: Context) -> pb.ListSessionsResponse:
         asked = parse(ListSessionsRequestModel, request)
@@ -51,7 +57,7 @@ class SessionServicer(SessionServiceServicer):
         async def answer(page: PageRequest) -> pb.ListSessionsResponse:
             found = await self._domain.sessions.list(caller, page)
             return pb.ListSessionsResponse(
-                sessions=[session(item) for item in found.items], next_page_token=found.next_token
+                sessions=[self._shown(item) for item in found.items], next_page_token=found.next_token
             )
 
         return await fitting_page(asked.page, answer)
@@ -68,19 +74,25 @@ class SessionServicer(SessionServiceServicer):
 
         async def answer(page: PageRequest) -> pb.ListMessagesResponse:
             found = await self._domain.sessions.messages(caller, asked.session_id, page)
+            catalog = self._domain.catalog.current
             return pb.ListMessagesResponse(
-                messages=[chat_message(item) for item in found.items], next_page_token=found.next_token
+                messages=[chat_message(marked_message(item, catalog)) for item in found.items],
+                next_page_token=found.next_token,
             )
 
         return await fitting_page(asked.page, answer)
 
     async def AddContextItem(self, request: pb.AddContextItemRequest, context: Context) -> pb.AddContextItemResponse:
-        raise NotBuilt("AddContextItem", FEATURE)
+        asked = parse(AddContextItemRequestModel, request)
+        change = partial(with_added, ref=asked.item.to_domain(), catalog=self._domain.catalog.current)
+        return pb.AddContextItemResponse(session=await self._changed(asked, change, context))
 
     async def RemoveContextItem(
         self, request: pb.RemoveContextItemRequest, context: Context
     ) -> pb.RemoveContextItemResponse:
-        raise NotBuilt("RemoveContextItem", FEATURE)
+        asked = parse(RemoveContextItemRequestModel, request)
+        change = partial(with_removed, ref=asked.item.to_domain(), catalog=self._domain.catalog.current)
+        return pb.RemoveContextItemResponse(session=await self._changed(asked, change, context))
 
     async def PreviewRequestContext(
         self, request: pb.PreviewRequestContextRequest, context: Context
@@ -97,3 +109,13 @@ class SessionServicer(SessionServiceServicer):
 
     async def SuggestRemovals(self, request: pb.SuggestRemovalsRequest, context: Context) -> pb.SuggestRemovalsResponse:
         raise NotBuilt("SuggestRemovals", FEATURE)
+
+    async def _changed(
+        self, asked: AddContextItemRequestModel | RemoveContextItemRequestModel, change: ItemsChange, context: Context
+    ) -> pb.Session:
+        caller = self._domain.identify(context, asked.user_id)
+        return self._shown(await self._domain.sessions.change_items(caller, asked.session_id, change))
+
+    def _shown(self, value: Session) -> pb.Session:
+        """As it is handed out: with marks on the items that have left the catalog."""
+        return session(marked_session(value, self._domain.catalog.current))

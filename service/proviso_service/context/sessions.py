@@ -1,5 +1,6 @@
 """Sessions: a user's conversations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -51,6 +52,10 @@ class Session:
     pending_servers: tuple[str, ...] = ()
 
 
+ItemsChange = Callable[[tuple[SessionItem, ...]], tuple[SessionItem, ...]]
+"""Makes a session's new items of those that it has."""
+
+
 class SessionStore(Protocol):
     """Sessions of a tenant's users. Every method sees only the caller's own sessions."""
 
@@ -72,6 +77,11 @@ class SessionStore(Protocol):
 
     async def delete(self, caller: Caller, session_id: str) -> None:
         """With its messages. Raises SessionNotFound, or SessionBusy while a turn runs."""
+        ...
+
+    async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:
+        """The session with the items that `change` makes of its own; nobody else changes them meanwhile. It is called
+        outside the event loop. What it raises passes through, and changes nothing. Raises SessionNotFound."""
         ...
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:

@@ -1,11 +1,13 @@
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
+from proviso_service.context.session_items import with_item
 from proviso_service.context.sessions import ChatMessage, MessageRole
-from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound, TurnUnknown
+from proviso_service.errors import ContextItemNotFound, SessionBusy, SessionExists, SessionNotFound, TurnUnknown
 from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.sessions import SqlSessionStore
@@ -195,3 +197,36 @@ async def test_the_history_counts_code_points_and_leaves_out_what_the_model_neve
 
 async def test_the_history_of_an_unknown_session_is_empty(sessions: SqlSessionStore) -> None:
     assert await sessions.history(ANNA, "unknown", 1000) == ()
+
+
+async def test_changes_of_items_are_made_one_after_another(sessions: SqlSessionStore, clock: Clock) -> None:
+    await sessions.create(ANNA, "s", ITEMS)
+    added = [SessionItem(ItemRef(ItemType.RULE, str(number)), IncludeMode.MANUAL) for number in range(20)]
+    clock.advance(1)
+    await asyncio.gather(*(sessions.change_items(ANNA, "s", partial(with_item, ref=one.ref)) for one in added))
+    found = await sessions.get(ANNA, "s")
+    assert set(found.items) == {*ITEMS, *added}
+    assert found.update_time == clock.time > found.create_time
+
+
+async def test_a_change_that_changes_nothing_or_fails_leaves_the_session_as_it_was(
+    sessions: SqlSessionStore, clock: Clock
+) -> None:
+    created = await sessions.create(ANNA, "s", ITEMS)
+    clock.advance(1)
+    assert await sessions.change_items(ANNA, "s", lambda items: items) == created
+
+    def fails(items: tuple[SessionItem, ...]) -> tuple[SessionItem, ...]:
+        raise ContextItemNotFound("rule 'x'")
+
+    with pytest.raises(ContextItemNotFound):
+        await sessions.change_items(ANNA, "s", fails)
+    assert await sessions.get(ANNA, "s") == created
+
+
+@pytest.mark.parametrize("other", OTHERS)
+async def test_the_items_of_a_session_are_changed_by_its_user_only(sessions: SqlSessionStore, other: Caller) -> None:
+    created = await sessions.create(ANNA, "s", ITEMS)
+    with pytest.raises(SessionNotFound):
+        await sessions.change_items(other, "s", lambda items: ())
+    assert await sessions.get(ANNA, "s") == created

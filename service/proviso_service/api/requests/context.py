@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from proviso.v1 import context_pb2
 from proviso_service.api.convert.enums import ITEM_TYPES
-from proviso_service.api.requests.base import RequestModel, known
+from proviso_service.api.requests.base import RequestModel, known, violation
 from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext
 
 
@@ -43,6 +43,16 @@ class ContextItemRefModel(RequestModel):
     type: Annotated[ItemType, known({number: member for member, number in ITEM_TYPES.items()})]
     name: Annotated[str, Field(min_length=1, max_length=128)]
     server_name: Annotated[str, Field(max_length=128)]
+
+    @field_validator("server_name")
+    @classmethod
+    def _of_tools_only(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("type")
+        if kind is ItemType.TOOL and not value:
+            raise violation("must name the tool's server, proviso for the service's own tools")
+        if kind in {ItemType.RULE, ItemType.REFERENCE} and value:
+            raise violation("must be empty: only tools have a server")
+        return value
 
     def to_domain(self) -> ItemRef:
         return ItemRef(self.type, self.name, self.server_name)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select, update
 
 from proviso_service.context.model import SessionItem
-from proviso_service.context.sessions import ChatMessage, MessageRole, Session
+from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, Session
 from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
@@ -59,6 +59,18 @@ class SqlSessionStore(Store):
             raise SessionBusy(session_id, turn_id)
         transaction.execute(delete(turns).where(*mine))
         transaction.execute(delete(sessions).where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key))
+
+    @writing
+    def change_items(self, transaction: Connection, caller: Caller, session_id: str, change: ItemsChange) -> Session:
+        """Reads and writes in one transaction, of which there is one at a time."""
+        before = _get(transaction, caller, session_id)
+        items = change(before.items)
+        if items == before.items:
+            return before
+        this = (sessions.c.tenant == caller.tenant, sessions.c.user_id == caller.user)
+        statement = update(sessions).where(*this, sessions.c.session_id == session_id)
+        transaction.execute(statement.values(items=items, update_time=self._database.now()))
+        return _get(transaction, caller, session_id)
 
     @reading
     def messages(
