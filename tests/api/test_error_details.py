@@ -50,6 +50,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
         "CONTEXT_ITEM_NOT_FOUND",
         {"ResourceInfo"},
     ),
+    (errors.ContextItemDisabled("rule 'Off'"), StatusCode.NOT_FOUND, "CONTEXT_ITEM_NOT_FOUND", {"ResourceInfo"}),
     (
         errors.CatalogInvalid([FileFault("agent.yaml", 2, "name", "is missing")]),
         StatusCode.FAILED_PRECONDITION,

@@ -88,6 +88,35 @@ async def test_agent_items_come_in_order_of_priority_then_score() -> None:
     assert [item.ref.name for item in request.items] == ["0", "1", "2"]
 
 
+async def test_all_items_of_a_request_come_in_order_of_priority_the_sessions_first() -> None:
+    catalog = [
+        Item(rule("held low"), MANUAL, priority=-1),
+        Item(rule("held"), MANUAL),
+        Item(rule("found"), description="found"),
+        Item(rule("found high"), description="found high", priority=7),
+        Item(rule("held high"), MANUAL, priority=7),
+    ]
+    held = [SessionItem(rule(name), MANUAL) for name in ("held low", "gone", "held", "held high")]
+    request = await built(held, catalog, ToldEmbedder({"found": 0.9, "found high": 0.6}))
+    assert [item.ref.name for item in request.items] == [
+        "held high",
+        "found high",
+        "gone",
+        "held",
+        "found",
+        "held low",
+    ]
+
+
+async def test_a_disabled_item_of_the_session_is_not_given_and_says_why() -> None:
+    items = [Item(rule("off"), MANUAL, content="x" * 50, enabled=False)]
+    request = await built((SessionItem(rule("off"), MANUAL),), items, ToldEmbedder({}))
+    (item,) = request.items
+    assert (item.is_given, item.missing, item.content_sha256) == (False, False, "")
+    assert item.note == "it is disabled in the catalog"
+    assert (request.characters, request.tokens) == (0, 0)
+
+
 async def test_disabled_items_are_recorded_without_a_score_unless_the_session_holds_them() -> None:
     items = [Item(rule("off"), enabled=False), Item(rule("held"), enabled=False)]
     request = await built((SessionItem(rule("held"), MANUAL),), items, ToldEmbedder({}))
@@ -97,7 +126,9 @@ async def test_disabled_items_are_recorded_without_a_score_unless_the_session_ho
 
 async def test_what_has_left_the_catalog_stays_in_the_request_and_is_marked_missing() -> None:
     request = await built((SessionItem(reference("gone"), MANUAL),), [], ToldEmbedder({}))
-    assert [(item.ref.name, item.missing, item.content_sha256) for item in request.items] == [("gone", True, "")]
+    (item,) = request.items
+    assert (item.ref.name, item.missing, item.content_sha256) == ("gone", True, "")
+    assert (item.is_given, item.note) == (False, "it has left the catalog")
 
 
 async def test_items_carry_the_hash_of_the_content_that_was_used() -> None:

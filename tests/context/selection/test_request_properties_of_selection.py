@@ -46,11 +46,11 @@ def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
     request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     held = list(dict.fromkeys(item.ref for item in session))
     refs = [item.ref for item in request.items]
-    assert refs[: len(held)] == held
+    assert set(held) <= set(refs)
     assert len({*refs, *(one.ref for one in request.omitted)}) == len(refs) + len(request.omitted)
 
     by_ref = {item.ref: item for item in catalog}
-    chosen = request.items[len(held) :]
+    chosen = [item for item in request.items if item.ref not in held]
     assert len(chosen) <= settings.top_n
     for item in chosen:
         assert item.include_mode is IncludeMode.AGENT
@@ -67,6 +67,22 @@ def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
     if chosen:
         assert request.characters <= settings.max_chars
         assert request.tokens <= settings.max_tokens
+
+
+@given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
+def test_items_stand_by_priority_and_those_of_the_session_keep_their_order_before_others(
+    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+) -> None:
+    request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
+    held = list(dict.fromkeys(item.ref for item in session))
+    priority = {item.ref: item.priority for item in catalog}
+    place = {ref: number for number, ref in enumerate(held)}
+    # An agent item stands behind all of the session's; among themselves they stand by their scores.
+    order = [
+        (-priority.get(item.ref, 0), place.get(item.ref, len(held)), -(item.similarity_score or 0.0))
+        for item in request.items
+    ]
+    assert order == sorted(order)
 
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)

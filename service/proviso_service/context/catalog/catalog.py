@@ -7,6 +7,7 @@ from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolDefinition, ToolPolicy
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.session_items import initial_items
 from proviso_service.errors import ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
 
@@ -69,7 +70,7 @@ class Catalog:
 
     def session_items(self) -> tuple[SessionItem, ...]:
         """What a new session holds."""
-        return tuple(SessionItem(item.ref, IncludeMode.ALWAYS) for item in self.always_items())
+        return initial_items(self.always_items())
 
     def agent_candidates(self, in_session: Iterable[ItemRef]) -> tuple[CatalogItem, ...]:
         """Those that may be chosen for a single request: include mode agent, enabled, not in the session."""

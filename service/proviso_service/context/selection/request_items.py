@@ -1,5 +1,5 @@
-"""The items of a request: those of the session, then the agent items chosen for its message (the design's
-buildRequestContext)."""
+"""The items of a request: those of the session, and the agent items chosen for its message (the design's
+buildRequestContext). The highest priority comes first."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,17 @@ from proviso_service.context.selection.index import Matches
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.settings import SelectionSettings
 
+LEFT_CATALOG = "it has left the catalog"
+DISABLED = "it is disabled in the catalog"
+
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestItems:
-    """`items` are a superset of the session's; `characters` and `tokens`, an estimate, are of all of them.
-    `near_limit`: they take most of the room that they have."""
+    """`items` are a superset of the session's, in order of priority, of equal ones the session's first, as they stand
+    there; one that has left the catalog has priority 0. `characters` and `tokens`, an estimate, are of all that the
+    model is given. `near_limit`: they take most of the room that they have."""
 
     items: tuple[RequestItem, ...]
     omitted: tuple[OmittedItem, ...]
@@ -50,10 +54,15 @@ async def build_request_items(
     known = {item.ref: item for item in catalog if item.ref in held}
     budget = ItemBudget(settings)
     for item in known.values():
-        budget.take(item)
-    items = [_of_session(item, known.get(item.ref)) for item in held.values()]
+        if item.enabled:
+            budget.take(item)
     chosen = await _chosen(catalog, session_items, message, search, budget, settings)
-    items += [_of_agent(item, score) for item, score in chosen.items]
+    items = [
+        *(_of_session(item, known.get(item.ref)) for item in held.values()),
+        *(_of_agent(item, score) for item, score in chosen.items),
+    ]
+    priorities = {item.ref: item.priority for item in (*known.values(), *(item for item, _ in chosen.items))}
+    items.sort(key=lambda item: -priorities.get(item.ref, 0))
     omitted = [*chosen.omitted, *_disabled(catalog, held)]
     return RequestItems(
         tuple(items), tuple(omitted[: settings.max_omitted]), budget.characters, budget.tokens, budget.near_limit
@@ -90,8 +99,12 @@ async def _matches(
 
 
 def _of_session(item: SessionItem, known: Candidate | None) -> RequestItem:
-    sha256 = known.content_sha256 if known else ""
-    return RequestItem(item.ref, item.include_mode, content_sha256=sha256, missing=known is None)
+    """It is in the request also where the model cannot be given it."""
+    if known is None:
+        return RequestItem(item.ref, item.include_mode, missing=True, note=LEFT_CATALOG)
+    if not known.enabled:
+        return RequestItem(item.ref, item.include_mode, note=DISABLED)
+    return RequestItem(item.ref, item.include_mode, content_sha256=known.content_sha256)
 
 
 def _of_agent(item: Candidate, score: float) -> RequestItem:

@@ -1,6 +1,22 @@
-"""The flow example of the context tracking design, word for word, and the semantics of its functions."""
+"""The flow example of the context tracking design, word for word, and the semantics of its functions.
+
+buildRequestContext: test_the_flow_example, test_an_agent_item_that_was_added_by_hand_is_manual_and_has_no_score,
+    test_without_results_of_a_search_a_request_is_its_session; selection/test_request_items.py and, for every catalog,
+    selection/test_request_properties_of_selection.py.
+getAgentModeItems: test_candidates_are_enabled_agent_items_outside_the_session.
+getToolEffectiveIncludeMode: catalog/test_effective_modes.py.
+initializeAlwaysIncludeTools, and what it does for rules and references:
+    test_a_new_session_holds_every_enabled_always_item_marked_always,
+    test_tools_come_into_a_new_session_by_their_effective_mode.
+addRule, addReference, addTool: test_adding_is_manual_by_default_and_happens_once_whatever_the_mode; that a tool has to
+    exist: test_session_changes.py.
+The views rules, references, tools: test_the_views_of_old_callers_give_names_by_type_in_order.
+generateResponse, which takes its names from the request's items: test_a_request_is_built_from_by_the_same_views.
+"""
 
 from proviso_service.context import views
+from proviso_service.context.catalog.catalog import tool_items
+from proviso_service.context.catalog.tools import ToolDefinition, ToolOverride, ToolPolicy
 from proviso_service.context.model import IncludeMode, SessionItem
 from proviso_service.context.selection.candidates import agent_candidates
 from proviso_service.context.selection.request_items import build_request_items
@@ -68,6 +84,14 @@ def test_a_new_session_holds_every_enabled_always_item_marked_always() -> None:
     )
 
 
+def test_tools_come_into_a_new_session_by_their_effective_mode() -> None:
+    policy = ToolPolicy(AGENT, tools={"read": ToolOverride(ALWAYS), "write": ToolOverride(MANUAL)})
+    definitions = [ToolDefinition(name, "", "{}") for name in ("read", "search", "write")]
+    assert initial_items(tool_items("files", definitions, policy)) == (SessionItem(tool("files", "read"), ALWAYS),)
+    by_default = initial_items(tool_items("files", definitions, ToolPolicy()))
+    assert views.tools(by_default) == [views.ToolName("files", name) for name in ("read", "search", "write")]
+
+
 def test_adding_is_manual_by_default_and_happens_once_whatever_the_mode() -> None:
     session = with_item((), rule("A"), ALWAYS)
     assert with_item(session, rule("A"), MANUAL) == session
@@ -102,6 +126,14 @@ async def test_an_agent_item_that_was_added_by_hand_is_manual_and_has_no_score()
     )
     assert [(item.ref, item.include_mode, item.similarity_score) for item in request.items] == [
         (rule("C"), MANUAL, None)
+    ]
+
+
+async def test_without_results_of_a_search_a_request_is_its_session() -> None:
+    session = with_item(initial_items(CATALOG), rule("B"))
+    request = await built(session, CATALOG, ToldEmbedder({}))
+    assert [(item.ref, item.include_mode) for item in request.items] == [
+        (item.ref, item.include_mode) for item in session
     ]
 
 
