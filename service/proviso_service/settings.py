@@ -78,6 +78,11 @@ class ContextSettings(Section):
     max_images: int = Field(5, ge=0, le=5, description="Images of one message.")
     max_documents: int = Field(20, ge=0, le=20, description="Document summaries of one message.")
     summary_chars: int = Field(200, ge=1, description="Characters of a document summary shown to the model.")
+    documents_chars: int = Field(4_000, ge=0, description="Characters of all document summaries of a message.")
+    documents_tokens: int = Field(1_000, ge=0, description="Tokens of all document summaries, as estimated.")
+    documents_time_limit_s: Seconds = Field(
+        2.0, description="Time limit of comparing summaries over those limits with the message."
+    )
 
 
 class SelectionSettings(Section):

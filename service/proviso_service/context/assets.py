@@ -12,14 +12,14 @@ IMAGE_NOT_LOADED_YET = "images are loaded when the message is sent"
 
 
 def document_line(document: DocumentSummary, summary_chars: int) -> str:
-    """What the model is given of a document, one line whatever its fields hold; "..." only where the summary was cut at
+    """`- filename (type): summary` in one line whatever the fields hold; "..." only where the summary was cut at
     `summary_chars` code points."""
-    summary = _cut(_line(document.summary), summary_chars)
-    return f"- {_line(document.filename)} ({_line(document.type)}): {summary}"
+    filename, kind, summary = (_line(text) for text in (document.filename, document.type, document.summary))
+    return f"- {filename} ({kind}): {_cut(summary, summary_chars)}"
 
 
 def render_documents(lines: Sequence[str]) -> str:
-    """The block that stands before the message."""
+    """The block that stands before the message, of the lines of its documents."""
     return "\n".join(["[Uploaded Documents Context]", *lines])
 
 

@@ -144,7 +144,7 @@ async def test_the_budget_drops_agent_items_only_and_goes_by_priority() -> None:
     settings = BY_MEANING.model_copy(update={"max_chars": 140})
     embedder = ToldEmbedder({"low": 0.9, "high": 0.8})
     request = await built((SessionItem(rule("held"), MANUAL),), [held, low, high], embedder, settings=settings)
-    assert [item.ref.name for item in request.items] == ["held", "high"]
+    assert [item.ref.name for item in request.items] == ["high", "held"]
     assert omissions(request.omitted) == [("low", BUDGET, 0.9)]
     assert (request.characters, request.tokens) == (134, 34)
 

@@ -45,8 +45,13 @@ class ItemBudget:
         return True
 
 
+def estimated_tokens(*texts: str) -> int:
+    """Of the texts together."""
+    size_bytes = sum(len(text.encode(errors="surrogatepass")) for text in texts)
+    return -(-size_bytes // _BYTES_PER_TOKEN)
+
+
 def _size(item: Candidate) -> tuple[int, int]:
     """Characters and estimated tokens."""
     texts = (item.description, item.content)
-    size_bytes = sum(len(text.encode(errors="surrogatepass")) for text in texts)
-    return sum(map(len, texts)), -(-size_bytes // _BYTES_PER_TOKEN)
+    return sum(map(len, texts)), estimated_tokens(*texts)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from proviso_service.context.selection.candidates import Candidate
 from proviso_service.context.selection.chunking import chunks
+from proviso_service.context.selection.embedding import cosines
 from proviso_service.context.selection.words import WordIndex
 from proviso_service.models.ports import Scores, Vectors
 
@@ -53,17 +54,10 @@ class ItemIndex:
         """Of the items that are wanted, as if there were no others; `vector` is the message's. A chunk's score, in
         [0, 1], is the cosine of its vector, mixed with how well its item's words are the message's: `word_weight` of
         the words, the rest of the cosine."""
-        cosines = np.clip(_products(self.vectors, vector), 0.0, 1.0)
-        scores = (1 - word_weight) * cosines + word_weight * self.words.scores(message)[self.owners]
+        meaning = cosines(self.vectors, vector)
+        scores = (1 - word_weight) * meaning + word_weight * self.words.scores(message)[self.owners]
         best: Scores = np.maximum.reduceat(scores, self.starts)[wanted]
         return Matches(best, best >= _nth_best(scores[wanted[self.owners]], top_k))
-
-
-def _products(vectors: Vectors, vector: Vectors) -> Scores:
-    """Not `vectors @ vector`: BLAS shares even this little among threads, and where the processors are busy waiting for
-    them takes twenty times as long as the work."""
-    products: Scores = np.einsum("ij,j->i", vectors, vector)
-    return products
 
 
 def _nth_best(scores: Scores, place: int) -> float:

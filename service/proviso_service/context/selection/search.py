@@ -1,20 +1,15 @@
 """Search of the catalog's agent items by a message."""
 
 import asyncio
-import hashlib
 from collections.abc import Sequence
 
-import numpy as np
-
 from proviso_service.context.selection.candidates import Candidate, agent_candidates
+from proviso_service.context.selection.embedding import embedded
 from proviso_service.context.selection.index import Flags, ItemIndex, Matches, item_chunks, item_words
 from proviso_service.context.selection.ports import VectorCache
 from proviso_service.context.selection.words import WordIndex
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models.ports import Embedder
 from proviso_service.settings import SelectionSettings
-
-_BATCH = 32
-"""Chunks embedded at a time: what is done of a large catalog is kept when a turn's time is over."""
 
 
 class ItemSearch:
@@ -60,22 +55,6 @@ class ItemSearch:
         max_chars = self._settings.chunk_chars
         pieces = await asyncio.to_thread(lambda: [item_chunks(item, max_chars) for item in items])
         words = await asyncio.to_thread(WordIndex.of, [item_words(item) for item in items])
-        vectors = await self._embedded([text for found in pieces for text in found])
+        texts = [text for found in pieces for text in found]
+        vectors = await embedded(texts, self._embedder, self._vectors)
         return ItemIndex.of([len(found) for found in pieces], vectors, words)
-
-    async def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), in order; each text is embedded once for its hash."""
-        by_hash = {_sha256(text): text for text in texts}
-        known = dict(await self._vectors.get(self._embedder.model_id, list(by_hash)))
-        new = [sha256 for sha256 in by_hash if sha256 not in known]
-        for start in range(0, len(new), _BATCH):
-            batch = new[start : start + _BATCH]
-            made = await self._embedder.embed_documents([by_hash[sha256] for sha256 in batch])
-            vectors = dict(zip(batch, made, strict=True))
-            await self._vectors.put(self._embedder.model_id, vectors)
-            known |= vectors
-        return np.stack([known[_sha256(text)] for text in texts])
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
