@@ -217,6 +217,17 @@ async def test_what_left_the_catalog_stays_is_marked_and_can_be_removed(tmp_path
     assert again.reason == "CONTEXT_ITEM_NOT_FOUND", "neither the session nor the catalog has it"
 
 
+async def test_items_outlive_the_service_and_the_catalog_that_they_came_from(tmp_path: Path) -> None:
+    async with conversations(tmp_path, catalog=holding(*ITEMS)) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1"))
+        await sessions.AddContextItem(add(FEES))
+    async with conversations(tmp_path, catalog=holding(ITEMS[1])) as domain, served(domain) as server:
+        found = await SessionServiceStub(server.channel).GetSession(pb.GetSessionRequest(session_id="s1"))
+    assert held(found.session) == {"Quoting": ALWAYS, "Fees": MANUAL}
+    assert missing(found.session.items) == ["Quoting"]
+
+
 async def test_the_items_of_earlier_answers_are_marked_wherever_they_are_read_later(tmp_path: Path) -> None:
     used = tuple(RequestItem(item.ref, IncludeMode.ALWAYS, content_sha256=item.content_sha256) for item in ITEMS[:2])
     context = RequestContext(used, (), None, (), ContextFill(0, 1), datetime(2026, 1, 2, tzinfo=UTC))

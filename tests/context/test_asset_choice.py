@@ -13,6 +13,7 @@ from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.budget import estimated_tokens
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import NotReady
+from proviso_service.models.local.minilm import MiniLmEmbedder
 from proviso_service.models.ports import Embedder, Vectors
 from proviso_service.settings import ContextSettings
 from proviso_service.storage.cache.vectors import MemoryVectorCache
@@ -152,6 +153,23 @@ async def test_the_lines_of_a_sessions_documents_are_embedded_once() -> None:
     for message in ("Which office?", "Which house?"):
         await choose_documents(THREE, message, (), similarity, with_room(LEASE))
     assert embedder.embedded == [line(document) for document in THREE]
+
+
+async def test_the_embedded_model_knows_which_documents_are_close(embedder: MiniLmEmbedder) -> None:
+    documents = [
+        DocumentSummary("fees.md", "md", "What the customer pays each month, and when invoices are due."),
+        DocumentSummary("leave.md", "md", "Holidays, parental leave and sick days of employees."),
+        DocumentSummary("breach.md", "md", "How the parties report a data breach to the authorities."),
+        DocumentSummary("rent.md", "md", "The rent of the office and the deposit that the tenant gives."),
+    ]
+    similarity = TextSimilarity(embedder, MemoryVectorCache(100))
+    for message, name in (
+        ("How many days off do I have?", "leave.md"),
+        ("Whom do we tell when personal data is lost?", "breach.md"),
+        ("What does the landlord get?", "rent.md"),
+    ):
+        uses = await choose_documents(documents, message, (), similarity, with_room(documents[3]))
+        assert kept(uses) == [name]
 
 
 WORDS = st.lists(st.sampled_from(["cap", "court", "notice", "rent", "法"]), max_size=6).map(" ".join)

@@ -1,6 +1,8 @@
 """What people add to a session and remove from it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proviso_service.context.model import IncludeMode, ItemRef, SessionItem
 from proviso_service.context.session_changes import with_added, with_removed
@@ -66,3 +68,29 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
 def test_tools_of_one_name_on_two_servers_are_two_items() -> None:
     with pytest.raises(ContextItemNotFound):
         with_added((SessionItem(tool("files", "read"), MANUAL),), tool("mail", "read"), CATALOG)
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["add", "remove"]), st.sampled_from([*(item.ref for item in CATALOG), GONE.ref])),
+    max_size=20,
+)
+
+
+@given(CHANGES)
+def test_whatever_is_added_and_removed_a_session_holds_each_item_once_as_it_first_came(
+    changes: list[tuple[str, ItemRef]],
+) -> None:
+    items: tuple[SessionItem, ...] = (SessionItem(rule("Quoting"), ALWAYS), GONE)
+    expected = {item.ref: item.include_mode for item in items}
+    for change, ref in changes:
+        try:
+            items = (with_added if change == "add" else with_removed)(items, ref, CATALOG)
+        except ContextItemNotFound:
+            assert ref not in expected
+            assert ref in {OFF, GONE.ref}
+            continue
+        if change == "add":
+            expected.setdefault(ref, MANUAL)
+        else:
+            expected.pop(ref, None)
+        assert [(item.ref, item.include_mode) for item in items] == list(expected.items())
