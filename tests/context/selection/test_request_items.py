@@ -128,7 +128,7 @@ async def test_what_has_left_the_catalog_stays_in_the_request_and_is_marked_miss
     request = await built((SessionItem(reference("gone"), MANUAL),), [], ToldEmbedder({}))
     (item,) = request.items
     assert (item.ref.name, item.missing, item.content_sha256) == ("gone", True, "")
-    assert (item.is_given, item.note) == (False, "it has left the catalog")
+    assert (item.is_given, item.note) == (False, "the catalog does not have it")
 
 
 async def test_items_carry_the_hash_of_the_content_that_was_used() -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
 from proviso_service.matters.ports import Leftover
 from proviso_service.paging import PageRequest
@@ -22,6 +23,7 @@ from tests.support.stored import DIMENSIONS, MODEL, a_document, an_outcome, inge
 
 ANNA = Caller("acme", "anna")
 REQUEST = TurnRequest("?", session_id="s", request_id="r")
+ITEM = SessionItem(ItemRef(ItemType.RULE, "Quoting"), IncludeMode.MANUAL)
 
 
 class Statements:
@@ -77,6 +79,7 @@ TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] =
     "session": lambda _, sessions: sessions.get(ANNA, "s"),
     "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
     "messages": lambda _, sessions: sessions.messages(ANNA, "s", PageRequest(10)),
+    "items": lambda _, sessions: sessions.change_items(ANNA, "s", lambda items: (*items, ITEM)),
 }
 
 

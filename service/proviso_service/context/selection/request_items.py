@@ -22,7 +22,7 @@ from proviso_service.context.selection.index import Matches
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.settings import SelectionSettings
 
-LEFT_CATALOG = "it has left the catalog"
+NOT_IN_CATALOG = "the catalog does not have it"
 DISABLED = "it is disabled in the catalog"
 
 _log = structlog.get_logger(__name__)
@@ -101,7 +101,7 @@ async def _matches(
 def _of_session(item: SessionItem, known: Candidate | None) -> RequestItem:
     """It is in the request also where the model cannot be given it."""
     if known is None:
-        return RequestItem(item.ref, item.include_mode, missing=True, note=LEFT_CATALOG)
+        return RequestItem(item.ref, item.include_mode, missing=True, note=NOT_IN_CATALOG)
     if not known.enabled:
         return RequestItem(item.ref, item.include_mode, note=DISABLED)
     return RequestItem(item.ref, item.include_mode, content_sha256=known.content_sha256)
