@@ -33,6 +33,7 @@ from proviso_service.context.model import (
     SessionItem,
 )
 from proviso_service.context.selection.search import ItemSearch
+from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import MatterNotFound, SessionNotFound, TurnUnknown
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
@@ -208,8 +209,15 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     await database.migrate()
     tool, selection = WhoAsks(Random(1)), SelectionSettings()  # noqa: S311
     catalog = holding(*items_of([tool]), *(conversation.rule for conversation in CONVERSATIONS))
-    search = ItemSearch(WordEmbedder(), MemoryVectorCache(100), selection)
-    drafter = Drafter(Toolbox([tool]), SomeDocumentation(), search, selection, ContextSettings())
+    embedder, vectors = WordEmbedder(), MemoryVectorCache(100)
+    drafter = Drafter(
+        Toolbox([tool]),
+        SomeDocumentation(),
+        ItemSearch(embedder, vectors, selection),
+        TextSimilarity(embedder, vectors),
+        selection,
+        ContextSettings(),
+    )
     model, sessions, store = RepeatingModel(), SqlSessionStore(database), SqlTurnStore(database)
     agent = Agent(
         ChatModels(NamedChatModel("repeating", model)),

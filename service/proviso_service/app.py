@@ -34,6 +34,7 @@ from proviso_service.backends import BackEndUnavailable, Models, Opening, back_e
 from proviso_service.context.catalog.holder import CatalogHolder, reload_when
 from proviso_service.context.images import ImageFetcher
 from proviso_service.context.selection.search import ItemSearch
+from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import CatalogInvalid, NotReady
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
@@ -311,8 +312,10 @@ def _domain(
     ]
     catalog = agent_catalog(settings.agent_dir, ToolRegistry(tools), parts.reader)
     images = ImageLoader(parts.images, settings.images)
-    search = ItemSearch(models.embedder, MemoryVectorCache(settings.selection.max_cached_vectors), settings.selection)
-    drafter = Drafter(Toolbox(tools), documentation, search, settings.selection, settings.context)
+    vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
+    search = ItemSearch(models.embedder, vectors, settings.selection)
+    similarity = TextSimilarity(models.embedder, vectors)
+    drafter = Drafter(Toolbox(tools), documentation, search, similarity, settings.selection, settings.context)
     agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog, caches, spans)
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turn_store = SqlTurnStore(parts.database)

@@ -143,7 +143,7 @@ async def test_an_item_that_is_switched_off_or_that_nobody_offers_is_in_the_cont
         await world.sessions.create(CALLER, "s", (session_item(off), session_item(foreign)))
         context = await world.context_of("Which law?", session_id="s")
         assert [(item.ref.name, item.note) for item in context.items] == [
-            ("Quoting", "it is switched off in the catalog"),
+            ("Quoting", "it is disabled in the catalog"),
             ("get_time", "its server does not offer it"),
         ]
         assert "Quote exactly." not in str(sent(world)[0])

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
 
-from proviso.v1 import chat_pb2, matters_pb2, sessions_pb2
+from proviso.v1 import chat_pb2, matters_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, create_server, listen
 from proviso_service.api.services import SERVICE_NAMES
@@ -175,21 +174,6 @@ async def test_buf_calls_the_service_by_reflection_alone(tmp_path: Path) -> None
         )  # fmt: skip
         out, _ = await process.communicate()
     assert json.loads(out)["finalState"]["exitReason"] == "EXIT_REASON_COMPLETED"
-
-
-def of_later_releases(channel: grpc.aio.Channel) -> Iterator[Any]:
-    """Calls of every method that is not built yet."""
-    sessions = SessionServiceStub(channel)
-    yield sessions.AddContextItem(sessions_pb2.AddContextItemRequest())
-    yield sessions.RemoveContextItem(sessions_pb2.RemoveContextItemRequest())
-
-
-async def test_methods_of_later_releases_say_so() -> None:
-    async with served(NO_DOMAIN) as server:
-        for call in of_later_releases(server.channel):
-            refused = await refusal(call)
-            assert (refused.code, refused.reason) == (grpc.StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED")
-            assert "is part of the contract and not built yet" in refused.message
 
 
 async def test_a_request_over_the_size_limit_is_refused() -> None:

@@ -17,6 +17,7 @@ from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
+from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, Session, SessionStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
@@ -219,11 +220,12 @@ def agent_world(
     """Without `caches` every model call and retrieval of a script is made, also where one is like another."""
     model = ScriptedChatModel(script=list(script))
     offered = [Lookup()] if tools is None else list(tools)
-    selection = SelectionSettings()
+    selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
     drafter = Drafter(
         Toolbox(offered),
         documentation or SomeDocumentation(),
-        ItemSearch(WordEmbedder(), MemoryVectorCache(1_000), selection),
+        ItemSearch(WordEmbedder(), vectors, selection),
+        TextSimilarity(WordEmbedder(), vectors),
         selection,
         ContextSettings(),
     )

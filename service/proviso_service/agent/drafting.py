@@ -7,7 +7,7 @@ from typing import Protocol
 
 from proviso_service.agent.offering import Offer, ToolFinder, offer
 from proviso_service.agent.prompts import SYSTEM_PROMPT
-from proviso_service.context.assets import document_line
+from proviso_service.context.asset_choice import choose_documents
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import (
@@ -21,6 +21,7 @@ from proviso_service.context.model import (
 )
 from proviso_service.context.selection.request_items import build_request_items
 from proviso_service.context.selection.search import ItemSearch
+from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.turns.ports import TurnRequest
 
@@ -63,12 +64,14 @@ class Drafter:
         tools: ToolFinder,
         documentation: DocumentationReader,
         search: ItemSearch,
+        similarity: TextSimilarity,
         selection: SelectionSettings,
         context: ContextSettings,
     ) -> None:
         self._tools = tools
         self._documentation = documentation
         self._search = search
+        self._similarity = similarity
         self._selection = selection
         self._context = context
 
@@ -85,16 +88,10 @@ class Drafter:
             version,
         )
 
-    def documents(self, request: TurnRequest) -> tuple[AssetUse, ...]:
-        return tuple(
-            AssetUse(
-                AssetKind.DOCUMENT,
-                document.filename,
-                included=True,
-                text=document_line(document, self._context.summary_chars),
-            )
-            for document in request.document_context
-        )
+    async def documents(self, request: TurnRequest, message: str) -> tuple[AssetUse, ...]:
+        """What becomes of the request's documents, in order."""
+        selected = request.selected_assets
+        return await choose_documents(request.document_context, message, selected, self._similarity, self._context)
 
     def context(
         self,

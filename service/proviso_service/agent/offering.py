@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType, RequestItem
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import RETRIEVER
 
-_DISABLED = "it is switched off in the catalog"
 _NO_TOOL = "its server does not offer it"
 _NO_DOCUMENTATION = "there is no documentation to look into"
 _DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER, OWN_SERVER)
@@ -55,7 +53,7 @@ def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, 
     callable_tools: list[Tool] = []
     for item in items:
         known, tool = catalog.find(item.ref), tools.find(item.ref)
-        note = "" if known is None else _note(known, tool, documentation)
+        note = item.note or _note(item.ref, tool, documentation)
         noted.append(replace(item, note=note))
         if known is not None and not note:
             contents[known.content_sha256] = known.content
@@ -64,14 +62,13 @@ def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, 
     return Offer(tuple(noted), contents, ToolRegistry(callable_tools, schemas))
 
 
-def _note(item: CatalogItem, tool: Tool | None, documentation: bool) -> str:
-    if not item.enabled:
-        return _DISABLED
-    if item.ref.type is not ItemType.TOOL:
+def _note(ref: ItemRef, tool: Tool | None, documentation: bool) -> str:
+    """Why a tool cannot be given; empty where it can be, and for what is no tool."""
+    if ref.type is not ItemType.TOOL:
         return ""
     if tool is None:
         return _NO_TOOL
-    return _NO_DOCUMENTATION if item.ref == _DOCUMENTATION_TOOL and not documentation else ""
+    return _NO_DOCUMENTATION if ref == _DOCUMENTATION_TOOL and not documentation else ""
 
 
 def _is_given_tool(item: RequestItem) -> bool:

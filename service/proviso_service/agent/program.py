@@ -32,6 +32,7 @@ from proviso_service.agent.sources import Sources
 from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
 from proviso_service.agent.tool_sizes import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
+from proviso_service.context.asset_choice import choose_images
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker
@@ -186,7 +187,7 @@ class AgentExecution:
         return await self._prepare_call(model)
 
     async def _prepare_call(self, model: NamedChatModel) -> Prepared | TurnOutcome:
-        documents = self._agent.drafter.documents(self._request)
+        documents = await self._agent.drafter.documents(self._request, self._progress.text)
         context = self._context(documents)
         if (characters := self._characters(self._payload(context).messages({}))) > self._room:
             return self._too_long(model, characters)
@@ -237,9 +238,10 @@ class AgentExecution:
 
     async def _images(self, model: NamedChatModel) -> MessageImages:
         urls = self._request.image_urls
+        left_out = choose_images(urls, self._request.selected_assets)
         if self._rehearsal:
-            return noted_images(urls, [IMAGE_NOT_LOADED_YET] * len(urls))
-        return await self._agent.images.load(urls, model, self._caller.tenant)
+            return noted_images(urls, [note or IMAGE_NOT_LOADED_YET for note in left_out])
+        return await self._agent.images.load(urls, model, self._caller.tenant, left_out)
 
     async def _answer(self, prepared: Prepared) -> TurnOutcome:
         state = await self._run_graph(prepared)

@@ -5,14 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 
-from proviso_service.context.assets import document_line
+from proviso_service.context.assets import DUPLICATE, NOT_SELECTED, document_line
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.budget import estimated_tokens
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.settings import ContextSettings
-
-NOT_SELECTED = "it is not among the selected assets"
-DUPLICATE = "it is the same as an earlier one"
 
 _log = structlog.get_logger(__name__)
 
@@ -45,7 +42,7 @@ def choose_images(urls: Sequence[str], selected: Sequence[str]) -> tuple[str, ..
 def _image_note(url: str, number: int, first: int, selected: Sequence[str]) -> str:
     if selected and url not in selected:
         return NOT_SELECTED
-    return "" if number == first else f"it is the same as image {first}"
+    return "" if number == first else f"{DUPLICATE}image {first}"
 
 
 def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence[str]) -> dict[int, str]:
@@ -56,7 +53,7 @@ def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence
         if selected and document.filename not in selected:
             notes[place] = NOT_SELECTED
         elif document in seen:
-            notes[place] = DUPLICATE
+            notes[place] = f"{DUPLICATE}an earlier one"
         seen.add(document)
     return notes
 

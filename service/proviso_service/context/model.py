@@ -54,7 +54,7 @@ class RequestItem:
     @property
     def is_given(self) -> bool:
         """Whether the model was given it."""
-        return not self.missing and not self.note
+        return not self.note
 
 
 @dataclass(frozen=True, slots=True)
