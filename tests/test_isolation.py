@@ -34,6 +34,7 @@ from proviso_service.context.model import (
 )
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.sessions import NewSession
 from proviso_service.errors import MatterNotFound, SessionNotFound, TurnUnknown
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
@@ -45,12 +46,11 @@ from proviso_service.storage.sql.item_contents import SqlContentStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.tools.toolbox import Toolbox
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnRequest
 from proviso_service.turns.service import Turns
-from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, items_of
+from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, SomeTools, items_of
 from tests.support.catalogs import an_item, holding
 from tests.support.image_files import png
 from tests.support.memory_caches import memory_caches
@@ -168,7 +168,7 @@ class World:
     async def converse(self, conversation: Conversation, random: Random) -> list[str]:
         """Several messages one after the other; the ids of their turns."""
         items = (SessionItem(conversation.rule.ref, IncludeMode.MANUAL), LOOKUP_ITEM)
-        await self.sessions.create(conversation.caller, conversation.session_id, items)
+        await self.sessions.create(conversation.caller, conversation.session_id, NewSession(items))
         turn_ids = []
         for number in range(MESSAGES):
             for _ in range(random.randrange(10)):
@@ -211,7 +211,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     catalog = holding(*items_of([tool]), *(conversation.rule for conversation in CONVERSATIONS))
     embedder, vectors = WordEmbedder(), MemoryVectorCache(100)
     drafter = Drafter(
-        Toolbox([tool]),
+        SomeTools([tool]),
         SomeDocumentation(),
         ItemSearch(embedder, vectors, selection),
         TextSimilarity(embedder, vectors),

@@ -1,27 +1,85 @@
-"""Puts the catalog together: an agent's folder, the reader of its references, and the service's own tools."""
+"""Puts the catalog together, and keeps it so: an agent's folder, the service's own tools, and those of MCP servers."""
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
 from proviso_service.context.catalog.default import default_agent_folder
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.loader import load_agent
+from proviso_service.context.catalog.servers import ServerStatus
+from proviso_service.context.mcp.listing import Listing
+from proviso_service.context.mcp.model import ServerHealth, ServerState
+from proviso_service.context.mcp.ports import Connect
+from proviso_service.context.mcp.server import Backoff
+from proviso_service.context.mcp.servers import McpServers
 from proviso_service.context.model import OWN_SERVER
 from proviso_service.matters.parsing.reader import DocumentReader
 from proviso_service.matters.parsing.texts import FileTexts
+from proviso_service.tools.base import Tool
 from proviso_service.tools.own import OWN_TOOL_NAMES
-from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.toolbox import Toolbox
 
 
-def agent_catalog(folder: Path | None, tools: ToolRegistry, reader: DocumentReader) -> CatalogHolder:
-    """Not loaded yet. Without a folder it is that of the default agent."""
+class AgentCatalog:
+    """Owns the servers of the agent that was loaded last. `holder` has the catalog, `toolbox` the tools in it; both
+    are exchanged as a whole, together, when the folder is read again and when a server lists other tools."""
 
-    async def load() -> Catalog:
-        agent = await load_agent_folder(folder or default_agent_folder(), reader)
-        return Catalog(agent, tool_items(OWN_SERVER, tools.definitions(), agent.own_tools))
+    def __init__(
+        self,
+        folder: Path | None,
+        own_tools: Iterable[Tool],
+        reader: DocumentReader,
+        connect: Connect,
+        backoff: Backoff | None = None,
+    ) -> None:
+        """Not loaded yet: that is for `holder.reload`. Without a folder it is the default agent's."""
+        self._folder = folder or default_agent_folder()
+        self._reader = reader
+        self._servers = McpServers(connect, backoff=backoff, on_change=self._on_change)
+        self._listings: Mapping[str, Listing | None] = {}
+        self._since = datetime.now(UTC)
+        self.toolbox = Toolbox(own_tools, self._servers)
+        self.holder = CatalogHolder(self._load)
 
-    return CatalogHolder(load)
+    async def stop(self) -> None:
+        """Ends the sessions with all servers."""
+        await self._servers.stop()
+
+    def tool_servers(self) -> tuple[ServerStatus, ...]:
+        """The service itself, then the MCP servers by name."""
+        agent = self.holder.current.agent
+        own = ServerHealth(
+            OWN_SERVER, ServerState.READY, self._since, starts=1, tools=len(self.toolbox.definitions(OWN_SERVER))
+        )
+        includes = {server.name: server.policy.include for server in agent.mcp_servers}
+        others = [ServerStatus(health, includes[health.name]) for health in self._servers.health()]
+        return (ServerStatus(own, agent.own_tools.include), *sorted(others, key=lambda status: status.health.name))
+
+    async def _load(self) -> Catalog:
+        """Once the folder has been read, nothing can fail, and nothing else runs until the catalog is exchanged."""
+        agent = await load_agent_folder(self._folder, self._reader)
+        self._servers.apply([server.config for server in agent.mcp_servers])
+        return self._catalog(agent)
+
+    def _on_change(self, _health: ServerHealth) -> None:
+        if self._servers.listings() != self._listings:
+            self.holder.exchange(self._catalog(self.holder.current.agent))
+
+    def _catalog(self, agent: AgentDefinition) -> Catalog:
+        """With the tools that there are now."""
+        self._listings = self._servers.listings()
+        self.toolbox.take(self._listings)
+        policies = [(OWN_SERVER, agent.own_tools), *((server.name, server.policy) for server in agent.mcp_servers)]
+        tools = [item for name, policy in policies for item in tool_items(name, self.toolbox.definitions(name), policy)]
+        return Catalog(agent, tools, _pending(agent, self._listings))
+
+
+def _pending(agent: AgentDefinition, listings: Mapping[str, Listing | None]) -> Sequence[str]:
+    """Servers that will list tools, but have not yet."""
+    return [server.name for server in agent.mcp_servers if server.config.enabled and listings.get(server.name) is None]
 
 
 async def load_agent_folder(folder: Path, reader: DocumentReader) -> AgentDefinition:

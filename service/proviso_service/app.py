@@ -19,7 +19,7 @@ from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
-from proviso_service.agent_catalog import agent_catalog
+from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.analysis.classification import Classification
 from proviso_service.analysis.clause_types import ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
@@ -42,6 +42,7 @@ from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.parsing.reader import ProcessReader
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
+from proviso_service.mcp.opening import open_session
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
 from proviso_service.models.local.prepared import ModelNotPrepared
@@ -70,10 +71,8 @@ from proviso_service.tools.isaacus_extract import IsaacusExtract
 from proviso_service.tools.isaacus_iql import IsaacusIql
 from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
-from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
-from proviso_service.tools.toolbox import Toolbox
 from proviso_service.turns.service import Turns
 from proviso_service.web.destinations import Destinations
 from proviso_service.web.image_fetcher import WebImageFetcher
@@ -174,7 +173,8 @@ class App:
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)
                 caches = _caches(settings, models, stack)
-                domain = _domain(settings, await _open(settings, stack, models, images), chat, traces, caches)
+                parts = await _open(settings, stack, models, images)
+                domain = _domain(settings, stack, parts, chat, traces, caches)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await chat.warm_up()
@@ -287,7 +287,12 @@ def _log_use(caches: Caches) -> None:
 
 
 def _domain(
-    settings: Settings, parts: Parts, chat: ChatModels, traces: "TracerProvider | None", caches: Caches | None
+    settings: Settings,
+    stack: AsyncExitStack,
+    parts: Parts,
+    chat: ChatModels,
+    traces: "TracerProvider | None",
+    caches: Caches | None,
 ) -> Domain:
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
@@ -310,13 +315,14 @@ def _domain(
         IsaacusIql(analysis),
         DocumentationRetriever(documentation),
     ]
-    catalog = agent_catalog(settings.agent_dir, ToolRegistry(tools), parts.reader)
+    catalog = AgentCatalog(settings.agent_dir, tools, parts.reader, open_session)
+    stack.push_async_callback(catalog.stop)
     images = ImageLoader(parts.images, settings.images)
     vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
     search = ItemSearch(models.embedder, vectors, settings.selection)
     similarity = TextSimilarity(models.embedder, vectors)
-    drafter = Drafter(Toolbox(tools), documentation, search, similarity, settings.selection, settings.context)
-    agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog, caches, spans)
+    drafter = Drafter(catalog.toolbox, documentation, search, similarity, settings.selection, settings.context)
+    agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog.holder, caches, spans)
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turn_store = SqlTurnStore(parts.database)
     turns = Turns(
@@ -337,9 +343,10 @@ def _domain(
         extraction=extraction,
         classification=classification,
         limits=Limits.of(settings, chat.names),
-        catalog=catalog,
+        catalog=catalog.holder,
         preview=agent.preview,
-        rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog),
+        rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog.holder),
+        tool_servers=catalog.tool_servers,
         link_turn=traced.link if traced else no_link,
     )
 

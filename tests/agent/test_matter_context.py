@@ -12,7 +12,7 @@ from proviso_service.turns.ports import HistoryMessage
 from tests.support.agent_world import (
     DOCUMENT_ID,
     MATTER_ID,
-    SESSION_ITEMS,
+    NEW_SESSION,
     Lookup,
     MemorySessions,
     OneMatter,
@@ -134,8 +134,8 @@ async def test_the_last_marker_of_a_callers_own_history_counts() -> None:
 async def test_a_session_that_a_message_makes_has_the_items_of_every_new_session(message: str) -> None:
     sessions = MemorySessions()
     outcome = await agent_world(ANSWER, sessions=sessions).run(message, session_id="s")
-    assert sessions.made_with == [SESSION_ITEMS]
-    assert outcome.session_items == SESSION_ITEMS
+    assert sessions.made_with == [NEW_SESSION]
+    assert outcome.new_session == NEW_SESSION
 
 
 async def test_a_session_sends_earlier_messages_without_errors() -> None:

@@ -19,6 +19,7 @@ from proviso_service.context.model import (
     MatterContext,
     SessionItem,
 )
+from proviso_service.context.sessions import NewSession
 from proviso_service.errors import NoRequestContext, TurnUnknown
 from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
@@ -140,7 +141,7 @@ async def test_an_item_that_is_switched_off_or_that_nobody_offers_is_in_the_cont
     off = an_item(QUOTING, content="Quote exactly.", enabled=False)
     foreign = an_item(ItemRef(ItemType.TOOL, "get_time", "time"), content='{"name": "time__get_time"}')
     async with request_world(tmp_path, [off, foreign]) as world:
-        await world.sessions.create(CALLER, "s", (session_item(off), session_item(foreign)))
+        await world.sessions.create(CALLER, "s", NewSession((session_item(off), session_item(foreign))))
         context = await world.context_of("Which law?", session_id="s")
         assert [(item.ref.name, item.note) for item in context.items] == [
             ("Quoting", "it is disabled in the catalog"),
@@ -153,7 +154,7 @@ async def test_an_item_that_is_switched_off_or_that_nobody_offers_is_in_the_cont
 
 async def test_an_item_that_left_the_catalog_is_marked_missing(tmp_path: Path) -> None:
     async with request_world(tmp_path) as world:
-        await world.sessions.create(CALLER, "s", (session_item(RULE),))
+        await world.sessions.create(CALLER, "s", NewSession((session_item(RULE),)))
         context = await world.context_of("Which law?", session_id="s")
         assert [(item.ref, item.missing, item.content_sha256) for item in context.items] == [(QUOTING, True, "")]
         assert (await world.rebuilt()).matches

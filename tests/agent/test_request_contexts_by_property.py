@@ -13,6 +13,7 @@ from proviso_service.agent.rebuilding import RebuiltRequest
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import EffectiveMode, IncludeModeSource
 from proviso_service.context.model import DocumentSummary, IncludeMode, ItemRef, ItemType, RequestContext, SessionItem
+from proviso_service.context.sessions import NewSession
 from tests.support.agent_world import CALLER, LOOKUP
 from tests.support.request_world import RequestWorld, request_world
 
@@ -66,7 +67,7 @@ async def played(
     with tempfile.TemporaryDirectory() as folder:
         async with request_world(Path(folder), catalog) as world:
             if session is not None:
-                await world.sessions.create(CALLER, "s", session)
+                await world.sessions.create(CALLER, "s", NewSession(session))
             for message, documents in messages:
                 context = await world.context_of(message, session_id="s", document_context=documents)
                 assert_context(context, (await world.sessions.get(CALLER, "s")).items, catalog)

@@ -8,12 +8,12 @@ from proviso_service.tools.served import McpTool
 from proviso_service.turns.events import ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
 from tests.support.agent_world import Lookup, agent_world
-from tests.support.mcp_world import odd, running
+from tests.support.mcp_world import listed_by, odd, running
 from tests.support.scripted_model import Call, calls, text
 
 
 def _tools(servers: McpServers) -> list[Tool]:
-    return [Lookup(), *(McpTool(tool, servers) for tool in servers.tools())]
+    return [Lookup(), *(McpTool(tool, servers) for tool in listed_by(servers))]
 
 
 async def test_what_a_servers_tool_says_grounds_an_answer_without_being_a_retrieval() -> None:

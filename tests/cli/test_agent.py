@@ -14,15 +14,35 @@ Proviso = Callable[..., Finished]
 
 def test_the_items_of_a_folder_are_shown(proviso: Proviso, tmp_path: Path) -> None:
     settings = (
-        "proviso: {tools: {isaacus_iql: {include: agent}}}\nmcp_servers: {time: {command: uvx, enabled: false}}\n"
+        "proviso: {tools: {isaacus_iql: {include: agent, approval: required}}}\n"
+        "mcp_servers:\n"
+        "  time: {command: uvx, enabled: false, env: {T: hunter22}}\n"
+        "  files: {url: 'https://x.example', include: manual, approval: required, tools: {find: {approval: none}}}\n"
     )
     write(tmp_path / "agent", agent_yaml=AGENT + settings, rules__a_md=RULE)
     shown = proviso("agent", "check", str(tmp_path / "agent"))
     assert (shown.exit_code, shown.err) == (0, "")
     lines = shown.out.splitlines()
     assert lines[:4] == ["Leases: Reads leases.", "", "Rules (1)", "  Quoting [always, priority 0] 14 characters"]
-    assert "  isaacus_iql [agent]" in lines
-    assert lines[-1] == "  time [stdio, disabled]"
+    assert "  isaacus_iql [agent, approval required]" in lines
+    assert lines[-4:] == [
+        "MCP servers (2)",
+        "  time [stdio, always, disabled]",
+        "  files [http, manual, approval required]",
+        "    find [manual]",
+    ]
+    told = proviso("agent", "check", str(tmp_path / "agent"), "--json")
+    records = [json.loads(line) for line in told.out.splitlines()]
+    assert records[-1] == {
+        "type": "mcp_server",
+        "name": "files",
+        "transport": "http",
+        "include": "manual",
+        "approval": "required",
+        "tools": {"find": {"include": "manual", "approval": "none"}},
+        "enabled": True,
+    }
+    assert "hunter22" not in shown.out + told.out
 
 
 def test_the_default_agent_is_shown_without_a_folder(proviso: Proviso) -> None:

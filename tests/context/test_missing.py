@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 import pytest
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
-from proviso_service.context.catalog.servers import HttpTransport, McpServer
-from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.missing import is_missing, marked_message, marked_session, marked_state
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, RequestContext, RequestItem, SessionItem
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
@@ -90,9 +88,6 @@ def test_the_items_of_answers_are_marked_and_nothing_else_of_them_changes() -> N
 def test_a_tool_is_missing_only_where_its_server_has_listed_its_tools(
     server: str, listed: tuple[str, ...], missing: bool
 ) -> None:
-    transport = HttpTransport("https://tools.example.com/mcp", {})
-    servers = tuple(McpServer(name, transport, ToolPolicy(), 30, enabled=name != "off") for name in ("time", "off"))
-    catalog = Catalog(
-        AgentDefinition("Test", "", mcp_servers=servers), [an_item(tool(server, name)) for name in listed]
-    )
+    items = [an_item(tool(server, name)) for name in listed]
+    catalog = Catalog(AgentDefinition("Test", ""), items, () if listed else ("time",))
     assert is_missing(tool(server, "wanted"), catalog) is missing

@@ -4,7 +4,7 @@ import pytest
 
 from proviso_service.context.mcp.model import ServerState, ToolServerFailed
 from tests.support.http_servers import free_port, http_config, modern_server
-from tests.support.mcp_world import Watch, running
+from tests.support.mcp_world import Watch, listed_by, running
 
 
 async def test_calls_carry_the_headers_and_new_tools_are_listed_when_the_server_says_so() -> None:
@@ -15,7 +15,7 @@ async def test_calls_carry_the_headers_and_new_tools_are_listed_when_the_server_
         assert (await servers.call("modern", "header", {})).structured == {"result": "secret"}
         await servers.call("modern", "grow", {})
         await watch.until(lambda health: health.tools == 5)
-        assert "modern__add_again" in [tool.shown_name for tool in servers.tools()]
+        assert "modern__add_again" in [tool.shown_name for tool in listed_by(servers)]
 
     assert "secret" not in repr(config)
 

@@ -8,14 +8,14 @@ import pytest
 from proviso_service.context.mcp.model import ServerState, ToolServerFailed
 from proviso_service.context.mcp.servers import McpServers
 from proviso_service.mcp.connecting import connect
-from tests.support.mcp_world import Watch, odd, running
+from tests.support.mcp_world import Watch, listed_by, odd, running
 from tests.support.processes import children_of, ended
 
 
 async def test_odd_schemas_are_mended_or_refused_with_a_reason_and_the_others_offered() -> None:
     async with running(odd()) as servers:
         health = servers.health()[0]
-        offered = {tool.name: tool for tool in servers.tools()}
+        offered = {tool.name: tool for tool in listed_by(servers)}
 
     assert health.state is ServerState.READY
     reasons = {refused.name: refused.reason for refused in health.refused}
@@ -143,7 +143,7 @@ async def test_new_tools_are_listed_when_the_server_says_so() -> None:
     async with running(odd(), watch=watch) as servers:
         await servers.call("odd", "grow", {})
         await watch.until(lambda health: health.tools == 16)
-        names = [tool.shown_name for tool in servers.tools()]
+        names = [tool.shown_name for tool in listed_by(servers)]
 
     assert "odd__new" in names
 
@@ -164,10 +164,10 @@ async def test_no_process_is_left_when_the_servers_stop_even_in_the_middle_of_a_
 
 
 async def test_starting_waits_for_nobody_and_stopping_ends_what_is_still_starting() -> None:
-    servers = McpServers([odd("mute", os.devnull)], connect)
-    servers.start()
+    servers = McpServers(connect)
+    servers.apply([odd("mute", os.devnull)])
     assert servers.health()[0].state is ServerState.STARTING
-    assert servers.tools() == ()
+    assert listed_by(servers) == ()
     await servers.stop()
 
 

@@ -4,13 +4,14 @@ import asyncio
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.context.mcp.model import ServerState, ToolServerFailed
 from tests.support.http_servers import everything_server, free_port, http_config
-from tests.support.mcp_world import Watch, running
+from tests.support.mcp_world import Watch, listed_by, running
 from tests.support.processes import children_of, ended
 
 
@@ -18,14 +19,14 @@ def _time(program: Path) -> McpServerConfig:
     return McpServerConfig(name="time", transport=StdioTransport(command=str(program)))
 
 
-def _everything(script: Path, **settings: float) -> McpServerConfig:
+def _everything(script: Path, **settings: Any) -> McpServerConfig:
     transport = StdioTransport(command="node", args=(str(script), "stdio"))
     return McpServerConfig(name="everything", transport=transport, **settings)
 
 
 async def test_the_time_server_of_pypi_tells_the_time(time_program: Path) -> None:
     async with running(_time(time_program)) as servers:
-        assert [tool.shown_name for tool in servers.tools()] == ["time__get_current_time", "time__convert_time"]
+        assert [tool.shown_name for tool in listed_by(servers)] == ["time__get_current_time", "time__convert_time"]
         output = await servers.call(
             "time", "convert_time", {"source_timezone": "Etc/UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
         )

@@ -18,7 +18,7 @@ from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
-from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, Session, SessionStore
+from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session, SessionStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
@@ -26,9 +26,8 @@ from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.storage.cache.vectors import MemoryVectorCache
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, server_of
-from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.registry import ToolRegistry, item_of
 from proviso_service.tools.rendering import fit_list
-from proviso_service.tools.toolbox import Toolbox
 from proviso_service.turns.events import Event
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.catalogs import holding
@@ -97,11 +96,11 @@ class MemorySessions:
 
     context: MatterContext | None = None
     stored: list[ChatMessage] = field(default_factory=list)
-    made_with: list[tuple[SessionItem, ...]] = field(default_factory=list)
+    made_with: list[NewSession] = field(default_factory=list)
 
-    async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        self.made_with.append(items)
-        return Session(session_id, items, self.context, NOW, NOW)
+    async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
+        self.made_with.append(new)
+        return Session(session_id, new.items, self.context, NOW, NOW)
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
         newest: list[ChatMessage] = []
@@ -111,8 +110,8 @@ class MemorySessions:
                 max_chars -= len(message.content)
         return tuple(newest)
 
-    async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        return await self.get_or_create(caller, session_id, items)
+    async def create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
+        return await self.get_or_create(caller, session_id, new)
 
     async def get(self, caller: Caller, session_id: str) -> Session:
         raise SessionNotFound(session_id)
@@ -128,6 +127,16 @@ class MemorySessions:
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
         return Page(self.stored)
+
+
+class SomeTools:
+    """A ToolFinder of these tools."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {item_of(tool): tool for tool in tools}
+
+    def find(self, ref: ItemRef) -> Tool | None:
+        return self._tools.get(ref)
 
 
 class LookupArgs(ToolArgs):
@@ -185,7 +194,7 @@ class KnownImages:
 
 
 LOOKUP = ItemRef(ItemType.TOOL, "lookup", "proviso")
-SESSION_ITEMS = (SessionItem(LOOKUP, IncludeMode.ALWAYS),)
+NEW_SESSION = NewSession((SessionItem(LOOKUP, IncludeMode.ALWAYS),))
 FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 
@@ -222,7 +231,7 @@ def agent_world(
     offered = [Lookup()] if tools is None else list(tools)
     selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
     drafter = Drafter(
-        Toolbox(offered),
+        SomeTools(offered),
         documentation or SomeDocumentation(),
         ItemSearch(WordEmbedder(), vectors, selection),
         TextSimilarity(WordEmbedder(), vectors),

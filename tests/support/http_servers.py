@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from proviso_service.context.mcp.config import HttpTransport, McpServerConfig
 
 MODERN = Path(__file__).with_name("modern_mcp_server.py")
@@ -33,7 +35,8 @@ async def everything_server(script: Path, port: int) -> AsyncIterator[Process]:
 
 
 def http_config(name: str, port: int, headers: Mapping[str, str] | None = None, **settings: Any) -> McpServerConfig:
-    transport = HttpTransport(url=f"http://127.0.0.1:{port}/mcp", headers=headers or {})
+    secrets = {name: SecretStr(value) for name, value in (headers or {}).items()}
+    transport = HttpTransport(f"http://127.0.0.1:{port}/mcp", secrets)
     return McpServerConfig(name=name, transport=transport, **settings)
 
 

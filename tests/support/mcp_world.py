@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
-from proviso_service.context.mcp.model import ServerHealth
+from proviso_service.context.mcp.model import ServerHealth, ServerTool
 from proviso_service.context.mcp.server import Backoff
 from proviso_service.context.mcp.servers import McpServers
 from proviso_service.mcp.connecting import connect
@@ -18,7 +20,7 @@ QUICK = Backoff(first_s=0.01, longest_s=0.05)
 
 
 def odd(name: str = "odd", *arguments: str, **settings: Any) -> McpServerConfig:
-    transport = StdioTransport(command=sys.executable, args=(str(ODD), *arguments), env={"WORD": "hunter22"})
+    transport = StdioTransport(sys.executable, (str(ODD), *arguments), {"WORD": SecretStr("hunter22")})
     return McpServerConfig(name=name, transport=transport, **settings)
 
 
@@ -49,10 +51,15 @@ class Watch:
 @asynccontextmanager
 async def running(*configs: McpServerConfig, watch: Watch | None = None) -> AsyncIterator[McpServers]:
     """The servers, started and settled."""
-    servers = McpServers(configs, connect, backoff=QUICK, on_change=watch or Watch())
-    servers.start()
+    servers = McpServers(connect, backoff=QUICK, on_change=watch or Watch())
+    servers.apply(configs)
     try:
         await servers.settled()
         yield servers
     finally:
         await servers.stop()
+
+
+def listed_by(servers: McpServers) -> tuple[ServerTool, ...]:
+    """The tools that the servers have listed last, in the servers' order."""
+    return tuple(tool for listing in servers.listings().values() if listing for tool in listing.tools)

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from proviso_service.context.catalog.catalog import Catalog
+from proviso_service.context.missing import is_missing
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType, RequestItem
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import RETRIEVER
 
 _NO_TOOL = "its server does not offer it"
+_STARTING = "its server has not listed its tools yet"
 _NO_DOCUMENTATION = "there is no documentation to look into"
 _DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER, OWN_SERVER)
 
@@ -53,8 +55,9 @@ def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, 
     callable_tools: list[Tool] = []
     for item in items:
         known, tool = catalog.find(item.ref), tools.find(item.ref)
-        note = item.note or _note(item.ref, tool, documentation)
-        noted.append(replace(item, note=note))
+        missing = item.missing and is_missing(item.ref, catalog)
+        note = _STARTING if item.missing and not missing else item.note or _note(item.ref, tool, documentation)
+        noted.append(replace(item, missing=missing, note=note))
         if known is not None and not note:
             contents[known.content_sha256] = known.content
             callable_tools += [tool] if tool is not None else []

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
-from proviso_service.context.model import RequestContext, SessionItem
-from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.context.model import RequestContext
+from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOutcome
@@ -25,7 +25,7 @@ def make_outcome(
     request_context: RequestContext | None,
     turn_id: str,
     resolved: Resolved,
-    session_items: tuple[SessionItem, ...],
+    new_session: NewSession,
     duration_s: float,
 ) -> TurnOutcome:
     """The final state of a turn that ended for `reason`, and what its session keeps."""
@@ -54,7 +54,7 @@ def make_outcome(
         new_messages=() if reason in _NOT_STORED else own,
         matter_context=resolved.context,
         update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
-        session_items=session_items,
+        new_session=new_session,
     )
 
 

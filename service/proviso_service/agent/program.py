@@ -37,6 +37,7 @@ from proviso_service.context.assets import IMAGE_NOT_LOADED_YET
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import AssetUse, MatterContext, RequestContext, SessionItem
+from proviso_service.context.session_items import with_late_items
 from proviso_service.context.sessions import SessionStore
 from proviso_service.errors import SessionNotFound
 from proviso_service.security.identity import Caller
@@ -209,17 +210,17 @@ class AgentExecution:
 
     async def _session(self) -> tuple[Sequence[SessionItem], MatterContext | None]:
         """The items and the last known context of the conversation; its session is made when unknown."""
-        request, sessions, new = self._request, self._agent.sessions, self._catalog.session_items()
+        request, sessions, new = self._request, self._agent.sessions, self._catalog.new_session()
         if not request.session_id:
-            return new, last_known_in(request.history)
+            return new.items, last_known_in(request.history)
         if not self._rehearsal:
             session = await sessions.get_or_create(self._caller, request.session_id, new)
             return session.items, session.matter_context
         try:
             session = await sessions.get(self._caller, request.session_id)
         except SessionNotFound:
-            return new, None
-        return session.items, session.matter_context
+            return new.items, None
+        return with_late_items(session, new).items, session.matter_context
 
     async def _history(self) -> tuple[HistoryMessage, ...]:
         """The conversation's earlier messages. A message that is sent again after a failure counts once, so that a
@@ -352,7 +353,7 @@ class AgentExecution:
             request_context=progress.request_context,
             turn_id=self._turn_id,
             resolved=progress.resolved,
-            session_items=self._catalog.session_items(),
+            new_session=self._catalog.new_session(),
             duration_s=time.monotonic() - self._started,
         )
         is_called = progress.request_context is not None and progress.request_context.payload_sha256

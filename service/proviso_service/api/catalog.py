@@ -4,9 +4,8 @@
 from proviso.v1 import catalog_pb2 as pb
 from proviso.v1.catalog_pb2_grpc import CatalogServiceServicer
 from proviso_service.api.answer_size import fitting_page
-from proviso_service.api.convert.catalog import catalog_item
+from proviso_service.api.convert.catalog import catalog_item, tool_server
 from proviso_service.api.domain import Domain
-from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.catalog import GetContextItemRequestModel, ListContextItemsRequestModel
@@ -16,6 +15,7 @@ from proviso_service.paging import PageRequest
 class CatalogServicer(CatalogServiceServicer):
     def __init__(self, domain: Domain) -> None:
         self._catalog = domain.catalog
+        self._tool_servers = domain.tool_servers
 
     async def ListContextItems(
         self, request: pb.ListContextItemsRequest, _context: Context
@@ -42,4 +42,4 @@ class CatalogServicer(CatalogServiceServicer):
     async def ListToolServers(
         self, _request: pb.ListToolServersRequest, _context: Context
     ) -> pb.ListToolServersResponse:
-        raise NotBuilt("ListToolServers", "MCP servers")
+        return pb.ListToolServersResponse(servers=[tool_server(status) for status in self._tool_servers()])

@@ -1,6 +1,6 @@
 """What the servicers need of the service."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from proviso_service.agent.rebuilding import RequestRebuilder
@@ -9,6 +9,7 @@ from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.servers import ServerStatus
 from proviso_service.context.model import RequestContext
 from proviso_service.context.sessions import SessionStore
 from proviso_service.matters.documentation import Documentation
@@ -40,10 +41,15 @@ def no_link(turn_id: str) -> None:
     """Where nothing is traced."""
 
 
+def no_servers() -> tuple[ServerStatus, ...]:
+    """Where there are no servers of tools."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Domain:
     """The domain services. `preview` gives the request context that a message would have; `link_turn` ties the current
-    call's trace to that of a turn."""
+    call's trace to that of a turn; `tool_servers` says how the servers of tools do."""
 
     turns: Turns
     sessions: SessionStore
@@ -60,3 +66,4 @@ class Domain:
     rebuilder: RequestRebuilder
     identify: Identify = local_caller
     link_turn: Callable[[str], None] = no_link
+    tool_servers: Callable[[], Sequence[ServerStatus]] = no_servers

@@ -41,8 +41,8 @@ class SessionServicer(SessionServiceServicer):
         asked = parse(CreateSessionRequestModel, request)
         caller = self._domain.identify(context, asked.user_id)
         session_id = asked.session_id or str(uuid4())
-        items = self._domain.catalog.current.session_items()
-        created = await self._domain.sessions.create(caller, session_id, items)
+        new = self._domain.catalog.current.new_session()
+        created = await self._domain.sessions.create(caller, session_id, new)
         return pb.CreateSessionResponse(session=self._shown(created))
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:

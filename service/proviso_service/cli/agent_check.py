@@ -13,7 +13,9 @@ from proviso_service.cli.problems import UsageProblem
 from proviso_service.context.catalog.catalog import AgentDefinition
 from proviso_service.context.catalog.default import default_agent_folder
 from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.servers import HttpTransport, McpServer
+from proviso_service.context.catalog.servers import McpServer
+from proviso_service.context.catalog.tools import Approval, ToolPolicy
+from proviso_service.context.mcp.config import HttpTransport
 from proviso_service.context.model import OWN_SERVER, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
 from proviso_service.matters.parsing.reader import ProcessReader
@@ -74,10 +76,17 @@ def _records(agent: AgentDefinition) -> Iterator[dict[str, Any]]:
             "type": "tool",
             "server": OWN_SERVER,
             "name": name,
-            "include": str(agent.own_tools.include_mode(name).mode),
+            **_settings(agent.own_tools, name),
         }
     for server in agent.mcp_servers:
-        yield {"type": "mcp_server", "name": server.name, "transport": _transport(server), "enabled": server.enabled}
+        yield {
+            "type": "mcp_server",
+            "name": server.name,
+            "transport": _transport(server),
+            **_settings(server.policy),
+            "tools": {name: _settings(server.policy, name) for name in server.policy.tools},
+            "enabled": server.config.enabled,
+        }
 
 
 def _lines(agent: AgentDefinition) -> Iterator[str]:
@@ -85,9 +94,10 @@ def _lines(agent: AgentDefinition) -> Iterator[str]:
     for kind, title in _TITLES.items():
         items = [item for item in agent.items if item.ref.type is kind]
         yield from _group(f"{title} ({len(items)})", [_item_line(item) for item in items])
-    own = [f"{name} [{agent.own_tools.include_mode(name).mode}]" for name in OWN_TOOL_NAMES]
+    own = [f"{name} [{_in_words(agent.own_tools, name)}]" for name in OWN_TOOL_NAMES]
     yield from _group(f"Tools of the service ({len(own)})", own)
-    yield from _group(f"MCP servers ({len(agent.mcp_servers)})", [_server_line(server) for server in agent.mcp_servers])
+    servers = [line for server in agent.mcp_servers for line in _server_lines(server)]
+    yield from _group(f"MCP servers ({len(agent.mcp_servers)})", servers)
 
 
 def _group(title: str, lines: list[str]) -> Iterator[str]:
@@ -100,9 +110,23 @@ def _item_line(item: CatalogItem) -> str:
     return f"{item.ref.name} [{item.include_mode}, priority {item.priority}{off}] {len(item.content):,} characters"
 
 
-def _server_line(server: McpServer) -> str:
-    return f"{server.name} [{_transport(server)}{'' if server.enabled else ', disabled'}]"
+def _server_lines(server: McpServer) -> Iterator[str]:
+    """The server, and those of its tools that something is said of; which others there are only it can tell."""
+    off = "" if server.config.enabled else ", disabled"
+    yield f"{server.name} [{_transport(server)}, {_in_words(server.policy)}{off}]"
+    for name in server.policy.tools:
+        yield f"  {name} [{_in_words(server.policy, name)}]"
+
+
+def _settings(policy: ToolPolicy, tool: str = "") -> dict[str, str]:
+    """What holds for a tool, or without one for all that nothing is said of."""
+    return {"include": str(policy.include_mode(tool).mode), "approval": str(policy.approval_of(tool))}
+
+
+def _in_words(policy: ToolPolicy, tool: str = "") -> str:
+    approval = ", approval required" if policy.approval_of(tool) is Approval.REQUIRED else ""
+    return f"{policy.include_mode(tool).mode}{approval}"
 
 
 def _transport(server: McpServer) -> str:
-    return "http" if isinstance(server.transport, HttpTransport) else "stdio"
+    return "http" if isinstance(server.config.transport, HttpTransport) else "stdio"

@@ -39,9 +39,4 @@ def marked_state(state: FinalState, catalog: Catalog) -> FinalState:
 
 def is_missing(ref: ItemRef, catalog: Catalog) -> bool:
     """Nobody can tell it of the tools of a server that has not listed any: it may just be starting."""
-    return catalog.find(ref) is None and not _is_awaited(ref.server_name, catalog)
-
-
-def _is_awaited(server_name: str, catalog: Catalog) -> bool:
-    configured = any(server.name == server_name and server.enabled for server in catalog.agent.mcp_servers)
-    return configured and not any(item.ref.server_name == server_name for item in catalog)
+    return catalog.find(ref) is None and ref.server_name not in catalog.pending_servers

@@ -56,10 +56,18 @@ ItemsChange = Callable[[tuple[SessionItem, ...]], tuple[SessionItem, ...]]
 """Makes a session's new items of those that it has."""
 
 
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """What a session is made with: the always items, and the servers whose always items are still to come."""
+
+    items: tuple[SessionItem, ...] = ()
+    pending_servers: tuple[str, ...] = ()
+
+
 class SessionStore(Protocol):
     """Sessions of a tenant's users. Every method sees only the caller's own sessions."""
 
-    async def create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
+    async def create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
         """Raises SessionExists."""
         ...
 
@@ -67,8 +75,9 @@ class SessionStore(Protocol):
         """Raises SessionNotFound."""
         ...
 
-    async def get_or_create(self, caller: Caller, session_id: str, items: tuple[SessionItem, ...]) -> Session:
-        """The session; made with `items` when unknown."""
+    async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
+        """The session; made from `new` when unknown. One that is known is joined, once, by the always items of servers
+        that have listed their tools meanwhile (see `session_items.with_late_items`)."""
         ...
 
     async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:

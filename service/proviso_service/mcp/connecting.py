@@ -48,7 +48,7 @@ async def connect(config: McpServerConfig) -> AsyncIterator[Connection]:
 
 def _streams(config: McpServerConfig, signals: Signals) -> AbstractAsyncContextManager[TransportStreams]:
     if isinstance(config.transport, StdioTransport):
-        return stdio_streams(config.name, config.transport, MAX_MESSAGE_BYTES, signals.ended)
+        return stdio_streams(config, config.transport, MAX_MESSAGE_BYTES, signals.ended)
     return http_streams(config.transport, MAX_MESSAGE_BYTES)
 
 

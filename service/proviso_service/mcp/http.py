@@ -20,7 +20,7 @@ _SSE = "text/event-stream"
 async def http_streams(transport: HttpTransport, max_message_bytes: int) -> AsyncIterator[TransportStreams]:
     """Redirects are followed within the server's own origin only, so its headers go nowhere else."""
     client = httpx2.AsyncClient(
-        headers=dict(transport.headers),
+        headers={name: value.get_secret_value() for name, value in transport.headers.items()},
         timeout=httpx2.Timeout(_CONNECT_S, read=_SILENCE_S),
         transport=_Bounded(max_message_bytes),
     )

@@ -15,7 +15,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from proviso_service.context.mcp.config import StdioTransport
+from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
 
 _log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 @asynccontextmanager
 async def stdio_streams(
-    name: str, transport: StdioTransport, max_message_bytes: int, on_end: Callable[[str], None]
+    config: McpServerConfig, transport: StdioTransport, max_message_bytes: int, on_end: Callable[[str], None]
 ) -> AsyncIterator[TransportStreams]:
     """Starts the process, and ends it with all that it has started. `on_end` is told why the messages ended, if they
     do before this is left; OSError, ValueError when the process cannot be started."""
@@ -42,7 +42,7 @@ async def stdio_streams(
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
-        env=get_default_environment() | dict(transport.env),
+        env=get_default_environment() | {name: value.get_secret_value() for name, value in transport.env.items()},
         cwd=transport.cwd,
         start_new_session=True,  # a group of its own, to be ended as one
         limit=max_message_bytes,
@@ -55,7 +55,7 @@ async def stdio_streams(
     pumps = [
         asyncio.create_task(_receive(process, stdout, incoming, on_end)),
         asyncio.create_task(_send(stdin, outgoing)),
-        asyncio.create_task(_log_errors(name, process, stderr, transport)),
+        asyncio.create_task(_log_errors(config, process, stderr)),
     ]
     try:
         yield read, write
@@ -109,7 +109,7 @@ async def _send(stdin: asyncio.StreamWriter, outgoing: _Outgoing) -> None:
                 await stdin.drain()
 
 
-async def _log_errors(name: str, process: Process, stderr: asyncio.StreamReader, transport: StdioTransport) -> None:
+async def _log_errors(config: McpServerConfig, process: Process, stderr: asyncio.StreamReader) -> None:
     """The last of what the process has said on its standard error, in whole lines, once it has ended."""
     last = b""
     while said := await stderr.read(_LONG_LINE):
@@ -118,10 +118,8 @@ async def _log_errors(name: str, process: Process, stderr: asyncio.StreamReader,
             last = last[-_STDERR_BYTES:].partition(b"\n")[2]  # half a line could hold half a secret
     await _exit(process)
     if process.returncode and last:
-        text = last.decode("utf-8", "replace")
-        for secret in filter(None, transport.env.values()):
-            text = text.replace(secret, "***")
-        _log.warning("mcp_server_stderr", server=name, exit_code=process.returncode, text=text)
+        text = config.masked(last.decode("utf-8", "replace"))
+        _log.warning("mcp_server_stderr", server=config.name, exit_code=process.returncode, text=text)
 
 
 async def _exit(process: Process) -> str:

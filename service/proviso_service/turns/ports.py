@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from proviso_service.context.model import DocumentSummary, MatterContext, SessionItem
-from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.security.identity import Caller
 from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
@@ -60,14 +60,14 @@ class TurnOutcome:
     """What a turn leaves behind: its final state, and what the session keeps.
 
     `new_messages` are appended to the session; `matter_context` replaces its last known context when
-    `update_matter_context` is set (None clears it). `session_items` are those of a session that is made for them.
-    `contents` are what its request context names by hash."""
+    `update_matter_context` is set (None clears it). `new_session` is what a session is made with for them. `contents`
+    are what its request context names by hash."""
 
     final_state: FinalState
     new_messages: tuple[ChatMessage, ...] = ()
     matter_context: MatterContext | None = None
     update_matter_context: bool = False
-    session_items: tuple[SessionItem, ...] = ()
+    new_session: NewSession = NewSession()
     contents: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -1,5 +1,6 @@
 """Every fault of an agent's folder names its file, its line and its field."""
 
+import json
 import os
 from pathlib import Path
 
@@ -121,7 +122,7 @@ FAULTS: list[tuple[str, dict[str, str], str]] = [
     (
         "server name",
         {"agent_yaml": AGENT + "mcp_servers:\n  a__b: {command: x}\n"},
-        "agent.yaml:4 mcp_servers.a__b: a server's name is letters",
+        "agent.yaml:4 mcp_servers.a__b: a server's name is lower-case letters",
     ),
     (
         "reserved server name",
@@ -134,11 +135,69 @@ FAULTS: list[tuple[str, dict[str, str], str]] = [
         "agent.yaml:6 mcp_servers.a.timeout_s: must be more than 0",
     ),
     (
+        "time limit of a start",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    command: x\n    start_timeout_s: 3601\n"},
+        "agent.yaml:6 mcp_servers.a.start_timeout_s: must be at most 3600",
+    ),
+    (
+        "size of an answer",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    command: x\n    max_output_chars: 5\n"},
+        "agent.yaml:6 mcp_servers.a.max_output_chars: must be at least 100",
+    ),
+    (
+        "size that is no number",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    command: x\n    max_output_chars: many\n"},
+        "agent.yaml:6 mcp_servers.a.max_output_chars: must be a whole number",
+    ),
+    (
+        "folder of a program",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    command: x\n    cwd: ''\n"},
+        "agent.yaml:6 mcp_servers.a.cwd: must not be empty",
+    ),
+    (
+        "folder of no program",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    url: https://x.example\n    cwd: here\n"},
+        "agent.yaml:6 mcp_servers.a.cwd: is not a field that is known here",
+    ),
+    (
+        "url with a part",
+        {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    url: https://x.example/mcp#top\n"},
+        "agent.yaml:5 mcp_servers.a.url: must be an address such as",
+    ),
+    (
+        "approval of own tools",
+        {"agent_yaml": AGENT + "proviso:\n  approval: ask\n"},
+        "agent.yaml:4 proviso.approval: must be 'none' or 'required'",
+    ),
+    (
+        "approval of an own tool",
+        {"agent_yaml": AGENT + "proviso:\n  tools:\n    isaacus_iql: {approval: ask}\n"},
+        "agent.yaml:5 proviso.tools.isaacus_iql.approval: must be 'none' or 'required'",
+    ),
+    (
         "variable",
         {"agent_yaml": AGENT + "mcp_servers:\n  a:\n    command: x\n    env: {T: '${T'}\n"},
         "agent.yaml:6 mcp_servers.a.env.T: holds ${ that is not followed by",
     ),
 ]
+
+
+NAMES = [
+    ("", "must not be empty"),
+    ("Time", "a server's name is lower-case letters"),
+    ("1time", "a server's name is lower-case letters"),
+    ("a_", "a server's name is lower-case letters"),
+    ("a.b", "a server's name is lower-case letters"),
+    ("a\n", "a server's name is lower-case letters"),
+    ("a" * 31, "is longer than 30 characters"),
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), NAMES)
+async def test_a_servers_name_that_could_be_taken_for_more_is_refused(tmp_path: Path, name: str, fault: str) -> None:
+    write(tmp_path, agent_yaml=AGENT + f"mcp_servers:\n  {json.dumps(name)}: {{command: x}}\n")
+    (told,) = await faults_of(tmp_path)
+    assert told.startswith(f"agent.yaml:4 mcp_servers.{name.strip()}: {fault}")
 
 
 @pytest.mark.parametrize(("files", "fault"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS])

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from proviso_service.context.catalog.servers import HttpTransport, StdioTransport
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
+from proviso_service.context.mcp.config import HttpTransport, StdioTransport
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 from tests.support.catalogs import AGENT, RULE, faults_of, load, write
 
@@ -12,7 +12,7 @@ SERVERS = """
 proviso:
   include: always
   tools:
-    isaacus_iql: {include: agent}
+    isaacus_iql: {include: agent, approval: required}
 mcp_servers:
   time:
     command: uvx
@@ -21,6 +21,9 @@ mcp_servers:
     include: agent
     approval: required
     timeout_s: 5
+    start_timeout_s: 90
+    max_output_chars: 20000
+    cwd: servers
     tools:
       get_current_time: {include: always, approval: none}
   registry:
@@ -67,18 +70,24 @@ async def test_servers_are_typed_and_their_secrets_come_from_the_environment(tmp
     write(tmp_path, agent_yaml=AGENT + SERVERS)
     agent = await load(tmp_path, **SECRETS)
     time, registry, old = agent.mcp_servers
-    assert isinstance(time.transport, StdioTransport)
-    assert (time.transport.command, time.transport.args[0], time.timeout_s) == ("uvx", "mcp-server-time", 5.0)
-    assert time.transport.env["TOKEN"].get_secret_value() == "x-sesame"
+    program, address = time.config.transport, registry.config.transport
+    assert isinstance(program, StdioTransport)
+    assert (program.command, program.args[0], program.cwd) == ("uvx", "mcp-server-time", str(tmp_path / "servers"))
+    limits = (time.config.timeout_s, time.config.start_timeout_s, time.config.max_output_chars)
+    assert limits == (5.0, 90.0, 20_000)
+    assert program.env["TOKEN"].get_secret_value() == "x-sesame"
     assert time.policy.include_mode("get_current_time").mode is IncludeMode.ALWAYS
     assert time.policy.include_mode("convert_time").mode is IncludeMode.AGENT
     assert time.policy.approval_of("get_current_time") is Approval.NONE
     assert time.policy.approval_of("convert_time") is Approval.REQUIRED
-    assert isinstance(registry.transport, HttpTransport)
-    assert registry.transport.headers["Authorization"].get_secret_value() == "Bearer open-it"
-    assert not old.enabled
+    assert isinstance(address, HttpTransport)
+    assert address.headers["Authorization"].get_secret_value() == "Bearer open-it"
+    assert (registry.config.timeout_s, registry.config.start_timeout_s) == (30.0, 30.0)
+    assert not old.config.enabled
     assert agent.own_tools.include_mode("isaacus_iql").mode is IncludeMode.AGENT
     assert agent.own_tools.include_mode("isaacus_search").source is IncludeModeSource.SERVER
+    assert agent.own_tools.approval_of("isaacus_iql") is Approval.REQUIRED
+    assert agent.own_tools.approval_of("isaacus_search") is Approval.NONE
 
 
 async def test_secrets_are_never_shown(tmp_path: Path) -> None:
@@ -89,7 +98,7 @@ async def test_secrets_are_never_shown(tmp_path: Path) -> None:
     only_one = {"TIME_TOKEN": "sesame"}
     (told,) = await faults_of(tmp_path, **only_one)
     assert told.startswith(
-        "agent.yaml:21 mcp_servers.registry.headers.Authorization: names the variable REGISTRY_TOKEN"
+        "agent.yaml:24 mcp_servers.registry.headers.Authorization: names the variable REGISTRY_TOKEN"
     )
     assert "sesame" not in told
 

@@ -5,6 +5,7 @@ import pytest
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.tools import IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.sessions import NewSession
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
 from proviso_service.paging import PageRequest
 from tests.support.catalogs import a_catalog, an_item
@@ -28,9 +29,8 @@ def test_sessions_begin_with_enabled_always_items_the_most_important_first() -> 
         an_item(CAPS, IncludeMode.MANUAL),
         an_item(IQL, enabled=False),
     )
-    assert catalog.session_items() == (
-        SessionItem(QUOTING, IncludeMode.ALWAYS),
-        SessionItem(PLAIN, IncludeMode.ALWAYS),
+    assert catalog.new_session() == NewSession(
+        (SessionItem(QUOTING, IncludeMode.ALWAYS), SessionItem(PLAIN, IncludeMode.ALWAYS))
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from proviso_service.context.mcp.arguments import MAX_PROBLEMS, Arguments
+from proviso_service.context.mcp.arguments import MAX_PROBLEMS, Arguments, check_schema
 from proviso_service.context.mcp.schemas import MAX_SCHEMA_CHARS, ToolRefused, checked_schema
 from proviso_service.context.mcp.shown_schemas import shown_schema
 
@@ -125,7 +125,7 @@ def test_problems_are_few_short_and_tell_where() -> None:
 
 def test_what_is_no_schema_is_refused() -> None:
     with pytest.raises(ToolRefused, match="not a JSON schema"):
-        Arguments(checked_schema(_of(a={"type": "colour"})))
+        check_schema(checked_schema(_of(a={"type": "colour"})))
 
 
 _LEAVES = st.sampled_from(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,8 +54,8 @@ async def test_a_session_that_ends_is_opened_again_and_its_tools_stay_known_mean
         yield opened[-1]
 
     watch = Watch()
-    servers = McpServers([CONFIG], connect, backoff=Backoff(0.001, 0.002), on_change=watch)
-    servers.start()
+    servers = McpServers(connect, backoff=Backoff(0.001, 0.002), on_change=watch)
+    servers.apply([CONFIG])
     await servers.settled()
     opened[0].news_queue.put_nowait(News.ENDED)
     await watch.until(lambda health: health.state is ServerState.READY and health.starts == 3)
@@ -78,9 +79,8 @@ async def test_a_fault_of_our_own_is_a_failed_server_and_not_the_end_of_the_othe
             raise KeyError("detail-4711")
         yield PlayedConnection("")
 
-    faulty = CONFIG.model_copy(update={"name": "faulty"})
-    servers = McpServers([faulty, CONFIG], connect)
-    servers.start()
+    servers = McpServers(connect)
+    servers.apply([replace(CONFIG, name="faulty"), CONFIG])
     await servers.settled()
     first, second = servers.health()
     await servers.stop()
@@ -94,7 +94,7 @@ def test_two_servers_of_one_name_are_refused() -> None:
         raise AssertionError("nothing is started")
 
     with pytest.raises(ValueError, match="same name"):
-        McpServers([CONFIG, CONFIG], connect)
+        McpServers(connect).apply([CONFIG, CONFIG])
 
 
 def test_a_listing_is_bounded_and_each_name_given_once() -> None:

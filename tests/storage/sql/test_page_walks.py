@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proviso_service.context.sessions import ChatMessage
+from proviso_service.context.sessions import ChatMessage, NewSession
 from proviso_service.errors import InvalidRequest
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import Page, PageRequest, page_token
@@ -77,7 +77,7 @@ async def test_a_walk_through_sessions_goes_on_when_its_last_session_is_deleted(
     sessions: SqlSessionStore, clock: Clock
 ) -> None:
     for i in range(5):
-        await sessions.create(ANNA, f"s-{i}", ())
+        await sessions.create(ANNA, f"s-{i}", NewSession())
         clock.advance(1)
     first = await sessions.list(ANNA, PageRequest(2))
     await sessions.delete(ANNA, first.items[-1].session_id)
@@ -104,7 +104,7 @@ async def test_a_walk_through_messages_meets_those_that_come_meanwhile(
 
 async def test_a_token_fits_its_field_whatever_the_ids_are(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
     caller, session_id = Caller("😀" * 128, "😀" * 128), "😀" * 128
-    await sessions.create(caller, "another", ())
+    await sessions.create(caller, "another", NewSession())
     await turns.begin(caller, "t", TurnRequest("?", session_id=session_id), "hash", "me", 60)
     await turns.finish(caller, "t", session_id, 1, an_outcome("Done.", "Hello", "Good day"))
     for page in (
@@ -120,8 +120,8 @@ Lister = Callable[[PageRequest], Awaitable[Page[Any]]]
 @pytest.fixture
 async def lists(matters: SqlMatterStore, sessions: SqlSessionStore, matter: Matter) -> dict[str, Lister]:
     """Every list there is, and some of the same kind for another scope."""
-    await sessions.create(ANNA, "s", ())
-    await sessions.create(ANNA, "t", ())
+    await sessions.create(ANNA, "s", NewSession())
+    await sessions.create(ANNA, "t", NewSession())
     other = await matters.create_matter("acme", "Another")
     return {
         "matters": lambda page: matters.list_matters("acme", page),

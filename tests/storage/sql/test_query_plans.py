@@ -11,6 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.sessions import NewSession
 from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
 from proviso_service.matters.ports import Leftover
 from proviso_service.paging import PageRequest
@@ -87,7 +88,7 @@ TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] =
 async def test_turns_and_sessions_are_found_by_index(
     turns: SqlTurnStore, sessions: SqlSessionStore, statements: Statements, name: str
 ) -> None:
-    await sessions.create(ANNA, "s", ())
+    await sessions.create(ANNA, "s", NewSession())
     await turns.begin(ANNA, "t-1", REQUEST, "hash", "me", 60)
     await TURNS[name](turns, sessions)
     assert statements.scans() == []

@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
 from proviso_service.context.session_items import with_item
-from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.errors import ContextItemNotFound, SessionBusy, SessionExists, SessionNotFound, TurnUnknown
 from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
@@ -32,26 +32,43 @@ async def said(turns: SqlTurnStore, session_id: str, *contents: str, outcome: Tu
 
 
 async def test_a_session_keeps_its_items(sessions: SqlSessionStore, clock: Clock) -> None:
-    created = await sessions.create(ANNA, "s", ITEMS)
+    created = await sessions.create(ANNA, "s", NewSession(ITEMS))
     assert (created.session_id, created.items, created.create_time) == ("s", ITEMS, clock.time)
     assert (created.matter_context, created.running_turn_id, created.message_count) == (None, "", 0)
     assert await sessions.get(ANNA, "s") == created
     with pytest.raises(SessionExists):
-        await sessions.create(ANNA, "s", ())
-    assert await sessions.get_or_create(ANNA, "s", ()) == created
+        await sessions.create(ANNA, "s", NewSession())
+    assert await sessions.get_or_create(ANNA, "s", NewSession()) == created
 
 
 async def test_an_unknown_session_can_be_made_on_the_way(sessions: SqlSessionStore) -> None:
-    made = await sessions.get_or_create(ANNA, "s", ITEMS)
+    made = await sessions.get_or_create(ANNA, "s", NewSession(ITEMS))
     assert made.items == ITEMS
     assert await sessions.get(ANNA, "s") == made
 
 
 async def test_one_session_is_made_however_many_ask_at_once(sessions: SqlSessionStore) -> None:
-    made = await asyncio.gather(*(sessions.get_or_create(ANNA, "s", ITEMS) for _ in range(8)))
+    made = await asyncio.gather(*(sessions.get_or_create(ANNA, "s", NewSession(ITEMS)) for _ in range(8)))
     assert len(set(made)) == 1
-    results = await asyncio.gather(*(sessions.create(ANNA, "t", ()) for _ in range(8)), return_exceptions=True)
+    results = await asyncio.gather(
+        *(sessions.create(ANNA, "t", NewSession()) for _ in range(8)), return_exceptions=True
+    )
     assert sum(isinstance(result, SessionExists) for result in results) == 7
+
+
+async def test_always_items_of_a_late_server_join_once_however_many_ask_at_once(
+    sessions: SqlSessionStore, turns: SqlTurnStore
+) -> None:
+    late = SessionItem(ItemRef(ItemType.TOOL, "now", "time"), IncludeMode.ALWAYS)
+    made = await sessions.create(ANNA, "s", NewSession(ITEMS, ("time", "files")))
+    assert made.pending_servers == ("time", "files")
+    assert await sessions.get_or_create(ANNA, "s", NewSession(ITEMS, ("time", "files"))) == made
+    listed = NewSession((*ITEMS, late), ("files",))
+    joined = await asyncio.gather(*(sessions.get_or_create(ANNA, "s", listed) for _ in range(8)))
+    assert {(session.items, session.pending_servers) for session in joined} == {((*ITEMS, late), ("files",))}
+    assert await sessions.get(ANNA, "s") == joined[0]
+    await said(turns, "t", outcome=replace(an_outcome("Done.", "Hello"), new_session=NewSession(ITEMS, ("files",))))
+    assert (await sessions.get(ANNA, "t")).pending_servers == ("files",)
 
 
 @pytest.mark.parametrize("other", OTHERS)
@@ -67,13 +84,13 @@ async def test_a_session_is_seen_by_its_user_only(
         await sessions.delete(other, "s")
     assert await sessions.history(other, "s", 1000) == ()
     assert (await sessions.list(other, PageRequest())).items == []
-    await sessions.create(other, "s", ())
+    await sessions.create(other, "s", NewSession())
     assert (await sessions.get(ANNA, "s")).message_count == 2
 
 
 async def test_sessions_are_listed_newest_first(sessions: SqlSessionStore, turns: SqlTurnStore, clock: Clock) -> None:
     for name in ("first", "second", "third"):
-        await sessions.create(ANNA, name, ())
+        await sessions.create(ANNA, name, NewSession())
         clock.advance(1)
     await said(turns, "first", "Hello")
     listed = (await sessions.list(ANNA, PageRequest())).items
@@ -128,7 +145,7 @@ async def test_the_matter_context_stays_until_a_turn_changes_it(sessions: SqlSes
 async def test_a_session_names_its_running_turn_and_cannot_be_deleted_meanwhile(
     sessions: SqlSessionStore, turns: SqlTurnStore
 ) -> None:
-    await sessions.create(ANNA, "s", ())
+    await sessions.create(ANNA, "s", NewSession())
     await turns.begin(ANNA, "t-1", TurnRequest("?", session_id="s"), "hash", "owner", 60)
     assert (await sessions.get(ANNA, "s")).running_turn_id == "t-1"
     assert (await sessions.list(ANNA, PageRequest())).items[0].running_turn_id == "t-1"
@@ -142,7 +159,7 @@ async def test_a_session_names_its_running_turn_and_cannot_be_deleted_meanwhile(
 async def test_a_turn_that_has_to_make_its_session_gives_it_the_items_of_its_outcome(
     sessions: SqlSessionStore, turns: SqlTurnStore
 ) -> None:
-    await said(turns, "s", outcome=replace(an_outcome("Done.", "Hello"), session_items=ITEMS))
+    await said(turns, "s", outcome=replace(an_outcome("Done.", "Hello"), new_session=NewSession(ITEMS)))
     assert (await sessions.get(ANNA, "s")).items == ITEMS
 
 
@@ -159,7 +176,7 @@ async def test_a_deleted_session_leaves_no_trace(sessions: SqlSessionStore, turn
         await sessions.get(ANNA, "s")
     with pytest.raises(TurnUnknown):
         await turns.get(ANNA, turn_id)
-    await sessions.create(ANNA, "s", ())
+    await sessions.create(ANNA, "s", NewSession())
     assert (await sessions.messages(ANNA, "s", PageRequest())).items == []
     assert await sessions.history(ANNA, "s", 1000) == ()
 
@@ -200,7 +217,7 @@ async def test_the_history_of_an_unknown_session_is_empty(sessions: SqlSessionSt
 
 
 async def test_changes_of_items_are_made_one_after_another(sessions: SqlSessionStore, clock: Clock) -> None:
-    await sessions.create(ANNA, "s", ITEMS)
+    await sessions.create(ANNA, "s", NewSession(ITEMS))
     added = [SessionItem(ItemRef(ItemType.RULE, str(number)), IncludeMode.MANUAL) for number in range(20)]
     clock.advance(1)
     await asyncio.gather(*(sessions.change_items(ANNA, "s", partial(with_item, ref=one.ref)) for one in added))
@@ -212,7 +229,7 @@ async def test_changes_of_items_are_made_one_after_another(sessions: SqlSessionS
 async def test_a_change_that_changes_nothing_or_fails_leaves_the_session_as_it_was(
     sessions: SqlSessionStore, clock: Clock
 ) -> None:
-    created = await sessions.create(ANNA, "s", ITEMS)
+    created = await sessions.create(ANNA, "s", NewSession(ITEMS))
     clock.advance(1)
     assert await sessions.change_items(ANNA, "s", lambda items: items) == created
 
@@ -226,7 +243,7 @@ async def test_a_change_that_changes_nothing_or_fails_leaves_the_session_as_it_w
 
 @pytest.mark.parametrize("other", OTHERS)
 async def test_the_items_of_a_session_are_changed_by_its_user_only(sessions: SqlSessionStore, other: Caller) -> None:
-    created = await sessions.create(ANNA, "s", ITEMS)
+    created = await sessions.create(ANNA, "s", NewSession(ITEMS))
     with pytest.raises(SessionNotFound):
         await sessions.change_items(other, "s", lambda items: ())
     assert await sessions.get(ANNA, "s") == created

@@ -1,9 +1,11 @@
-"""Items of the catalog."""
+"""Items of the catalog, and the servers of its tools."""
 
 from proviso.v1 import catalog_pb2 as pb
 from proviso_service.api.convert.context import item_ref
-from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES, TOOL_APPROVALS
+from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES, TOOL_APPROVALS, TOOL_SERVER_STATES
+from proviso_service.api.convert.times import timestamp
 from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.servers import ServerStatus
 from proviso_service.context.model import ItemType
 
 
@@ -18,4 +20,18 @@ def catalog_item(item: CatalogItem) -> pb.CatalogItem:
         priority=item.priority,
         enabled=item.enabled,
         approval=TOOL_APPROVALS[item.approval] if item.ref.type is ItemType.TOOL else None,
+    )
+
+
+def tool_server(status: ServerStatus) -> pb.ToolServer:
+    health = status.health
+    return pb.ToolServer(
+        name=health.name,
+        state=TOOL_SERVER_STATES[health.state],
+        state_time=timestamp(health.since),
+        reason=health.reason,
+        starts=health.starts,
+        tool_count=health.tools,
+        refused=[pb.RefusedTool(name=tool.name, reason=tool.reason) for tool in health.refused],
+        include_mode=INCLUDE_MODES[status.include] if status.include else None,
     )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
+from proviso_service.context.mcp.model import ServerState
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus
@@ -37,6 +38,7 @@ INCLUDE_MODES = table(IncludeMode, context_pb2.IncludeMode)
 INCLUDE_MODE_SOURCES = table(IncludeModeSource, catalog_pb2.IncludeModeSource)
 DECISIONS = table(Decision, turns_pb2.ToolCallDecision)
 TOOL_APPROVALS = table(Approval, catalog_pb2.ToolApproval)
+TOOL_SERVER_STATES = table(ServerState, catalog_pb2.ToolServerState)
 OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
 ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
 ITEM_CHANGES = table(ItemChange, sessions_pb2.ItemChange)

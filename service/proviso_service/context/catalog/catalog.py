@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolDefinition, ToolPolicy
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 from proviso_service.context.session_items import initial_items
+from proviso_service.context.sessions import NewSession
 from proviso_service.errors import ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
 
@@ -30,9 +31,13 @@ class AgentDefinition:
 class Catalog:
     """An agent's items, by type and name. Immutable."""
 
-    def __init__(self, agent: AgentDefinition, tools: Iterable[CatalogItem] = ()) -> None:
-        """`tools` are items of tools beside the agent's rules and references (see `tool_items`)."""
+    def __init__(
+        self, agent: AgentDefinition, tools: Iterable[CatalogItem] = (), pending_servers: Sequence[str] = ()
+    ) -> None:
+        """`tools` are items of tools beside the agent's rules and references (see `tool_items`); `pending_servers` are
+        enabled, but have not listed theirs yet."""
         self.agent = agent
+        self.pending_servers = tuple(pending_servers)
         self.items: tuple[CatalogItem, ...] = tuple(sorted([*agent.items, *tools], key=lambda item: _key(item.ref)))
         self._by_ref = {item.ref: item for item in self.items}
         self._pairs = {item.ref: _pairs(item.ref.name) for item in self.items}
@@ -68,9 +73,9 @@ class Catalog:
         found = [item for item in self.items if item.enabled and item.include_mode is IncludeMode.ALWAYS]
         return tuple(sorted(found, key=lambda item: -item.priority))
 
-    def session_items(self) -> tuple[SessionItem, ...]:
-        """What a new session holds."""
-        return initial_items(self.always_items())
+    def new_session(self) -> NewSession:
+        """What a session is made with now."""
+        return NewSession(initial_items(self.always_items()), self.pending_servers)
 
     def agent_candidates(self, in_session: Iterable[ItemRef]) -> tuple[CatalogItem, ...]:
         """Those that may be chosen for a single request: include mode agent, enabled, not in the session."""
@@ -94,9 +99,7 @@ class Catalog:
         return Page(shown_items, page_token(*_key(shown_items[-1].ref)) if more else "")
 
 
-def tool_items(
-    server: str, definitions: Sequence[ToolDefinition], policy: ToolPolicy, *, enabled: bool = True
-) -> tuple[CatalogItem, ...]:
+def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolPolicy) -> tuple[CatalogItem, ...]:
     """The tools of a server as items, each with its effective include mode."""
     return tuple(
         CatalogItem.of(
@@ -105,7 +108,6 @@ def tool_items(
             tool.content,
             policy.include_mode(tool.name),
             approval=policy.approval_of(tool.name),
-            enabled=enabled,
         )
         for tool in definitions
     )

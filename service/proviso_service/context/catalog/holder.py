@@ -19,18 +19,43 @@ class CatalogHolder:
         one by default."""
         self._load = load
         self._loading = asyncio.Lock()
+        self._asked = 0
+        self._answered = 0
+        self._failure: Exception | None = None
         self._current = current or Catalog(AgentDefinition("", ""))
 
     @property
     def current(self) -> Catalog:
         return self._current
 
+    def exchange(self, catalog: Catalog) -> None:
+        """Puts another in its place, of the same agent."""
+        self._current = catalog
+
     async def reload(self) -> Catalog:
-        """The catalog as it is now. Whatever is raised, the old one stays. Raises CatalogInvalid."""
+        """The catalog as it is now. Whatever is raised, the old one stays. Raises CatalogInvalid.
+
+        All who ask while it is being read share the next reading, and what comes of it: the one that is under way may
+        have passed by what they have changed."""
+        self._asked += 1
+        asked = self._asked
         async with self._loading:
-            self._current = await self._load()
-            _log.info("catalog_loaded", agent=self._current.agent.name, items=len(self._current))
+            if self._answered < asked:
+                await self._read()
+            if self._failure:
+                raise self._failure
             return self._current
+
+    async def _read(self) -> None:
+        """Answers all who have asked until now; nobody where it is cancelled."""
+        asked, self._failure = self._asked, None
+        try:
+            self._current = await self._load()
+        except Exception as error:
+            self._failure = error
+        else:
+            _log.info("catalog_loaded", agent=self._current.agent.name, items=len(self._current))
+        self._answered = asked
 
 
 async def reload_when(asked: asyncio.Event, catalog: CatalogHolder) -> None:

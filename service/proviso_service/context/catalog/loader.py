@@ -17,7 +17,7 @@ from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.limits import AgentLimits
 from proviso_service.context.catalog.ports import ReferenceReader
 from proviso_service.context.catalog.schema import AgentFields, check_fields
-from proviso_service.context.catalog.server_fields import own_tool_policy, read_servers
+from proviso_service.context.catalog.server_fields import read_servers, tool_policy
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.source_text import NotText, read_text
 from proviso_service.context.catalog.tools import EffectiveMode
@@ -73,7 +73,7 @@ class _Loading:
         if fields is None or self._faults:
             raise CatalogInvalid(sorted(self._faults, key=_place))
         items = tuple(_item(draft) for draft in drafts)
-        return AgentDefinition(fields.name, fields.description, items, own_tool_policy(fields.proviso), tuple(servers))
+        return AgentDefinition(fields.name, fields.description, items, tool_policy(fields.proviso), tuple(servers))
 
     def _read_folder(self) -> tuple[AgentFields | None, list[Draft], list[Pending]]:
         """All that can be read without the reader; no fields where `agent.yaml` has faults. Blocks."""
@@ -152,7 +152,7 @@ class _Loading:
 
     def _servers(self, fields: AgentFields) -> list[McpServer]:
         self._check_own_tools(fields)
-        return read_servers(fields, self._text, self._environment, self._limits, self._faults)
+        return read_servers(fields, self._text, self._root, self._environment, self._limits, self._faults)
 
     def _check_own_tools(self, fields: AgentFields) -> None:
         for name in fields.proviso.tools:

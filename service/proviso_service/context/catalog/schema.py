@@ -1,5 +1,6 @@
 """The fields of an agent's folder: those of `agent.yaml`, and those at the top of a rule or a reference."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ from proviso_service.context.model import OWN_SERVER, IncludeMode
 from proviso_service.errors import FileFault
 
 M = TypeVar("M", bound="Fields")
+
+_SERVER_NAME = re.compile(r"[a-z](_?[a-z0-9-])*")
 
 _STDIO, _HTTP = "stdio", "http"
 _NO_FIELDS = frozenset({_STDIO, _HTTP, "[key]"})
@@ -71,10 +74,9 @@ def _joined(text: str) -> str:
 
 
 def _server_name(name: str) -> str:
-    """It becomes part of the names that chat models are shown of its tools."""
-    sound = name.isascii() and name.replace("-", "").replace("_", "").isalnum() and "__" not in name
-    if not sound:
-        raise _refuse("a server's name is letters, digits and - or single _")
+    """It becomes part of the names that chat models are shown of its tools, before two underscores."""
+    if not _SERVER_NAME.fullmatch(name):
+        raise _refuse("a server's name is lower-case letters, digits and - or single _, the first of them a letter")
     if name == OWN_SERVER:
         raise _refuse("is the name of the service's own tools, which are configured under proviso")
     return name
@@ -83,7 +85,7 @@ def _server_name(name: str) -> str:
 def _http_url(url: str) -> str:
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.fragment
     except ValueError:
         sound = False
     if not sound:
@@ -99,9 +101,11 @@ _Line = Annotated[
 _Description = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000), AfterValidator(_joined)
 ]
-_ServerName = Annotated[str, StringConstraints(min_length=1, max_length=32), AfterValidator(_server_name)]
+_ServerName = Annotated[str, StringConstraints(min_length=1, max_length=30), AfterValidator(_server_name)]
 _VariableName = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(_one_line)]
 _Value = Annotated[str, StringConstraints(max_length=8_192)]
+_Path = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+_Seconds = Annotated[float, Field(gt=0, le=3_600)]
 
 
 class ItemFields(Fields):
@@ -114,35 +118,32 @@ class ItemFields(Fields):
     enabled: StrictBool = True
 
 
-class OwnToolFields(Fields):
-    include: IncludeMode | None = None
+class ToolFields(Fields):
+    """One tool."""
 
-
-class OwnToolsFields(Fields):
-    """The service's own tools."""
-
-    include: IncludeMode | None = None
-    tools: Annotated[dict[_Line, OwnToolFields], Field(max_length=256)] = {}
-
-
-class ServerToolFields(Fields):
     include: IncludeMode | None = None
     approval: Approval | None = None
 
 
-class _ServerFields(Fields):
-    include: IncludeMode | None = None
-    approval: Approval | None = None
-    tools: Annotated[dict[_Line, ServerToolFields], Field(max_length=256)] = {}
-    timeout_s: Annotated[float, Field(gt=0, le=3_600)] = 30.0
+class ToolsFields(ToolFields):
+    """The tools of a server: all of them, and single ones. The service's own are said no more of than this."""
+
+    tools: Annotated[dict[_Line, ToolFields], Field(max_length=256)] = {}
+
+
+class _ServerFields(ToolsFields):
+    timeout_s: _Seconds = 30.0
+    start_timeout_s: _Seconds = 30.0
+    max_output_chars: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 50_000
     enabled: StrictBool = True
 
 
 class StdioServerFields(_ServerFields):
     transport: Literal["stdio"] = "stdio"
-    command: Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+    command: _Path
     args: Annotated[tuple[_Value, ...], Field(max_length=256)] = ()
     env: Annotated[dict[_VariableName, _Value], Field(max_length=128)] = {}
+    cwd: _Path | None = None
 
 
 class HttpServerFields(_ServerFields):
@@ -175,7 +176,7 @@ class AgentFields(Fields):
     rules: _Line = "rules"
     references: _Line = "references"
     reference_files: dict[_Line, ItemFields] = {}
-    proviso: OwnToolsFields = OwnToolsFields()
+    proviso: ToolsFields = ToolsFields()
     mcp_servers: dict[_ServerName, ServerFields] = {}
 
 

@@ -1,6 +1,7 @@
 """From fields of `agent.yaml` to tool policies and MCP servers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -9,45 +10,61 @@ from proviso_service.context.catalog.limits import AgentLimits
 from proviso_service.context.catalog.schema import (
     AgentFields,
     HttpServerFields,
-    OwnToolsFields,
     StdioServerFields,
+    ToolsFields,
 )
-from proviso_service.context.catalog.servers import HttpTransport, McpServer, StdioTransport
+from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolOverride, ToolPolicy
 from proviso_service.context.catalog.variables import UnknownVariable, filled_in
 from proviso_service.context.catalog.yaml_text import YamlText
+from proviso_service.context.mcp.config import HttpTransport, McpServerConfig, StdioTransport
 from proviso_service.errors import FileFault
 
+_AnyFields = StdioServerFields | HttpServerFields
 
-def own_tool_policy(fields: OwnToolsFields) -> ToolPolicy:
-    return ToolPolicy(fields.include, None, {name: ToolOverride(tool.include) for name, tool in fields.tools.items()})
+
+def tool_policy(fields: ToolsFields) -> ToolPolicy:
+    overrides = {name: ToolOverride(tool.include, tool.approval) for name, tool in fields.tools.items()}
+    return ToolPolicy(fields.include, fields.approval, overrides)
 
 
 def read_servers(
     fields: AgentFields,
     text: YamlText,
+    root: Path,
     environment: Mapping[str, str],
     limits: AgentLimits,
     faults: list[FileFault],
 ) -> list[McpServer]:
-    """The MCP servers; what is wrong with them is added to `faults`. Variables are filled in for servers that are
-    enabled: what others name need not be set."""
+    """The MCP servers; what is wrong with them is added to `faults`. Their folders are taken from the agent's, `root`.
+    Variables are filled in for servers that are enabled: what others name need not be set."""
     if len(fields.mcp_servers) > limits.max_servers:
         line = text.line_of(("mcp_servers",))
         faults.append(FileFault(AGENT_FILE, line, "mcp_servers", f"has more than {limits.max_servers} servers"))
     secrets = _Secrets(text, environment, faults)
-    return [_server(name, server, secrets) for name, server in fields.mcp_servers.items()]
+    return [
+        McpServer(_config(name, server, root, secrets), tool_policy(server))
+        for name, server in fields.mcp_servers.items()
+    ]
 
 
-def _server(name: str, fields: StdioServerFields | HttpServerFields, secrets: "_Secrets") -> McpServer:
-    overrides = {tool: ToolOverride(said.include, said.approval) for tool, said in fields.tools.items()}
-    transport: StdioTransport | HttpTransport
-    if isinstance(fields, StdioServerFields):
-        transport = StdioTransport(fields.command, fields.args, secrets.of(name, "env", fields.env, fields.enabled))
-    else:
-        transport = HttpTransport(fields.url, secrets.of(name, "headers", fields.headers, fields.enabled))
-    policy = ToolPolicy(fields.include, fields.approval, overrides)
-    return McpServer(name, transport, policy, fields.timeout_s, fields.enabled)
+def _config(name: str, fields: _AnyFields, root: Path, secrets: "_Secrets") -> McpServerConfig:
+    return McpServerConfig(
+        name,
+        _transport(name, fields, root, secrets),
+        fields.timeout_s,
+        fields.start_timeout_s,
+        fields.max_output_chars,
+        fields.enabled,
+    )
+
+
+def _transport(name: str, fields: _AnyFields, root: Path, secrets: "_Secrets") -> StdioTransport | HttpTransport:
+    if isinstance(fields, HttpServerFields):
+        return HttpTransport(fields.url, secrets.of(name, "headers", fields.headers, fields.enabled))
+    env = secrets.of(name, "env", fields.env, fields.enabled)
+    cwd = None if fields.cwd is None else str((root / fields.cwd).absolute())
+    return StdioTransport(fields.command, fields.args, env, cwd)
 
 
 class _Secrets:

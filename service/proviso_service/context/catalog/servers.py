@@ -1,36 +1,28 @@
-"""MCP servers as an agent's folder defines them. Values of `env` and `headers` are secrets: they are never shown."""
+"""MCP servers as an agent's folder defines them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from proviso_service.context.catalog.tools import ToolPolicy
-
-
-@dataclass(frozen=True, slots=True)
-class StdioTransport:
-    """A program that speaks MCP over its standard input and output; `env` is added to its environment."""
-
-    command: str
-    args: tuple[str, ...]
-    env: Mapping[str, SecretStr]
-
-
-@dataclass(frozen=True, slots=True)
-class HttpTransport:
-    """A server that speaks MCP over streamable HTTP."""
-
-    url: str
-    headers: Mapping[str, SecretStr]
+from proviso_service.context.mcp.config import McpServerConfig
+from proviso_service.context.mcp.model import ServerHealth
+from proviso_service.context.model import IncludeMode
 
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """An MCP server; `timeout_s` is the time limit of each call."""
+    """How a server is reached, and how its tools are used: a change of the latter leaves its session alone."""
 
-    name: str
-    transport: StdioTransport | HttpTransport
+    config: McpServerConfig
     policy: ToolPolicy
-    timeout_s: float
-    enabled: bool
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """How a server does, and the include mode of its tools that have none of their own; None where nothing is said."""
+
+    health: ServerHealth
+    include: IncludeMode | None

@@ -1,71 +1,59 @@
-"""How a server of tools is reached and used, as an agent's definition says it."""
+"""How a server of tools is reached, as an agent's definition says it (checked there: see context.catalog.schema)."""
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import SecretStr
 
-from proviso_service.context.model import IncludeMode
-
-Seconds = Annotated[float, Field(gt=0, le=3_600)]
-
-SERVER_NAME = r"^[a-z](_?[a-z0-9-])*$"
-"""None ends in an underscore or holds two in a row: those separate a server from its tool (see names)."""
+_MIN_SECRET_CHARS = 4
+"""A shorter value (a flag, a number) would be found in words that have nothing to do with it."""
 
 
-class Approval(StrEnum):
-    NONE = "none"
-    REQUIRED = "required"
-
-
-class _Config(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StdioTransport(_Config):
+@dataclass(frozen=True, slots=True)
+class StdioTransport:
     """A process of ours, which reads requests and writes answers; its own errors go to the log. It sees `env` and what
-    every program needs of the environment (PATH, HOME and the like), nothing else of it."""
+    every program needs of the environment (PATH, HOME and the like), nothing else of it. It runs in `cwd`, or where the
+    service does."""
 
-    type: Literal["stdio"] = "stdio"
-    command: str = Field(min_length=1)
+    command: str
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    env: Mapping[str, SecretStr] = field(default_factory=dict)
     cwd: str | None = None
 
-
-def _http_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.fragment:
-        raise ValueError("must be an address such as https://tools.example.com/mcp; a credential belongs in headers")
-    return value
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        return tuple(self.env.values())
 
 
-class HttpTransport(_Config):
+@dataclass(frozen=True, slots=True)
+class HttpTransport:
     """A server elsewhere, by streamable HTTP."""
 
-    type: Literal["http"] = "http"
-    url: Annotated[str, AfterValidator(_http_url)]
-    headers: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    url: str
+    headers: Mapping[str, SecretStr] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        return tuple(self.headers.values())
 
 
-class ToolConfig(_Config):
-    """What is set for one tool of a server; None leaves it to the server's own setting."""
+@dataclass(frozen=True, slots=True)
+class McpServerConfig:
+    """A server of tools. Two that are equal are reached in the same way: a session goes on when nothing else about its
+    server has changed. `max_output_chars` bounds what one call gives, in code points."""
 
-    include: IncludeMode | None = None
-    approval: Approval | None = None
-
-
-class McpServerConfig(_Config):
-    """A server of tools. `max_output_chars` bounds what one call gives, in code points."""
-
-    name: str = Field(pattern=SERVER_NAME, max_length=30)
-    transport: Annotated[StdioTransport | HttpTransport, Field(discriminator="type")]
-    include: IncludeMode | None = None
-    approval: Approval | None = None
-    tools: Mapping[str, ToolConfig] = Field(default_factory=dict)
-    timeout_s: Seconds = 30.0
-    start_timeout_s: Seconds = 30.0
-    max_output_chars: int = Field(50_000, ge=100, le=1_000_000)
+    name: str
+    transport: StdioTransport | HttpTransport
+    timeout_s: float = 30.0
+    start_timeout_s: float = 30.0
+    max_output_chars: int = 50_000
     enabled: bool = True
+
+    def masked(self, text: str) -> str:
+        """The text without the values of `env` or `headers`: a server may repeat what it was told, also without the
+        scheme (Bearer) before it."""
+        values = [secret.get_secret_value() for secret in self.transport.secrets]
+        parts = {part for value in values for part in (value, *value.split()[-1:]) if len(part) >= _MIN_SECRET_CHARS}
+        for part in sorted(parts, key=len, reverse=True):
+            text = text.replace(part, "***")
+        return text

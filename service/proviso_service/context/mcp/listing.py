@@ -1,9 +1,11 @@
 """What a server lists, made into tools that a model can be shown, or refused with a reason."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from proviso_service.context.mcp.arguments import Arguments
+from proviso_service.context.mcp.arguments import check_schema
 from proviso_service.context.mcp.model import ListedTool, RefusedTool, ServerTool
 from proviso_service.context.mcp.names import shown_name
 from proviso_service.context.mcp.schemas import ToolRefused, checked_schema
@@ -21,14 +23,15 @@ class Listing:
 
 
 def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
-    """The first MAX_TOOLS tools in the server's order, each under a name of its own."""
+    """The first MAX_TOOLS tools in the server's order, each under a name of its own. Takes a while: not for the event
+    loop."""
     tools: dict[str, ServerTool] = {}
     refused: list[RefusedTool] = []
     for one in listed:
         try:
             tool = _read(server, one, tools)
         except ToolRefused as problem:
-            refused.append(RefusedTool(one.name[:MAX_NAME_CHARS], str(problem)))
+            refused.append(RefusedTool(_encodable(one.name[:MAX_NAME_CHARS]), _encodable(str(problem))))
             if len(refused) == MAX_TOOLS:
                 break
         else:
@@ -45,6 +48,18 @@ def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> 
     if len(others) == MAX_TOOLS:
         raise ToolRefused(f"It comes after the first {MAX_TOOLS} tools of the server.")
     schema = checked_schema(listed.input_schema)
-    Arguments(schema)
+    check_schema(schema)
     description = listed.description.strip()[:MAX_DESCRIPTION_CHARS] or f"The tool {listed.name} of {server}."
+    if not _is_text([listed.name, description, schema]):
+        raise ToolRefused("It holds half of a character.")
     return ServerTool(server, listed.name, shown, description, schema, shown_schema(schema))
+
+
+def _is_text(value: Any) -> bool:
+    """False for what an escape such as \\ud800 makes: no encoding has it."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _encodable(text) == text
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -38,7 +38,8 @@ class ToolServer:
 
     def __init__(self, config: McpServerConfig, connect: Connect, backoff: Backoff, on_change: OnChange) -> None:
         self.config = config
-        self.listing = Listing()
+        self.listing: Listing | None = None
+        """As it was last; None until the server has listed its tools for the first time."""
         self.settled = asyncio.Event()
         """Set once the first start has come to something."""
         self._connect = connect
@@ -121,25 +122,31 @@ class ToolServer:
         return connection.end
 
     async def _list(self, connection: Connection) -> None:
-        self.listing = read_listing(self.config.name, await connection.list_tools())
+        """The same list as before stays the object that it is: others know by that that nothing has changed."""
+        listed = await connection.list_tools()
+        listing = await asyncio.to_thread(read_listing, self.config.name, listed)
+        if listing != self.listing:
+            self.listing = listing
 
     def _become(self, state: ServerState, reason: str = "") -> None:
-        self.health = self._health(state, reason)
+        self.health = self._health(state, self.config.masked(reason))
         if state is not ServerState.STARTING:
             self.settled.set()
         log = _log.warning if state is ServerState.FAILED else _log.info
-        log("mcp_server", server=self.config.name, state=state.value, reason=reason, tools=len(self.listing.tools))
-        self._on_change(self.health)
+        health = self.health
+        log("mcp_server", server=health.name, state=state.value, reason=health.reason, tools=health.tools)
+        self._on_change(health)
 
     def _health(self, state: ServerState, reason: str = "") -> ServerHealth:
+        listing = self.listing or Listing()
         return ServerHealth(
             self.config.name,
             state,
             datetime.now(UTC),
             reason,
             self._starts,
-            len(self.listing.tools),
-            self.listing.refused,
+            len(listing.tools),
+            listing.refused,
         )
 
     def _absence(self) -> str:

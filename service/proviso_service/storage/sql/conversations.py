@@ -7,8 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Row, select, update
 
-from proviso_service.context.model import SessionItem
-from proviso_service.context.sessions import ChatMessage
+from proviso_service.context.sessions import ChatMessage, NewSession
 from proviso_service.errors import SessionNotFound
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.database import insert
@@ -16,16 +15,15 @@ from proviso_service.storage.sql.tables import messages, sessions
 from proviso_service.turns.ports import TurnOutcome
 
 
-def ensure_session(
-    transaction: Connection, caller: Caller, session_id: str, now: datetime, items: tuple[SessionItem, ...]
-) -> bool:
+def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:
     """Makes the session when it is unknown; whether it was."""
     statement = insert(sessions).values(
         tenant=caller.tenant,
         session_key=uuid4().hex,
         user_id=caller.user,
         session_id=session_id,
-        items=items,
+        items=new.items,
+        pending_servers=new.pending_servers,
         matter_context=None,
         message_count=0,
         create_time=now,
@@ -38,7 +36,7 @@ def ensure_session(
 
 def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
     """Raises SessionNotFound."""
-    query = select(sessions.c.session_key).where(*_this(caller, session_id))
+    query = select(sessions.c.session_key).where(*this_session(caller, session_id))
     key: str | None = transaction.execute(query).scalar_one_or_none()
     if key is None:
         raise SessionNotFound(session_id)
@@ -51,7 +49,7 @@ def keep_outcome(
     """Appends a turn's messages to its session and updates its matter context. An unknown session is made for them,
     not for nothing."""
     if outcome.new_messages or outcome.update_matter_context:
-        ensure_session(transaction, caller, session_id, now, outcome.session_items)
+        ensure_session(transaction, caller, session_id, now, outcome.new_session)
     changes: dict[str, Any] = {
         "update_time": now,
         "message_count": sessions.c.message_count + len(outcome.new_messages),
@@ -60,7 +58,7 @@ def keep_outcome(
         changes["matter_context"] = outcome.matter_context
     statement = (
         update(sessions)
-        .where(*_this(caller, session_id))
+        .where(*this_session(caller, session_id))
         .values(changes)
         .returning(sessions.c.session_key, sessions.c.message_count)
     )
@@ -70,7 +68,7 @@ def keep_outcome(
         _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
 
 
-def _this(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
+def this_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         sessions.c.tenant == caller.tenant,
         sessions.c.user_id == caller.user,

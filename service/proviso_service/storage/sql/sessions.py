@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select, update
 
-from proviso_service.context.model import SessionItem
-from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, Session
+from proviso_service.context.session_items import with_late_items
+from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session
 from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
-from proviso_service.storage.sql.conversations import ensure_session, message_of, session_key
+from proviso_service.storage.sql.conversations import ensure_session, message_of, session_key, this_session
 from proviso_service.storage.sql.database import Store, reading, writing
 from proviso_service.storage.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
 from proviso_service.storage.sql.tables import OPEN_IN_SESSION, messages, sessions, turns
@@ -19,10 +19,8 @@ class SqlSessionStore(Store):
     """The SessionStore port on a Database."""
 
     @writing
-    def create(
-        self, transaction: Connection, caller: Caller, session_id: str, items: tuple[SessionItem, ...]
-    ) -> Session:
-        if not ensure_session(transaction, caller, session_id, self._database.now(), items):
+    def create(self, transaction: Connection, caller: Caller, session_id: str, new: NewSession) -> Session:
+        if not ensure_session(transaction, caller, session_id, self._database.now(), new):
             raise SessionExists(session_id)
         return _get(transaction, caller, session_id)
 
@@ -31,11 +29,14 @@ class SqlSessionStore(Store):
         return _get(transaction, caller, session_id)
 
     @writing
-    def get_or_create(
-        self, transaction: Connection, caller: Caller, session_id: str, items: tuple[SessionItem, ...]
-    ) -> Session:
-        ensure_session(transaction, caller, session_id, self._database.now(), items)
-        return _get(transaction, caller, session_id)
+    def get_or_create(self, transaction: Connection, caller: Caller, session_id: str, new: NewSession) -> Session:
+        ensure_session(transaction, caller, session_id, self._database.now(), new)
+        session = _get(transaction, caller, session_id)
+        joined = with_late_items(session, new)
+        if joined is not session:
+            changed = {"items": joined.items, "pending_servers": joined.pending_servers}
+            transaction.execute(update(sessions).where(*this_session(caller, session_id)).values(changed))
+        return joined
 
     @reading
     def list(self, transaction: Connection, caller: Caller, page: PageRequest) -> Page[Session]:
@@ -137,6 +138,7 @@ def _session_of(row: Row[Any]) -> Session:
         update_time=row.update_time,
         running_turn_id=row.running_turn_id or "",
         message_count=row.message_count,
+        pending_servers=row.pending_servers,
     )
 
 
