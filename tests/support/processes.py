@@ -16,6 +16,11 @@ def children_of(pid: int) -> set[int]:
     return found
 
 
+def folder_of(pid: int) -> Path:
+    """Where a process runs."""
+    return Path(f"/proc/{pid}/cwd").readlink()
+
+
 async def ended(pids: Iterable[int]) -> None:
     """Waits until none of the processes, whosever children they are, runs any more."""
     for pid in pids:
