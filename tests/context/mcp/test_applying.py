@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from proviso_service.context.mcp.config import HttpTransport, McpServerConfig, StdioTransport
 from proviso_service.context.mcp.listing import read_listing
 from proviso_service.context.mcp.model import ListedTool, ServerState, ToolOutput, ToolServerFailed
-from proviso_service.context.mcp.ports import ConnectionFailed, News
+from proviso_service.context.mcp.ports import CallRefused, ConnectionFailed, News
 from proviso_service.context.mcp.servers import McpServers
 from tests.support.mcp_world import QUICK, Watch
 
@@ -51,6 +52,8 @@ class Sessions:
             return self._sessions.tools
 
         async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+            if tool == "refuse":
+                raise CallRefused(f"the key {arguments['key']} is unknown")
             return ToolOutput(self._name)
 
         async def news(self) -> News:
@@ -149,16 +152,23 @@ async def test_a_reason_never_repeats_a_secret() -> None:
     servers.apply([McpServerConfig("one", HttpTransport("https://x.example", secrets))])
     await servers.settled()
     (health,) = servers.health()
-    told = ""
-    try:
+    with pytest.raises(ToolServerFailed, match="is not available") as caught:
         await servers.call("one", "t", {})
-    except ToolServerFailed as error:
-        told = error.message
     await servers.stop()
 
     assert health.reason == "refused the session: the key *** is not ***, level 1"
-    assert "not available" in told
-    assert "hunter22" not in told
+    assert "hunter22" not in caught.value.message
+
+
+async def test_a_refusal_of_a_call_never_repeats_a_secret() -> None:
+    servers = McpServers(Sessions().connect)
+    servers.apply([McpServerConfig("one", StdioTransport("one", env={"KEY": SecretStr("hunter22")}))])
+    await servers.settled()
+    with pytest.raises(
+        ToolServerFailed, match=r"^The server 'one' did not carry out the call: the key \*\*\* is unknown\.$"
+    ):
+        await servers.call("one", "refuse", {"key": "hunter22"})
+    await servers.stop()
 
 
 def test_a_tool_that_no_encoding_can_hold_is_refused() -> None:

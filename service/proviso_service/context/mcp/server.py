@@ -79,7 +79,7 @@ class ToolServer:
             failure = f"{error} before it had answered"
         except CallRefused as error:
             failure = f"did not carry out the call: {error}"
-        raise ToolServerFailed(f"The server {self.config.name!r} {failure}.")
+        raise ToolServerFailed(f"The server {self.config.name!r} {self.config.masked(failure)}.")
 
     async def _session(self) -> str:
         """One session from start to end; why it ended, or never began."""
