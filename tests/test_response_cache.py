@@ -30,6 +30,8 @@ def plain(final: chat_pb2.FinalState) -> chat_pb2.FinalState:
     bare = without_times(final)
     bare.ClearField("usage")
     bare.ClearField("from_cache")
+    for record in bare.tool_call_records:
+        record.ClearField("from_cache")
     return bare
 
 

@@ -29,6 +29,8 @@ async def test_what_a_servers_tool_says_grounds_an_answer_without_being_a_retrie
     assert (start.tool, start.server_name) == ("odd__echo", "odd")
     assert json.loads(start.input_json) == {"text": "closed on Fridays"}
     assert json.loads(end.output)["server"] == "odd"
+    (record,) = outcome.final_state.tool_call_records
+    assert (record.server_name, record.tool) == ("odd", "echo")
 
 
 async def test_a_server_that_dies_in_a_call_is_a_tool_error_and_the_turn_goes_on() -> None:

@@ -25,8 +25,8 @@ from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.storage.cache.vectors import MemoryVectorCache
-from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, server_of
-from proviso_service.tools.registry import ToolRegistry, item_of
+from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
+from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
 from proviso_service.turns.events import Event
 from proviso_service.turns.ports import TurnOutcome, TurnRequest

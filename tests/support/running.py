@@ -141,6 +141,9 @@ def without_times(final: chat_pb2.FinalState) -> chat_pb2.FinalState:
     plain.request_context.ClearField("timestamp")
     for call in plain.usage.calls:
         call.ClearField("duration")
+    for record in plain.tool_call_records:
+        for field in ("call_id", "start_time", "duration"):
+            record.ClearField(field)
     for message in plain.messages:
         message.ClearField("turn_id")
         message.request_context.ClearField("timestamp")

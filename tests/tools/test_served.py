@@ -13,8 +13,8 @@ from proviso_service.context.mcp.listing import read_listing
 from proviso_service.context.mcp.model import ListedTool, ServerTool, ToolOutput, ToolServerFailed
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.security.identity import Caller
-from proviso_service.tools.base import GivenArgs, Passage, ServedTool, ToolScope, server_of
-from proviso_service.tools.registry import ToolRegistry, item_of
+from proviso_service.tools.base import GivenArgs, Passage, ServedTool, ToolScope, item_of, server_of
+from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool, ServedResult
 
 SCHEMA = {

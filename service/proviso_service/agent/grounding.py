@@ -12,6 +12,7 @@ from itertools import islice
 
 from proviso_service.agent.conversational import is_conversational
 from proviso_service.agent.sources import Located, Sources
+from proviso_service.context.quotations import quotations
 from proviso_service.turns.events import Citation
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 
@@ -21,7 +22,6 @@ _OPENING = '“"„«'
 _CLOSING = '”"“»'
 _NAME_REFERENCE = re.compile(r"\[([^\[\]\n]{1,128})\]")
 _SENTENCE_START = re.compile(r"(?:[.!?:;]\s+|\n)(?=\S)")
-_QUOTED = re.compile(r"“([^“”]{12,})”")
 _NUMBER = re.compile(r"\d")
 _MAX_REFERENCES = 300
 _MAX_QUOTE_CHARS = 4_000
@@ -48,7 +48,7 @@ def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
     citations = tuple(_citations(answer, sources))
     if citations or _cites_an_image(answer, sources) or _cites_a_reference(answer, sources):
         return Verdict(citations, quotes_a_source=True, grounded=True)
-    quotes = _QUOTED.findall(answer)
+    quotes = quotations(answer)
     if quotes:
         held = any(sources.holds(quote) for quote in quotes)
         return Verdict((), quotes_a_source=held, grounded=held)

@@ -1,14 +1,21 @@
 """Making a turn's outcome from what is known, whatever ended it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from proviso_service.agent.call_records import called_tools, settled
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
+from proviso_service.context.citing import with_cited
 from proviso_service.context.model import RequestContext
 from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOutcome
+from proviso_service.turns.records import TurnSummary
+
+NO_CONTENTS: Mapping[str, str] = MappingProxyType({})
 
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
 """The message is the model's answer, or what the service says in its place."""
@@ -27,12 +34,19 @@ def make_outcome(
     resolved: Resolved,
     new_session: NewSession,
     duration_s: float,
+    reference_contents: Mapping[str, str] = NO_CONTENTS,
 ) -> TurnOutcome:
-    """The final state of a turn that ended for `reason`, and what its session keeps."""
+    """The final state of a turn that ended for `reason`, and what its session keeps. `reference_contents` are those of
+    the request's references by their content_sha256, in which the answer's quotations are looked up."""
     semantics = EXIT_SEMANTICS[reason]
     message = memory.answer if reason in ANSWERED else semantics.message
+    records = settled(memory.tool_call_records)
+    if request_context is not None:
+        answer = message if reason in ANSWERED else ""
+        request_context = with_cited(request_context, answer, called_tools(records), reference_contents)
     request_context = _with_tokens(request_context, memory.context_tokens)
     own = _own_messages(reason, text, message, request_context, turn_id)
+    summary = TurnSummary(reason, records, memory.meter.usage, duration_s, memory.model)
     final_state = FinalState(
         exit_reason=reason,
         retryable=semantics.retryable,
@@ -41,20 +55,28 @@ def make_outcome(
         messages=(*(ChatMessage(m.role, m.content) for m in history), *own),
         request_context=request_context,
         citations=memory.citations if reason in ANSWERED else (),
-        usage=memory.meter.usage,
+        usage=summary.usage,
         cycles=memory.cycles,
         tool_calls=memory.tool_calls,
         from_cache=memory.from_cache and reason in ANSWERED,
         retry_after_s=memory.retry_after_s,
         context_problem=memory.context_problem if reason is ExitReason.COMPLETED else None,
         duration_s=duration_s,
+        tool_call_records=records,
     )
     return TurnOutcome(
         final_state,
-        new_messages=() if reason in _NOT_STORED else own,
+        new_messages=() if reason in _NOT_STORED else _summed_up(own, summary),
         matter_context=resolved.context,
         update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
         new_session=new_session,
+    )
+
+
+def _summed_up(messages: tuple[ChatMessage, ...], summary: TurnSummary) -> tuple[ChatMessage, ...]:
+    """With the turn's summary on the message that ended it; a cancelled turn has none."""
+    return tuple(
+        message if message.role is MessageRole.USER else replace(message, turn=summary) for message in messages
     )
 
 

@@ -328,6 +328,7 @@ class AgentExecution:
 
     def _announce(self, model: NamedChatModel, context: RequestContext) -> None:
         """Emits the turn's first event."""
+        self._memory.model = model.name
         self._progress.request_context = context
         self._emit(TurnStart(context, self._request.session_id, model.name))
 
@@ -355,6 +356,7 @@ class AgentExecution:
             resolved=progress.resolved,
             new_session=self._catalog.new_session(),
             duration_s=time.monotonic() - self._started,
+            reference_contents=progress.draft.contents,
         )
         is_called = progress.request_context is not None and progress.request_context.payload_sha256
         return replace(outcome, contents=progress.draft.contents) if is_called else outcome

@@ -1,18 +1,10 @@
 """The numbered sources of a turn: what the model may quote."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from proviso_service.context.quotations import NormalisedText, normalise
 from proviso_service.tools.base import Passage
-
-# Typographic double and single quotation marks, and the no-break space.
-_EQUIVALENT = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a\u00a0", "\"\"\"''' ")
-_SPACE = re.compile(r"\s+")
-# Marks of Markdown that nobody reads out: of headings, of emphasis, and inline HTML tags.
-_MARKUP = re.compile(
-    r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>", re.MULTILINE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,46 +15,6 @@ class Located:
     start: int
     end: int
     quote: str
-
-
-class NormalisedText:
-    """A text in which quotes are looked up: white space is one space, quotation marks are plain and markup is left out,
-    as people retype them, and each character knows where it came from."""
-
-    def __init__(self, text: str) -> None:
-        characters: list[str] = []
-        self._origin: list[int] = []
-        for position, character in _without_markup(text.translate(_EQUIVALENT)):
-            plain = " " if character.isspace() else character
-            if plain == " " and characters and characters[-1] == " ":
-                continue
-            characters.append(plain)
-            self._origin.append(position)
-        self._plain = "".join(characters)
-
-    def find(self, quote: str) -> tuple[int, int] | None:
-        """Where `quote` stands in the original text, as (start, end), or None."""
-        wanted = normalise(quote)
-        if not wanted:
-            return None
-        at = self._plain.find(wanted)
-        if at < 0:
-            return None
-        return self._origin[at], self._origin[at + len(wanted) - 1] + 1
-
-
-def normalise(text: str) -> str:
-    """White space collapsed, quotation marks plain, markup left out, ends trimmed."""
-    return _SPACE.sub(" ", _MARKUP.sub("", text.translate(_EQUIVALENT))).strip()
-
-
-def _without_markup(text: str) -> Iterator[tuple[int, str]]:
-    """The characters that are read, with their positions."""
-    start = 0
-    for mark in (*_MARKUP.finditer(text), None):
-        stop = mark.start() if mark else len(text)
-        yield from zip(range(start, stop), text[start:stop], strict=True)
-        start = mark.end() if mark else stop
 
 
 class Sources:
@@ -76,7 +28,7 @@ class Sources:
         references: Mapping[str, str] | None = None,
     ) -> None:
         self.images = frozenset(images)
-        self._references = {name.casefold(): NormalisedText(text) for name, text in (references or {}).items()}
+        self._references = {name.casefold(): text for name, text in (references or {}).items()}
         self._passages: list[Passage] = []
         self._texts: list[NormalisedText] = []
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
@@ -118,7 +70,10 @@ class Sources:
 
     def holds(self, quote: str) -> bool:
         """Whether the quote stands in any source."""
-        return any(text.find(quote) for text in (*self._texts, *self._unnumbered, *self._references.values()))
+        if any(text.find(quote) for text in (*self._texts, *self._unnumbered)):
+            return True
+        wanted = normalise(quote)
+        return bool(wanted) and any(wanted in normalise(text) for text in self._references.values())
 
     def has_reference(self, name: str) -> bool:
         """Whether the model was given a reference of this name, whatever its capitals."""

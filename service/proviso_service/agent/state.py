@@ -19,6 +19,7 @@ from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns.events import Citation, ContextProblem
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import Emit
+from proviso_service.turns.records import ToolCallRecord
 
 
 class AgentState(TypedDict):
@@ -47,11 +48,14 @@ class Limits:
 class TurnMemory:
     """What a turn has come to so far; the final state is made of it, also when the turn is cut short. `other_results`
     are those of tools that give no passages, such as lists. `context_tokens` are those of the turn's first payload,
-    None while unknown. `from_cache`: the answer is a reply from the response cache."""
+    None while unknown. `from_cache`: the answer is a reply from the response cache. `model` is the chat model, as
+    settings and requests name it, empty until one is chosen. `tool_call_records` hold the calls that run, too."""
 
+    model: str = ""
     meter: UsageMeter = field(default_factory=UsageMeter)
     cycles: int = 0
     tool_calls: int = 0
+    tool_call_records: list[ToolCallRecord] = field(default_factory=list)
     call_ids: set[str] = field(default_factory=set)
     citations: tuple[Citation, ...] = ()
     answer: str = ""

@@ -11,6 +11,7 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
+from proviso_service.agent.call_records import begun, record_end
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
@@ -82,15 +83,10 @@ class ToolsNode:
         async with asyncio.TaskGroup() as group:
             tasks = []
             for call in calls:
-                scope.emit(
-                    ToolStart(
-                        call.call_id,
-                        call.tool.name,
-                        server_of(call.tool),
-                        call.args.model_dump_json(exclude_unset=True),
-                    )
-                )
+                input_json = call.args.model_dump_json(exclude_unset=True)
+                scope.emit(ToolStart(call.call_id, call.tool.name, server_of(call.tool), input_json))
                 scope.memory.tool_calls += 1
+                scope.memory.tool_call_records.append(begun(call, input_json))
                 tasks.append(group.create_task(self._execute(call, scope)))
             for call, task in zip(calls, tasks, strict=True):
                 finished = await task
@@ -114,7 +110,11 @@ class ToolsNode:
         except Exception as problem:
             _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
             error = _FAILED
-        return Finished(result, error, hint, time.monotonic() - started, from_cache)
+        duration_s = time.monotonic() - started
+        record_end(
+            scope.memory.tool_call_records, call.call_id, error=error, duration_s=duration_s, from_cache=from_cache
+        )
+        return Finished(result, error, hint, duration_s, from_cache)
 
     async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
         """The result, and whether it came from the cache, which only retrieval uses."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from proviso_service.context.model import OWN_SERVER
+from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.matters.model import Place
 from proviso_service.security.identity import Caller
 
@@ -144,6 +144,12 @@ class ServedTool(Tool, Protocol):
 def server_of(tool: Tool) -> str:
     """The name of the server that offers a tool."""
     return tool.server_name if isinstance(tool, ServedTool) else OWN_SERVER
+
+
+def item_of(tool: Tool) -> ItemRef:
+    """A tool as a context item: under the name that its server has for it."""
+    name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
+    return ItemRef(ItemType.TOOL, name, server_of(tool))
 
 
 def matter_of(scope: ToolScope) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from proviso_service.context.catalog.tools import ToolDefinition
-from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.tools.base import ServedTool, Tool, server_of
+from proviso_service.tools.base import ServedTool, Tool, item_of
 
 
 class ToolRegistry:
@@ -35,12 +34,6 @@ class ToolRegistry:
         return tuple(
             _definition(tool, schema) for tool, schema in zip(self._tools.values(), self._schemas, strict=True)
         )
-
-
-def item_of(tool: Tool) -> ItemRef:
-    """The tool as a context item, under its server's name for it."""
-    name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
-    return ItemRef(ItemType.TOOL, name, server_of(tool))
 
 
 def _definition(tool: Tool, schema: Mapping[str, Any]) -> ToolDefinition:

@@ -51,8 +51,15 @@ def alike(final: FinalState) -> FinalState:
     assert final.request_context is not None
     plain = replace(final.request_context, timestamp=final.request_context.timestamp.min)
     messages = tuple(replace(m, request_context=None) for m in final.messages)
+    assert len(final.tool_call_records) == final.tool_calls
     return replace(
-        final, request_context=plain, messages=messages, usage=type(final.usage)(), duration_s=None, from_cache=False
+        final,
+        request_context=plain,
+        messages=messages,
+        usage=type(final.usage)(),
+        duration_s=None,
+        from_cache=False,
+        tool_call_records=(),
     )
 
 

@@ -1,5 +1,6 @@
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
@@ -12,10 +13,13 @@ from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from proviso_service.turns.records import Decision, ToolCallRecord, TurnSummary, Usage
 from tests.support.stored import Clock, an_outcome
 
 ANNA = Caller("acme", "anna")
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 OTHERS = [Caller("acme", "ben"), Caller("other", "anna")]
 ITEMS = (
     SessionItem(ItemRef(ItemType.RULE, "Plain English"), IncludeMode.ALWAYS),
@@ -130,6 +134,15 @@ async def test_a_message_keeps_the_id_and_time_it_came_with(
     clock.advance(5)
     await said(turns, "s", outcome=replace(an_outcome(), new_messages=(sent,)))
     assert (await sessions.messages(ANNA, "s", PageRequest())).items == [sent]
+
+
+async def test_a_message_keeps_the_summary_of_its_turn(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
+    call = ToolCallRecord("c-1", "now", "time", "{}", NOW, 0.1 + 0.2, "denied", decision=Decision.DENY)
+    summary = TurnSummary(ExitReason.COMPLETED, (call,), Usage(100, 20, 1), 2.5, "local")
+    new = (ChatMessage(MessageRole.USER, "When?"), ChatMessage(MessageRole.ASSISTANT, "Now.", turn=summary))
+    await said(turns, "s", outcome=replace(an_outcome(), new_messages=new))
+    listed = (await sessions.messages(ANNA, "s", PageRequest())).items
+    assert [message.turn for message in listed] == [None, summary]
 
 
 async def test_the_matter_context_stays_until_a_turn_changes_it(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:

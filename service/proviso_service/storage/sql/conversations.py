@@ -97,6 +97,7 @@ def _append(
             "character_count": len(message.content),
             "content": message.content,
             "request_context": message.request_context,
+            "turn": message.turn,
         }
         for position, message in enumerate(new, start=first)
     ]
@@ -112,4 +113,5 @@ def message_of(row: Row[Any]) -> ChatMessage:
         turn_id=row.turn_id,
         message_id=row.message_id,
         create_time=row.create_time,
+        turn=row.turn,
     )
