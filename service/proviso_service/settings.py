@@ -83,6 +83,9 @@ class ContextSettings(Section):
     documents_time_limit_s: Seconds = Field(
         2.0, description="Time limit of comparing summaries over those limits with the message."
     )
+    suggest_after: int = Field(
+        3, ge=1, le=200, description="Answers an item entered unused before SuggestRemovals names it."
+    )
 
 
 class SelectionSettings(Section):

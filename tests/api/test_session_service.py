@@ -1,22 +1,29 @@
 """SessionService over a real channel, with the SQL store."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2
+from proviso.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso.v1 import sessions_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
-from proviso_service.context.model import ItemRef, ItemType
+from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, ItemType, RequestContext, RequestItem
 from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome
+from proviso_service.turns.records import ToolCallRecord, TurnSummary, Usage
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import an_item, holding
 from tests.turns.scripted import Gated, Program, ScriptedExecution, completed
 
 SEARCH = ItemRef(ItemType.TOOL, "isaacus_search", "proviso")
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+UNUSED = RequestItem(SEARCH, IncludeMode.ALWAYS)
+CALL = ToolCallRecord("c-1", "isaacus_search", "proviso", "{}", NOW, 0.25)
+SUMMARY = TurnSummary(ExitReason.COMPLETED, (CALL,), Usage(7, 1, 1), 1.5, "local")
 
 
 def remembers(*contents: str) -> Program:
@@ -124,3 +131,52 @@ async def test_a_page_that_would_be_too_large_is_cut_and_goes_on(tmp_path: Path)
             received += [message.content for message in page.messages]
             token = page.next_page_token
     assert received == long
+
+
+def answers(item: RequestItem) -> Program:
+    """A program whose answers had one item."""
+
+    async def script(execution: ScriptedExecution) -> TurnOutcome:
+        context = RequestContext((item,), (), None, (), ContextFill(0, 12_000), NOW)
+        new = (ChatMessage(MessageRole.USER, "Hello"), ChatMessage(MessageRole.ASSISTANT, "Hi", context, turn=SUMMARY))
+        return TurnOutcome(completed().final_state, new_messages=new, session_items=())
+
+    return Program(script)
+
+
+async def test_a_message_has_what_is_kept_of_its_turn(tmp_path: Path) -> None:
+    async with conversations(tmp_path, answers(UNUSED)) as domain, served(domain) as server:
+        await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+        listed = await SessionServiceStub(server.channel).ListMessages(pb.ListMessagesRequest(session_id="s1"))
+    question, answer = listed.messages
+    assert not question.HasField("turn")
+    assert answer.turn.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
+    (call,) = answer.turn.tool_calls
+    assert (call.tool, call.server_name, call.input_json) == ("isaacus_search", "proviso", "{}")
+    assert (call.duration.ToMilliseconds(), call.start_time.ToDatetime(UTC)) == (250, NOW)
+    assert (answer.turn.usage.input_tokens, answer.turn.model) == (7, "local")
+
+
+async def test_a_message_from_before_summaries_were_kept_has_none(tmp_path: Path) -> None:
+    async with conversations(tmp_path, remembers("one")) as domain, served(domain) as server:
+        await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+        listed = await SessionServiceStub(server.channel).ListMessages(pb.ListMessagesRequest(session_id="s1"))
+    assert not listed.messages[0].HasField("turn")
+    assert not listed.messages[0].HasField("request_context")
+
+
+async def test_an_item_that_three_answers_did_not_use_is_suggested_for_removal(tmp_path: Path) -> None:
+    catalog = holding(an_item(SEARCH))
+    async with conversations(tmp_path, answers(UNUSED), catalog=catalog) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1"))
+        suggested = []
+        for _ in range(3):
+            await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
+            suggested.append(await sessions.SuggestRemovals(pb.SuggestRemovalsRequest(session_id="s1")))
+        refused = await refusal(sessions.SuggestRemovals(pb.SuggestRemovalsRequest(session_id="s2")))
+    assert [(len(answer.suggestions), answer.answers) for answer in suggested] == [(0, 1), (0, 2), (1, 3)]
+    (suggestion,) = suggested[-1].suggestions
+    assert (suggestion.item.item.name, suggestion.answers) == ("isaacus_search", 3)
+    assert suggestion.item.include_mode == context_pb2.INCLUDE_MODE_ALWAYS
+    assert (refused.code, refused.reason) == (grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND")

@@ -15,7 +15,7 @@ from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, RequestContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session, SessionStore
@@ -127,6 +127,9 @@ class MemorySessions:
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
         return Page(self.stored)
+
+    async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:
+        raise SessionNotFound(session_id)
 
 
 class SomeTools:

@@ -9,9 +9,8 @@ from proviso.v1.sessions_pb2_grpc import SessionServiceServicer
 from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.rebuilding import rebuilt_request
-from proviso_service.api.convert.sessions import chat_message, session
+from proviso_service.api.convert.sessions import chat_message, removal_suggestion, session
 from proviso_service.api.domain import Domain
-from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.sessions import (
@@ -24,10 +23,12 @@ from proviso_service.api.requests.sessions import (
     PreviewRequestContextRequestModel,
     RebuildRequestRequestModel,
     RemoveContextItemRequestModel,
+    SuggestRemovalsRequestModel,
 )
 from proviso_service.context.missing import marked_message, marked_session
 from proviso_service.context.session_changes import with_added, with_removed
 from proviso_service.context.sessions import ItemsChange, Session
+from proviso_service.context.suggestions import ANSWERS_LOOKED_AT, removals
 from proviso_service.paging import PageRequest
 
 FEATURE = "the catalog"
@@ -108,7 +109,14 @@ class SessionServicer(SessionServiceServicer):
         return rebuilt_request(await self._domain.rebuilder.rebuild(caller, asked.turn_id))
 
     async def SuggestRemovals(self, request: pb.SuggestRemovalsRequest, context: Context) -> pb.SuggestRemovalsResponse:
-        raise NotBuilt("SuggestRemovals", FEATURE)
+        asked = parse(SuggestRemovalsRequestModel, request)
+        caller = self._domain.identify(context, asked.user_id)
+        found = await self._domain.sessions.get(caller, asked.session_id)
+        contexts = await self._domain.sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
+        suggested = removals(found.items, contexts, self._domain.limits.context.suggest_after)
+        return pb.SuggestRemovalsResponse(
+            suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
+        )
 
     async def _changed(
         self, asked: AddContextItemRequestModel | RemoveContextItemRequestModel, change: ItemsChange, context: Context

@@ -101,3 +101,8 @@ class SessionStore(Protocol):
         """User and assistant messages for the model, oldest first: the newest ones up to and including the first that
         takes their total over `max_chars` code points (so that the caller can tell an overflow). Empty when unknown."""
         ...
+
+    async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:
+        """The request contexts of the newest assistant messages that have one, newest first, at most `limit`. Raises
+        SessionNotFound."""
+        ...

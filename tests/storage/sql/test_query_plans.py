@@ -81,6 +81,7 @@ TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] =
     "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
     "messages": lambda _, sessions: sessions.messages(ANNA, "s", PageRequest(10)),
     "items": lambda _, sessions: sessions.change_items(ANNA, "s", lambda items: (*items, ITEM)),
+    "recent contexts": lambda _, sessions: sessions.recent_contexts(ANNA, "s", 200),
 }
 
 

@@ -5,7 +5,15 @@ from functools import partial
 
 import pytest
 
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, SessionItem
+from proviso_service.context.model import (
+    ContextFill,
+    IncludeMode,
+    ItemRef,
+    ItemType,
+    MatterContext,
+    RequestContext,
+    SessionItem,
+)
 from proviso_service.context.session_items import with_item
 from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.errors import ContextItemNotFound, SessionBusy, SessionExists, SessionNotFound, TurnUnknown
@@ -260,3 +268,16 @@ async def test_the_items_of_a_session_are_changed_by_its_user_only(sessions: Sql
     with pytest.raises(SessionNotFound):
         await sessions.change_items(other, "s", lambda items: ())
     assert await sessions.get(ANNA, "s") == created
+
+
+async def test_recent_contexts_are_those_of_the_newest_answers(sessions: SqlSessionStore, turns: SqlTurnStore) -> None:
+    contexts = [RequestContext((), (), None, (), ContextFill(n, 12_000), NOW) for n in range(4)]
+    for context in contexts:
+        new = (ChatMessage(MessageRole.USER, "?"), ChatMessage(MessageRole.ASSISTANT, "!", context))
+        await said(turns, "s", str(context.fill), outcome=replace(an_outcome(), new_messages=new))
+    await said(turns, "s", "An old message", "An answer without a context")
+    assert await sessions.recent_contexts(ANNA, "s", 3) == (contexts[3], contexts[2], contexts[1])
+    assert await sessions.recent_contexts(ANNA, "s", 200) == tuple(reversed(contexts))
+    for caller in OTHERS:
+        with pytest.raises(SessionNotFound):
+            await sessions.recent_contexts(caller, "s", 3)

@@ -7,6 +7,7 @@ from proviso_service.api.convert.times import timestamp
 from proviso_service.api.convert.turns import turn_summary
 from proviso_service.context.model import SessionItem
 from proviso_service.context.sessions import ChatMessage, Session
+from proviso_service.context.suggestions import RemovalSuggestion
 
 
 def chat_message(message: ChatMessage) -> pb.ChatMessage:
@@ -32,6 +33,10 @@ def session(value: Session) -> pb.Session:
         message_count=value.message_count,
         approved_tools=[item_ref(ref) for ref in value.approved_tools],
     )
+
+
+def removal_suggestion(value: RemovalSuggestion) -> pb.RemovalSuggestion:
+    return pb.RemovalSuggestion(item=_item(value.item), answers=value.answers)
 
 
 def _item(item: SessionItem) -> pb.SessionContextItem:

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select, update
 
+from proviso_service.context.model import RequestContext
 from proviso_service.context.session_items import with_late_items
 from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session
 from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
@@ -108,6 +109,23 @@ class SqlSessionStore(Store):
         )
         query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
         return tuple(message_of(row) for row in transaction.execute(query))
+
+    @reading
+    def recent_contexts(
+        self, transaction: Connection, caller: Caller, session_id: str, limit: int
+    ) -> tuple[RequestContext, ...]:
+        key = session_key(transaction, caller, session_id)
+        query = (
+            select(messages.c.request_context)
+            .where(
+                *_in_session(caller, key),
+                messages.c.role == MessageRole.ASSISTANT,
+                messages.c.request_context.is_not(None),
+            )
+            .order_by(messages.c.position.desc())
+            .limit(limit)
+        )
+        return tuple(transaction.execute(query).scalars())
 
 
 def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
