@@ -15,8 +15,9 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2_grpc
 
-from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc, turns_pb2
+from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, turns_pb2
 from proviso_service.cli import main
+from tests.cli.scripted_sessions import ScriptedSessions, abort
 
 TURN_ID = "turn-1"
 
@@ -40,7 +41,8 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 
 @dataclass
 class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
-    """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked."""
+    """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked. Before a tool_start the
+    stream waits for `decisions_wanted` decisions; one on a call of `calls_not_waiting` is refused."""
 
     events: Sequence[chat_pb2.AgentEvent] = ()
     cuts: list[int] = field(default_factory=list)
@@ -49,6 +51,10 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
     expired: bool = False
     wait_for_cancel: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
+    decisions_wanted: int = 0
+    decisions: list[tuple[str, int]] = field(default_factory=list)
+    calls_not_waiting: set[str] = field(default_factory=set)
+    decided: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def Chat(self, request: chat_pb2.ChatRequest, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
         self.requests.append(request)
@@ -74,11 +80,24 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
         self.cancelled.set()
         return chat_pb2.CancelTurnResponse(cancelled=True)
 
+    def DecideToolCall(
+        self, request: chat_pb2.DecideToolCallRequest, context: grpc.ServicerContext
+    ) -> chat_pb2.DecideToolCallResponse:
+        assert request.turn_id == TURN_ID
+        self.decisions.append((request.call_id, request.decision))
+        self.decided.release()
+        if request.call_id in self.calls_not_waiting:
+            abort(context, grpc.StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", "The call waits no more")
+        return chat_pb2.DecideToolCallResponse()
+
     def _send(self, after: int, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
         stop = self.cuts.pop(0) if self.cuts else len(self.events)
         for event in self.events[after:stop]:
             if self.wait_for_cancel and event.HasField("final_state"):
                 assert self.cancelled.wait(10)
+            while event.HasField("tool_start") and self.decisions_wanted:
+                assert self.decided.acquire(timeout=10)
+                self.decisions_wanted -= 1
             yield event
         if stop < len(self.events):
             context.abort(grpc.StatusCode.UNAVAILABLE, "Connection reset")
@@ -168,35 +187,26 @@ class ScriptedServer:
     address: str
     chat: ScriptedChat
     matters: MemoryMatters
+    sessions: ScriptedSessions
 
 
 @contextmanager
 def scripted_server() -> Iterator[ScriptedServer]:
     chat, matters = ScriptedChat(), MemoryMatters()  # type: ignore[abstract] # what is not scripted is not called
+    sessions = ScriptedSessions()  # type: ignore[abstract]
     matters.may_report.set()
     checks = health.HealthServicer()
     server = grpc.server(ThreadPoolExecutor(max_workers=16))
     chat_pb2_grpc.add_ChatServiceServicer_to_server(chat, server)
     matters_pb2_grpc.add_MatterServiceServicer_to_server(matters, server)
+    sessions_pb2_grpc.add_SessionServiceServicer_to_server(sessions, server)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
-        yield ScriptedServer(f"127.0.0.1:{port}", chat, matters)
+        yield ScriptedServer(f"127.0.0.1:{port}", chat, matters, sessions)
     finally:
         server.stop(grace=None).wait(10)
-
-
-def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str) -> None:
-    """Fails a call as Proviso does, with an ErrorInfo."""
-    from google.protobuf import any_pb2
-    from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
-    from grpc_status import rpc_status
-
-    detail = any_pb2.Any()
-    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1"))
-    status = status_pb2.Status(code=code.value[0], message=message, details=[detail])
-    context.abort_with_status(rpc_status.to_status(status))
 
 
 def turn(*parts: chat_pb2.AgentEvent) -> list[chat_pb2.AgentEvent]:

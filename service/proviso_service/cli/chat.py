@@ -24,7 +24,8 @@ def chat(
 ) -> None:
     """Talk to the assistant about a matter.
 
-    Ctrl-C cancels the answer under way, a second one leaves; Ctrl-D ends the conversation.
+    Lines that begin with a slash are commands; /help lists them. Ctrl-C cancels the answer under way, a second one
+    leaves; Ctrl-D ends the conversation.
     """
     if document and not matter:
         raise UsageProblem("--document needs --matter, the matter that holds it")
@@ -62,8 +63,8 @@ def _talk(runner: "asyncio.Runner", conversation: "Conversation") -> None:
 
 
 def _ask(runner: "asyncio.Runner", conversation: "Conversation", message: str) -> None:
-    """A failed call does not end the conversation."""
+    """A message, or a command. A failed call does not end the conversation."""
     try:
-        runner.run(conversation.ask(message))
+        runner.run(conversation.command(message) if message.startswith("/") else conversation.ask(message))
     except CommandError as error:
         sys.stderr.write(f"proviso: {error.message}\n")

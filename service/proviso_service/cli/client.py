@@ -10,7 +10,7 @@ import grpc.aio
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, tools_pb2_grpc
+from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, tools_pb2_grpc
 from proviso_service.cli.problems import CommandError, UsageProblem
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
@@ -42,6 +42,7 @@ class Client:
     channel: grpc.aio.Channel
     chat: "chat_pb2_grpc.ChatServiceAsyncStub"
     matters: "matters_pb2_grpc.MatterServiceAsyncStub"
+    sessions: "sessions_pb2_grpc.SessionServiceAsyncStub"
     tools: "tools_pb2_grpc.ToolServiceAsyncStub"
 
 
@@ -57,6 +58,7 @@ async def connect(address: str) -> AsyncIterator[Client]:
                 channel,
                 chat_pb2_grpc.ChatServiceStub(channel),
                 matters_pb2_grpc.MatterServiceStub(channel),
+                sessions_pb2_grpc.SessionServiceStub(channel),
                 tools_pb2_grpc.ToolServiceStub(channel),
             )
         except grpc.aio.AioRpcError as error:

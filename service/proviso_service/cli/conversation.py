@@ -9,10 +9,14 @@ import grpc.aio
 from google.protobuf.json_format import MessageToDict
 
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
+from proviso_service.cli.approvals import asking
+from proviso_service.cli.chat_commands import parse_command
 from proviso_service.cli.client import Client, connect, explain, find_document, find_matter
-from proviso_service.cli.output import console, print_json
+from proviso_service.cli.output import console, print_json, printable
 from proviso_service.cli.problems import CommandError
 from proviso_service.cli.screen import Screen
+from proviso_service.cli.session_commands import SessionCommands
+from proviso_service.cli.terminal import Terminal
 from proviso_service.cli.transcript import Transcript
 from proviso_service.cli.turn_stream import TurnStream
 
@@ -56,7 +60,9 @@ class Conversation:
     def greet(self) -> None:
         about = f"Matter {self._context.matter_name}" if self._context.matter_id else "No matter"
         about += f", {self._context.document_name}" if self._context.document_id else ""
-        self._console.print(f"{about}. Ctrl-C cancels an answer, Ctrl-D ends the conversation.", style="dim")
+        self._console.print(
+            f"{about}. /help lists commands, Ctrl-C cancels an answer, Ctrl-D ends the conversation.", style="dim"
+        )
 
     def part(self) -> None:
         self._console.print(f"\nGo on later with: proviso chat --session {self._session_id}", style="dim")
@@ -76,18 +82,36 @@ class Conversation:
             return INTERRUPTED
         return 0 if final.exit_reason in ANSWERED else 1
 
+    async def command(self, line: str) -> None:
+        """Carries out a line that begins with a slash. Raises CommandError."""
+        commands = SessionCommands(self._client, self._session_id, self._context)
+        try:
+            shown = await commands.run(parse_command(line))
+        except grpc.aio.AioRpcError as error:
+            raise CommandError(explain(error, self._client.address)) from error
+        self._console.print(printable(shown))
+
     async def _follow(self, turn: TurnStream) -> chat_pb2.FinalState:
+        return await (self._print_events(turn) if self._as_json else self._show(turn))
+
+    async def _print_events(self, turn: TurnStream) -> chat_pb2.FinalState:
+        final = chat_pb2.FinalState()
+        async for event in turn.events():
+            print_json(MessageToDict(event, preserving_proto_field_name=True))
+            final = event.final_state
+        return final
+
+    async def _show(self, turn: TurnStream) -> chat_pb2.FinalState:
+        """Asks the person at the terminal about calls that wait for an approval."""
         transcript, screen = Transcript(), Screen(self._console)
         final = chat_pb2.FinalState()
         try:
-            async for event in turn.events():
-                if event.HasField("final_state"):
+            async with asking(self._client, screen, Terminal.of_stdin()) as approvals:
+                async for event in turn.events():
+                    for step in transcript.apply(event):
+                        screen.show(step)
+                    approvals.note(event)
                     final = event.final_state
-                if self._as_json:
-                    print_json(MessageToDict(event, preserving_proto_field_name=True))
-                    continue
-                for step in transcript.apply(event):
-                    screen.show(step)
         finally:
             screen.close()
         return final

@@ -9,6 +9,7 @@ from proviso_service.cli.chat import chat
 from proviso_service.cli.demo import demo
 from proviso_service.cli.doctor import doctor
 from proviso_service.cli.health import health
+from proviso_service.cli.history import history
 from proviso_service.cli.ingest import ingest
 from proviso_service.cli.iql import iql
 from proviso_service.cli.prepare import prepare
@@ -24,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (serve, demo, ingest, chat, iql, prepare, reindex, doctor, health):
+for command in (serve, demo, ingest, chat, history, iql, prepare, reindex, doctor, health):
     app.command()(command)
 app.add_typer(agent)
 

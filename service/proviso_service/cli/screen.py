@@ -43,6 +43,17 @@ class Screen:
             self._line = ""
             self._since_note += "\n"
 
+    def prompt(self, text: str) -> None:
+        """A question; the cursor stays behind it. Whatever is shown next begins its own line."""
+        self._clear_busy()
+        self.end_line()
+        self._raw(text)
+        self._line, self._since_note = text, ""
+
+    def answered(self) -> None:
+        """The person's Enter has ended the line of the question."""
+        self._line = ""
+
     def close(self) -> None:
         self._clear_busy()
         self.end_line()

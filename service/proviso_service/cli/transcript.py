@@ -89,7 +89,7 @@ class Transcript:
             case "tool_end":
                 steps = self._tool_end(event.tool_end)
             case "approval_required":
-                steps = [Note(f"The call of {printable(event.approval_required.tool)} waits for an approval")]
+                steps = [Note(_waits(event.approval_required))]
             case "final_state":
                 steps = self._final(event.final_state)
         return steps
@@ -159,6 +159,10 @@ def ending(final: chat_pb2.FinalState) -> str:
     if hint and final.HasField("retry_after"):
         hint += f" after {final.retry_after.ToNanoseconds() / 1e9:.0f} s"
     return f"Ended: {name}" + (f"; {hint}" if hint else "")
+
+
+def _waits(call: chat_pb2.ApprovalRequired) -> str:
+    return f"{printable(call.tool)}{_arguments(call.input_json)} waits for an approval"
 
 
 def _arguments(input_json: str) -> str:

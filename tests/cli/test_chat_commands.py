@@ -1,0 +1,83 @@
+"""Lines of a conversation that begin with a slash."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proviso.v1 import context_pb2
+from proviso_service.cli.chat_commands import (
+    HELP,
+    AddItem,
+    Command,
+    Preview,
+    Rebuild,
+    RemoveItem,
+    ShowContext,
+    ShowHelp,
+    ShowHistory,
+    parse_command,
+)
+from proviso_service.cli.problems import UsageProblem
+
+
+def rule(name: str) -> context_pb2.ContextItemRef:
+    return context_pb2.ContextItemRef(type=context_pb2.CONTEXT_ITEM_TYPE_RULE, name=name)
+
+
+def tool(server: str, name: str) -> context_pb2.ContextItemRef:
+    return context_pb2.ContextItemRef(type=context_pb2.CONTEXT_ITEM_TYPE_TOOL, name=name, server_name=server)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("/context", ShowContext()),
+        ("/rebuild ", Rebuild()),
+        ("/history", ShowHistory()),
+        ("/help", ShowHelp()),
+        ("/preview  Which law governs? ", Preview("Which law governs?")),
+        ("/add rule Plain English", AddItem(rule("Plain English"))),
+        ('/add rule "Plain English"', AddItem(rule("Plain English"))),
+        ("/add rule 'Plain English'", AddItem(rule("Plain English"))),
+        ("/add rule “Plain English”", AddItem(rule("Plain English"))),
+        ('/remove rule the "plain" one', RemoveItem(rule('the "plain" one'))),
+        ("/remove tool time:get_current_time", RemoveItem(tool("time", "get_current_time"))),
+        ("/add tool registry:a:b", AddItem(tool("registry", "a:b"))),
+    ],
+)
+def test_a_command_is_read(line: str, command: Command) -> None:
+    assert parse_command(line) == command
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/", "There is no command /"),
+        ("/add", "/add rule|reference|tool NAME"),
+        ("/add rule", "/add rule|reference|tool NAME"),
+        ('/add rule ""', "/add rule|reference|tool NAME"),
+        ("/remove document x", "/remove rule|reference|tool NAME"),
+        ("/add tool isaacus_search", "as in /add tool proviso:isaacus_search"),
+        ("/add tool proviso:", "as in /add tool proviso:isaacus_search"),
+        ("/preview", "Give the message"),
+        ("/context now", "/context takes nothing after it"),
+        ("/forget", "There is no command /forget; /help lists them"),
+    ],
+)
+def test_what_is_no_command_says_why(line: str, told: str) -> None:
+    with pytest.raises(UsageProblem) as refused:
+        parse_command(line)
+    assert told in refused.value.message
+
+
+def test_help_names_every_command() -> None:
+    for name in ("context", "add", "remove", "preview", "rebuild", "history", "help"):
+        assert f"\n/{name}" in f"\n{HELP}"
+
+
+@given(st.text())
+def test_any_line_is_a_command_or_a_usage_problem(text: str) -> None:
+    with contextlib.suppress(UsageProblem):
+        assert isinstance(parse_command(f"/{text}"), Command)
