@@ -49,6 +49,21 @@ async def test_ingest_then_chat(service: RunningService, tmp_path: Path) -> None
     assert "\x1b" not in answered.out
 
 
+async def test_the_history_of_a_conversation(service: RunningService, tmp_path: Path) -> None:
+    at = ("--address", f"127.0.0.1:{service.app.port}")
+    chat = await proviso("chat", "--session", "h-1", "--message", "Hello", *at, cwd=tmp_path)
+    assert (chat.exit_code, chat.err) == (0, "")
+    text = await proviso("history", "h-1", *at, cwd=tmp_path)
+    assert text.out.startswith("User, ")
+    assert ", COMPLETED, " in text.out
+    exported = await proviso("history", "h-1", "--json", *at, cwd=tmp_path)
+    question, answer = map(json.loads, exported.out.splitlines())
+    assert question["content"] == "Hello"
+    assert answer["turn"]["exit_reason"] == "EXIT_REASON_COMPLETED"
+    unknown = await proviso("history", "h-2", *at, cwd=tmp_path)
+    assert (unknown.exit_code, unknown.out, unknown.err) == (1, "", "proviso: No session 'h-2'\n")
+
+
 async def test_demo_runs_to_its_end(service: RunningService, capsys: pytest.CaptureFixture[str]) -> None:
     await converse(f"127.0.0.1:{service.app.port}")
     shown = capsys.readouterr().out
