@@ -106,6 +106,8 @@ def uncounted(final: chat_pb2.FinalState) -> chat_pb2.FinalState:
     state = comparable(final)
     state.ClearField("usage")
     state.ClearField("from_cache")
+    for record in state.tool_call_records:
+        record.ClearField("from_cache")
     return state
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from proviso_service.agent.call_records import called_tools, settled
 from proviso_service.agent.matter_context import Resolved
@@ -15,12 +14,11 @@ from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOutcome
 from proviso_service.turns.records import TurnSummary
 
-NO_CONTENTS: Mapping[str, str] = MappingProxyType({})
-
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
 """The message is the model's answer, or what the service says in its place."""
 _NOT_STORED = frozenset({ExitReason.EMPTY_INPUT, ExitReason.MAX_CONTEXT_REACHED})
 """An empty message leaves nothing; one that did not fit would keep every later one from fitting."""
+_ENDING_ROLES = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
 
 
 def make_outcome(
@@ -34,7 +32,7 @@ def make_outcome(
     resolved: Resolved,
     new_session: NewSession,
     duration_s: float,
-    reference_contents: Mapping[str, str] = NO_CONTENTS,
+    reference_contents: Mapping[str, str] | None = None,
 ) -> TurnOutcome:
     """The final state of a turn that ended for `reason`, and what its session keeps. `reference_contents` are those of
     the request's references by their content_sha256, in which the answer's quotations are looked up."""
@@ -43,7 +41,7 @@ def make_outcome(
     records = settled(memory.tool_call_records)
     if request_context is not None:
         answer = message if reason in ANSWERED else ""
-        request_context = with_cited(request_context, answer, called_tools(records), reference_contents)
+        request_context = with_cited(request_context, answer, called_tools(records), reference_contents or {})
     request_context = _with_tokens(request_context, memory.context_tokens)
     own = _own_messages(reason, text, message, request_context, turn_id)
     summary = TurnSummary(reason, records, memory.meter.usage, duration_s, memory.model)
@@ -75,9 +73,7 @@ def make_outcome(
 
 def _summed_up(messages: tuple[ChatMessage, ...], summary: TurnSummary) -> tuple[ChatMessage, ...]:
     """With the turn's summary on the message that ended it; a cancelled turn has none."""
-    return tuple(
-        message if message.role is MessageRole.USER else replace(message, turn=summary) for message in messages
-    )
+    return tuple(replace(message, turn=summary) if message.role in _ENDING_ROLES else message for message in messages)
 
 
 def _with_tokens(request_context: RequestContext | None, tokens: int | None) -> RequestContext | None:
