@@ -33,6 +33,7 @@ from proviso_service.api.server import CannotListen, add_services, create_server
 from proviso_service.backends import BackEndUnavailable, Models, Opening, back_ends
 from proviso_service.context.catalog.holder import CatalogHolder, reload_when
 from proviso_service.context.images import ImageFetcher
+from proviso_service.context.selection.preparing import kept_prepared
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import CatalogInvalid, NotReady
@@ -174,7 +175,7 @@ class App:
                 stack.push_async_callback(chat.close)
                 caches = _caches(settings, models, stack)
                 parts = await _open(settings, stack, models, images)
-                domain = _domain(settings, stack, parts, chat, traces, caches)
+                domain = await _domain(settings, stack, parts, chat, traces, caches)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await chat.warm_up()
@@ -286,7 +287,7 @@ def _log_use(caches: Caches) -> None:
         _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
 
 
-def _domain(
+async def _domain(
     settings: Settings,
     stack: AsyncExitStack,
     parts: Parts,
@@ -294,6 +295,7 @@ def _domain(
     traces: "TracerProvider | None",
     caches: Caches | None,
 ) -> Domain:
+    """Everything wired; nothing of it has begun to work."""
     sessions = SqlSessionStore(parts.database)
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
     models = parts.models
@@ -320,6 +322,7 @@ def _domain(
     images = ImageLoader(parts.images, settings.images)
     vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
     search = ItemSearch(models.embedder, vectors, settings.selection)
+    await stack.enter_async_context(kept_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
     drafter = Drafter(catalog.toolbox, documentation, search, similarity, settings.selection, settings.context)
     agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog.holder, caches, spans)

@@ -15,6 +15,7 @@ from proviso_service.context.model import (
     RequestContext,
     RequestItem,
 )
+from proviso_service.context.sessions import NewSession
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome
 
@@ -34,7 +35,7 @@ def ended(reason: ExitReason, answer: str, contents: dict[str, str] | None = Non
         ),
         turn_id="turn-1",
         resolved=Resolved(None),
-        session_items=(),
+        new_session=NewSession(),
         duration_s=0.5,
         reference_contents=contents,
     )

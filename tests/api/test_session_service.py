@@ -139,7 +139,7 @@ def answers(item: RequestItem) -> Program:
     async def script(execution: ScriptedExecution) -> TurnOutcome:
         context = RequestContext((item,), (), None, (), ContextFill(0, 12_000), NOW)
         new = (ChatMessage(MessageRole.USER, "Hello"), ChatMessage(MessageRole.ASSISTANT, "Hi", context, turn=SUMMARY))
-        return TurnOutcome(completed().final_state, new_messages=new, session_items=())
+        return TurnOutcome(completed().final_state, new_messages=new)
 
     return Program(script)
 

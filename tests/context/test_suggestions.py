@@ -59,7 +59,7 @@ def test_too_few_answers_say_nothing() -> None:
 
 
 def test_answers_whose_model_was_not_given_the_item_do_not_count() -> None:
-    too_large, gone = replace(idle(STYLE), note="too large"), replace(idle(STYLE), missing=True)
+    too_large, gone = replace(idle(STYLE), note="too large"), replace(idle(STYLE), missing=True, note="gone")
     assert suggested(answer(too_large), answer(gone), answer(idle(STYLE))) == []
 
 

@@ -23,6 +23,7 @@ class CatalogHolder:
         self._answered = 0
         self._failure: Exception | None = None
         self._current = current or Catalog(AgentDefinition("", ""))
+        self._changed = asyncio.Event()
 
     @property
     def current(self) -> Catalog:
@@ -31,6 +32,13 @@ class CatalogHolder:
     def exchange(self, catalog: Catalog) -> None:
         """Puts another in its place, of the same agent."""
         self._current = catalog
+        self._changed.set()
+
+    async def changed(self) -> Catalog:
+        """The catalog, as soon as it is another than at the last call. For one caller."""
+        await self._changed.wait()
+        self._changed.clear()
+        return self._current
 
     async def reload(self) -> Catalog:
         """The catalog as it is now. Whatever is raised, the old one stays. Raises CatalogInvalid.
@@ -50,7 +58,7 @@ class CatalogHolder:
         """Answers all who have asked until now; nobody where it is cancelled."""
         asked, self._failure = self._asked, None
         try:
-            self._current = await self._load()
+            self.exchange(await self._load())
         except Exception as error:
             self._failure = error
         else:
