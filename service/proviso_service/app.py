@@ -321,7 +321,7 @@ async def _domain(
     stack.push_async_callback(catalog.stop)
     images = ImageLoader(parts.images, settings.images)
     vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
-    search = ItemSearch(models.embedder, vectors, settings.selection)
+    search = ItemSearch(models.embedder, vectors, settings.selection, spans)
     await stack.enter_async_context(kept_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
     drafter = Drafter(catalog.toolbox, documentation, search, similarity, settings.selection, settings.context)

@@ -12,6 +12,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from proviso.v1 import chat_pb2
 from tests.support import gemini_server as gemini_stand_in
 from tests.support import isaacus_server as isaacus_stand_in
+from tests.support.catalogs import write
 from tests.support.gemini_replies import MODEL, calls, refuses, says
 from tests.support.gemini_server import GeminiServer, gemini_server
 from tests.support.isaacus_server import IsaacusServer, isaacus_server, problem
@@ -52,8 +53,8 @@ class World:
 
 
 @asynccontextmanager
-async def traced_world(folder: Path) -> AsyncIterator[World]:
-    """The stop of the service, at the end, sends what is left."""
+async def traced_world(folder: Path, **files: str) -> AsyncIterator[World]:
+    """With an agent of these files. The stop of the service, at the end, sends what is left."""
     with otlp_receiver() as receiver:
         async with gemini_server() as gemini, isaacus_server() as isaacus:
             values: dict[str, Any] = {
@@ -66,6 +67,7 @@ async def traced_world(folder: Path) -> AsyncIterator[World]:
                 "isaacus": {"dimensions": 64, "retry_base_s": 0.001, "retry_max_s": 0.002},
                 "turns": {"retry_base_s": 0.001, "retry_max_s": 0.002},
                 "telemetry": {"otlp_endpoint": receiver.endpoint},
+                "agent_dir": write(folder / "agent", **files),
             }
             async with running_service(folder / "data", folder / "nothing", **values) as service:
                 matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
@@ -108,6 +110,19 @@ async def test_a_turn_is_a_tree_of_spans_from_the_caller_down(tmp_path: Path) ->
             ]),
         ]),
     ]  # fmt: skip
+
+
+async def test_the_choice_of_the_agents_items_is_a_retrieval(tmp_path: Path) -> None:
+    rule = "---\nname: Swordfish\ndescription: About law.\ninclude: agent\n---\nSay which law.\n"
+    async with traced_world(tmp_path, rules__law_md=rule) as world:
+        world.gemini.then(says("What do you mean?"))
+        await world.ask()
+    spans = world.receiver.spans(TRACE_ID)
+    [(_, [(_, [chosen, *_])])] = tree_of(spans, bytes.fromhex(CALLER_SPAN_ID))
+    assert chosen == ("retrieval catalog", [("POST /embeddings", [])])
+    retrieval = attributes_of(only(spans, "retrieval catalog"))
+    assert retrieval == {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": "catalog"}
+    assert b"wordfish" not in b"".join(span.SerializeToString() for span in spans)
 
 
 async def test_spans_say_what_the_conventions_ask_for_and_no_contents(tmp_path: Path) -> None:

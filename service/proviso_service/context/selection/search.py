@@ -10,15 +10,19 @@ from proviso_service.context.selection.ports import VectorCache
 from proviso_service.context.selection.words import WordIndex
 from proviso_service.models.ports import Embedder
 from proviso_service.settings import SelectionSettings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 
 class ItemSearch:
     """Keeps the index of the items that were searched last; a change of the catalog embeds only what is new in it."""
 
-    def __init__(self, embedder: Embedder, vectors: VectorCache, settings: SelectionSettings) -> None:
+    def __init__(
+        self, embedder: Embedder, vectors: VectorCache, settings: SelectionSettings, spans: Spans = NO_SPANS
+    ) -> None:
         self._embedder = embedder
         self._vectors = vectors
         self._settings = settings
+        self._spans = spans
         self._building = asyncio.Lock()
         self._kept: tuple[tuple[Candidate, ...], ItemIndex] | None = None
 
@@ -33,9 +37,10 @@ class ItemSearch:
         """Of those of `items` that are wanted, in order; `wanted` has the shape (len(items),). `items` are not empty
         and should be the same for all sessions, since their index is kept. Raises TimeoutError after the search's time
         limit, and what the embedder and the cache raise."""
-        async with asyncio.timeout(self._settings.time_limit_s):
-            index = await self._index(tuple(items))
-            vector = await self._embedder.embed_query(message)
+        with self._spans.retrieval("catalog"):
+            async with asyncio.timeout(self._settings.time_limit_s):
+                index = await self._index(tuple(items))
+                vector = await self._embedder.embed_query(message)
         return index.matches(message, vector, wanted, self._settings.word_weight, self._settings.top_k)
 
     async def _index(self, items: tuple[Candidate, ...]) -> ItemIndex:
