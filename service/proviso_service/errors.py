@@ -210,7 +210,9 @@ class CatalogInvalid(FailedPrecondition):
         self.faults = tuple(faults)
 
 
-class TurnNotWaiting(FailedPrecondition): ...
+class TurnNotWaiting(FailedPrecondition):
+    def __init__(self, turn_id: str, call_id: str) -> None:
+        super().__init__(f"Turn {turn_id!r} waits for no such decision on call {call_id!r}")
 
 
 class NoRequestContext(FailedPrecondition):

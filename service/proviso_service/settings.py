@@ -59,6 +59,9 @@ class TurnSettings(Section):
         500, ge=1, description="With less than this left at the start a turn ends in MAX_CONTEXT_REACHED."
     )
     time_limit_s: Seconds = Field(120.0, description="Time limit of a turn.")
+    approval_s: Seconds = Field(
+        600.0, description="Time for a person's decision on a tool call; the limit stands still."
+    )
     heartbeat_s: Seconds = Field(15.0, description="Silence after which a reader sends a heartbeat.")
     token_interval_s: float = Field(
         0.01, ge=0, le=1, description="Tokens that come faster than this are sent together; 0 sends each as it comes."

@@ -11,7 +11,7 @@ from proviso_service.context.sessions import MessageRole
 from proviso_service.tools.base import ToolScope
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnRequest
-from proviso_service.turns.records import Decision, ToolCallRecord
+from proviso_service.turns.records import ToolCallRecord
 from tests.support.agent_world import CALLER, LOOKUP, MATTER_ID, PASSAGE, Found, Lookup, LookupArgs, agent_world
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, calls, text
@@ -107,7 +107,7 @@ async def test_a_turn_that_is_cut_short_has_the_call_that_was_running(
     stuck = Stuck()
     world = agent_world(calls(ASK), tools=[stuck])
     request = TurnRequest("Which law?", MatterContext(MATTER_ID))
-    execution = world.agent.start(CALLER, "turn-1", request, world.events.append)
+    execution = world.agent.start(CALLER, "turn-1", request, world.events.append, world.persons)
     running = asyncio.create_task(execution.run())
     await stuck.running.wait()
     running.cancel()
@@ -140,9 +140,6 @@ def test_a_call_that_still_runs_has_taken_until_now() -> None:
     assert 5 <= open_.duration_s < 60
 
 
-def test_a_denied_call_was_not_made() -> None:
-    record = ToolCallRecord("a", "now", "time", "{}", datetime.now(UTC), 0.0, "not approved", decision=Decision.DENY)
-    assert called_tools([record]) == frozenset()
-    assert called_tools([ToolCallRecord("a", "now", "time", "{}", datetime.now(UTC), 0.0)]) == {
-        ItemRef(ItemType.TOOL, "now", "time")
-    }
+def test_a_call_that_nobody_approved_was_not_made() -> None:
+    made, denied = (ToolCallRecord(i, "now", i, "{}", datetime.now(UTC), 0.0) for i in ("a", "b"))
+    assert called_tools([made, denied], {"b"}) == {ItemRef(ItemType.TOOL, "now", "a")}

@@ -17,9 +17,9 @@ from proviso_service.security.identity import LOCAL_TENANT, Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import Token
 from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import Emit, TurnOutcome, TurnRequest
+from proviso_service.turns.ports import Approvals, Emit, TurnOutcome, TurnRequest
 from tests.api.serving import Refusal, conversations, refusal, refused_with, served
-from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, ScriptedExecution, emits
+from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, NeverWaits, ScriptedExecution, emits
 
 QUESTION = "What is the notice period?"
 ALL_KINDS = (TURN_START, TOOL_START, TOOL_END, Token("t1", "Thirty "), Token("t1", "days."))
@@ -150,15 +150,17 @@ def invoke_with_early_metadata(
 
 
 @dataclass
-class Endless:
+class Endless(NeverWaits):
     """A program that runs until it is cancelled; `turn_id` is of its last turn."""
 
     running: asyncio.Event = field(default_factory=asyncio.Event)
     turn_id: str = ""
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> ScriptedExecution:
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> ScriptedExecution:
         self.turn_id = turn_id
-        return ScriptedExecution(turn_id, request, emit, self._run)
+        return ScriptedExecution(turn_id, request, emit, self._run, approvals)
 
     async def _run(self, execution: ScriptedExecution) -> TurnOutcome:
         self.running.set()
@@ -289,10 +291,3 @@ async def test_malformed_ids_of_a_matter_context_reach_the_turn(tmp_path: Path) 
     async with conversations(tmp_path) as domain, served(domain) as server:
         answer = await ChatServiceStub(server.channel).Invoke(request)
     assert answer.final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
-
-
-async def test_approvals_are_not_built_yet(tmp_path: Path) -> None:
-    async with conversations(tmp_path) as domain, served(domain) as server:
-        refused = await refusal(ChatServiceStub(server.channel).DecideToolCall(pb.DecideToolCallRequest()))
-    assert (refused.code, refused.reason) == (grpc.StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED")
-    assert "approvals" in refused.message

@@ -37,7 +37,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.NoReadyDocuments(), StatusCode.FAILED_PRECONDITION, "NO_READY_DOCUMENTS", set()),
     (errors.NoRequestContext("t"), StatusCode.FAILED_PRECONDITION, "NO_REQUEST_CONTEXT", set()),
     (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
-    (errors.TurnNotWaiting("no"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
+    (errors.TurnNotWaiting("t", "c"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
     (errors.ModelApiRefused("Isaacus", "bad key"), StatusCode.FAILED_PRECONDITION, "MODEL_API_ERROR", set()),

@@ -1,6 +1,6 @@
 """An agent with a scripted model and small tools, and the events of one of its turns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.tools import ToolPolicy
+from proviso_service.context.catalog.tools import Approval, ToolOverride, ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, RequestContext, SessionItem
 from proviso_service.context.selection.search import ItemSearch
@@ -29,7 +29,8 @@ from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
 from proviso_service.turns.events import Event
-from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnRequest
+from proviso_service.turns.records import Decision
 from tests.support.catalogs import holding
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.word_embedder import WordEmbedder
@@ -97,10 +98,11 @@ class MemorySessions:
     context: MatterContext | None = None
     stored: list[ChatMessage] = field(default_factory=list)
     made_with: list[NewSession] = field(default_factory=list)
+    approved_tools: tuple[ItemRef, ...] = ()
 
     async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
         self.made_with.append(new)
-        return Session(session_id, new.items, self.context, NOW, NOW)
+        return Session(session_id, new.items, self.context, NOW, NOW, approved_tools=self.approved_tools)
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
         newest: list[ChatMessage] = []
@@ -202,17 +204,36 @@ FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 
 @dataclass
+class Persons:
+    """The Approvals of a turn: they decide at once, by the name of the tool. `asked` is what they were asked, `states`
+    what the turn would have gone on from."""
+
+    decisions: Mapping[str, Decision | None] = field(default_factory=dict)
+    asked: list[AskedCall] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+
+    async def decide(
+        self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
+    ) -> dict[str, Decision | None]:
+        self.asked += calls
+        self.states.append(await suspend())
+        return {call.call_id: self.decisions[call.tool] for call in calls}
+
+
+@dataclass
 class AgentWorld:
     """An agent of one test."""
 
     model: ScriptedChatModel
     agent: Agent
+    persons: Persons
     events: list[Event] = field(default_factory=list)
 
     async def run(self, message: str, **request: Any) -> TurnOutcome:
         request.setdefault("matter_context", MatterContext(MATTER_ID))
         self.events.clear()
-        execution = self.agent.start(CALLER, "turn-1", TurnRequest(message, **request), self.events.append)
+        asked = TurnRequest(message, **request)
+        execution = self.agent.start(CALLER, "turn-1", asked, self.events.append, self.persons)
         return await execution.run()
 
 
@@ -228,8 +249,11 @@ def agent_world(
     caches: Caches | None = None,
     gate: ModelGate | None = None,
     items: Sequence[CatalogItem] = (),
+    decisions: Mapping[str, Decision | None] | None = None,
 ) -> AgentWorld:
-    """Without `caches` every model call and retrieval of a script is made, also where one is like another."""
+    """Without `caches` every model call and retrieval of a script is made, also where one is like another. The tools of
+    `decisions` need an approval, and persons decide so."""
+    marked = decisions or {}
     model = ScriptedChatModel(script=list(script))
     offered = [Lookup()] if tools is None else list(tools)
     selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
@@ -248,17 +272,18 @@ def agent_world(
         matters or OneMatter(),
         ImageLoader(images or KnownImages(), ImageSettings()),
         turns,
-        holding(*items_of(offered), *items),
+        holding(*items_of(offered, marked), *items),
         caches,
     )
-    return AgentWorld(model, agent)
+    return AgentWorld(model, agent, Persons(marked))
 
 
-def items_of(tools: Sequence[Tool]) -> list[CatalogItem]:
-    """The tools as items of a catalog, include mode always."""
+def items_of(tools: Sequence[Tool], marked: Collection[str] = ()) -> list[CatalogItem]:
+    """The tools as items of a catalog, include mode always; those `marked`, by name, need an approval."""
     definitions = ToolRegistry(tools).definitions()
+    policy = ToolPolicy(tools={name: ToolOverride(approval=Approval.REQUIRED) for name in marked})
     return [
         item
         for tool, definition in zip(tools, definitions, strict=True)
-        for item in tool_items(server_of(tool), [definition], ToolPolicy())
+        for item in tool_items(server_of(tool), [definition], policy)
     ]

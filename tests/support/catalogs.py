@@ -6,7 +6,7 @@ from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.loader import load_agent
-from proviso_service.context.catalog.tools import EffectiveMode
+from proviso_service.context.catalog.tools import Approval, EffectiveMode
 from proviso_service.context.model import IncludeMode, ItemRef
 from proviso_service.errors import CatalogInvalid, UnsupportedDocument
 
@@ -22,9 +22,10 @@ def an_item(
     *,
     priority: int = 0,
     enabled: bool = True,
+    approval: Approval = Approval.NONE,
 ) -> CatalogItem:
     mode = EffectiveMode.of_item(include)
-    return CatalogItem.of(ref, "What it is.", content, mode, priority=priority, enabled=enabled)
+    return CatalogItem.of(ref, "What it is.", content, mode, priority=priority, enabled=enabled, approval=approval)
 
 
 def a_catalog(*items: CatalogItem) -> Catalog:

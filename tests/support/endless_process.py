@@ -1,4 +1,4 @@
-"""The whole service as a process of its own (see endless_service.py), and a channel to it."""
+"""The whole service as a process of its own (see endless_service.py and asking_service.py), and a channel to it."""
 
 import asyncio
 import sys
@@ -40,9 +40,11 @@ class EndlessService:
 
 
 @asynccontextmanager
-async def endless_service(data_dir: Path, models_dir: Path) -> AsyncIterator[EndlessService]:
+async def endless_service(
+    data_dir: Path, models_dir: Path, module: str = "tests.support.endless_service"
+) -> AsyncIterator[EndlessService]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.endless_service", str(data_dir), str(models_dir),
+        sys.executable, "-m", module, str(data_dir), str(models_dir),
         stdout=asyncio.subprocess.PIPE, cwd=_ROOT,
     )  # fmt: skip
     try:

@@ -37,7 +37,9 @@ class RequestWorld:
         self.turn_ids.append(turn_id)
         await self.turns.begin(caller, turn_id, request, "", "test", 60)
         self.agent.events.clear()
-        outcome = await self.agent.agent.start(caller, turn_id, request, self.agent.events.append).run()
+        outcome = await self.agent.agent.start(
+            caller, turn_id, request, self.agent.events.append, self.agent.persons
+        ).run()
         await self.turns.finish(caller, turn_id, request.session_id, 9, outcome)
         return outcome
 
@@ -50,7 +52,7 @@ class RequestWorld:
 
     async def rebuilt(self, *items: CatalogItem, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:
         """The last turn's request, or another's, rebuilt beside a catalog of these items, or else that of the agent."""
-        catalog = holding(*items) if items else self.agent.agent.catalog
+        catalog = holding(*items) if items else self.agent.agent.means.catalog
         return await RequestRebuilder(self.turns, self.contents, catalog).rebuild(caller, turn_id or self.turn_ids[-1])
 
 

@@ -12,23 +12,27 @@ from proviso_service.context.model import MatterContext
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.telemetry.turn_spans import TracedProgram
-from proviso_service.turns.events import Event
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnExecution, TurnRequest
-from tests.support.agent_world import CALLER, MATTER_ID, agent_world
-from tests.support.scripted_model import Step, text
+from proviso_service.turns.records import Decision
+from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
+from tests.support.scripted_model import Call, Step, calls, text
 
 CONFIDENTIAL = "the settlement is swordfish"
 
 
 def traced(*script: Step) -> tuple[TurnExecution, InMemorySpanExporter]:
+    world = agent_world(*script)
+    program, exporter = traced_program(world)
+    request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
+    return program.start(CALLER, "turn-1", request, world.events.append, world.persons), exporter
+
+
+def traced_program(world: AgentWorld) -> tuple[TracedProgram, InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
     provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter))
     assert provider is not None
-    program = TracedProgram(agent_world(*script).agent, provider.get_tracer("test"))
-    events: list[Event] = []
-    request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
-    return program.start(CALLER, "turn-1", request, events.append), exporter
+    return TracedProgram(world.agent, provider.get_tracer("test")), exporter
 
 
 def only_span(exporter: InMemorySpanExporter) -> ReadableSpan:
@@ -83,3 +87,16 @@ async def test_a_cancelled_turn_ends_its_span() -> None:
         }.items()
     )
     assert span.status.status_code is StatusCode.UNSET
+
+
+async def test_a_turn_that_is_taken_up_again_has_a_span_of_its_own() -> None:
+    asking = (calls(Call("lookup", '{"query": "law"}')), text("I could not look that up."))
+    world = agent_world(*asking, decisions={"lookup": Decision.DENY})
+    await world.run(CONFIDENTIAL)
+    program, exporter = traced_program(agent_world(asking[1]))
+    request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
+    state = world.persons.states[0]
+    execution = program.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    await execution.run()
+    attributes = only_span(exporter).attributes or {}
+    assert (attributes["proviso.turn_id"], attributes["proviso.cycles"]) == ("turn-1", 2)

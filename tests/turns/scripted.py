@@ -1,12 +1,12 @@
 """Turns whose program and store a test steers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from proviso_service.context.model import ContextFill, RequestContext
+from proviso_service.context.model import ContextFill, ItemRef, ItemType, RequestContext
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.settings import TurnSettings
@@ -22,8 +22,11 @@ from proviso_service.turns.events import (
 )
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.ports import (
+    Approvals,
+    AskedCall,
     Emit,
     TurnBegun,
+    TurnExecution,
     TurnOutcome,
     TurnProgram,
     TurnRecord,
@@ -31,8 +34,9 @@ from proviso_service.turns.ports import (
     TurnState,
     TurnStore,
 )
-from proviso_service.turns.records import Usage
+from proviso_service.turns.records import Decision, Usage
 from proviso_service.turns.service import Turns
+from proviso_service.turns.suspension import SuspendedTurn, decode, encode
 
 ANN = Caller("firm", "ann")
 BEN = Caller("firm", "ben")
@@ -43,6 +47,8 @@ USAGE_SO_FAR = Usage(input_tokens=7, output_tokens=1, model_calls=1)
 TURN_START = TurnStart(
     RequestContext((), (), None, (), ContextFill(26, 12_000), datetime(2024, 5, 1, tzinfo=UTC)), "", "local"
 )
+TIME = ItemRef(ItemType.TOOL, "get_time", "time")
+ASKED = AskedCall("call-1", "time__get_time", TIME, '{"zone": "CET"}')
 TOOL_START = ToolStart("call-1", "isaacus_search", "proviso", '{"query": "notice"}')
 TOOL_END = ToolEnd("call-1", "isaacus_search", "one match", "{}", False, "", 0.1)
 
@@ -51,14 +57,25 @@ def completed(message: str = ANSWER) -> TurnOutcome:
     return TurnOutcome(FinalState(ExitReason.COMPLETED, Retryable.NOT_APPLICABLE, True, message))
 
 
+class NeverWaits:
+    """Part of a TurnProgram that asks nobody."""
+
+    def resume(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+    ) -> TurnExecution:
+        raise AssertionError("this program has never waited for a person")
+
+
 @dataclass
 class ScriptedExecution:
-    """A run of a script, which gets this object to emit with."""
+    """A run of a script, which gets this object to emit and to ask with; `state` is that of an earlier life."""
 
     turn_id: str
     request: TurnRequest
     emit: Emit
     script: Callable[["ScriptedExecution"], Awaitable[TurnOutcome]]
+    approvals: Approvals
+    state: str = ""
 
     async def run(self) -> TurnOutcome:
         return await self.script(self)
@@ -75,12 +92,19 @@ Script = Callable[[ScriptedExecution], Awaitable[TurnOutcome]]
 
 @dataclass
 class Program:
-    """A TurnProgram that follows a script."""
+    """A TurnProgram that follows a script, after a restart too."""
 
     script: Script
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> ScriptedExecution:
-        return ScriptedExecution(turn_id, request, emit, self.script)
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> ScriptedExecution:
+        return ScriptedExecution(turn_id, request, emit, self.script, approvals)
+
+    def resume(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+    ) -> ScriptedExecution:
+        return ScriptedExecution(turn_id, request, emit, self.script, approvals, state)
 
 
 def emits(*events: Event, message: str = ANSWER) -> Program:
@@ -96,7 +120,7 @@ def emits(*events: Event, message: str = ANSWER) -> Program:
 
 
 @dataclass
-class Gated:
+class Gated(NeverWaits):
     """A program that emits `before`, waits for `gate`, emits `after` and completes."""
 
     before: tuple[Event, ...] = (TURN_START,)
@@ -104,8 +128,10 @@ class Gated:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> ScriptedExecution:
-        return ScriptedExecution(turn_id, request, emit, self._script)
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> ScriptedExecution:
+        return ScriptedExecution(turn_id, request, emit, self._script, approvals)
 
     async def _script(self, execution: ScriptedExecution) -> TurnOutcome:
         for event in self.before:
@@ -124,6 +150,7 @@ class Row:
     payload_sha256: str
     owner: str
     renewals: int = 0
+    suspended: str = ""
 
 
 class MemoryTurnStore:
@@ -133,11 +160,16 @@ class MemoryTurnStore:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self.finished: list[TurnOutcome] = []
+        self.approved: list[ItemRef] = []
         self.closed_for: list[str] = []
         self.failures: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
         self.reached: dict[str, asyncio.Event] = {
-            name: asyncio.Event() for name in ("begin", "begun_before", "finish", "renew", "get", "close_interrupted")
+            name: asyncio.Event()
+            for name in (
+                *("begin", "begun_before", "finish", "renew", "get", "close_interrupted"),
+                *("suspend", "record_decision", "resume", "waiting", "suspended"),
+            )
         }
 
     async def calls(self, name: str, count: int) -> None:
@@ -182,11 +214,55 @@ class MemoryTurnStore:
     ) -> None:
         await self._enter("finish")
         row = self.rows[turn_id]
-        assert row.record.state is TurnState.RUNNING, "a turn is finished once"
+        assert row.record.state is not TurnState.ENDED, "a turn is finished once"
         row.record = replace(
             row.record, state=TurnState.ENDED, last_sequence=last_sequence, final_state=outcome.final_state
         )
         self.finished.append(outcome)
+
+    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
+        await self._enter("suspend")
+        row = self.rows[turn_id]
+        assert row.record.state is TurnState.RUNNING
+        row.record = replace(row.record, state=TurnState.AWAITING_APPROVAL, last_sequence=last_sequence)
+        row.suspended = encode(suspended)
+
+    async def record_decision(
+        self,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        positions: Sequence[int],
+        decision: Decision,
+        approved: ItemRef | None,
+    ) -> None:
+        await self._enter("record_decision")
+        row = self._waiting_row(caller, turn_id)
+        suspended = decode(row.suspended)
+        decisions = [decision if n in positions else known for n, known in enumerate(suspended.decisions)]
+        row.suspended = encode(replace(suspended, decisions=tuple(decisions)))
+        self.approved += [approved] if approved else []
+
+    async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        await self._enter("resume")
+        row = self._waiting_row(caller, turn_id)
+        row.record = replace(row.record, state=TurnState.RUNNING)
+        row.suspended = ""
+
+    async def waiting(self, owner: str) -> list[TurnRecord]:
+        await self._enter("waiting")
+        awaiting = TurnState.AWAITING_APPROVAL
+        return [row.record for row in self.rows.values() if (row.owner, row.record.state) == (owner, awaiting)]
+
+    async def suspended(self, caller: Caller, turn_id: str) -> SuspendedTurn:
+        await self._enter("suspended")
+        return decode(self._waiting_row(caller, turn_id).suspended)
+
+    def _waiting_row(self, caller: Caller, turn_id: str) -> Row:
+        row = self.rows.get(turn_id)
+        if row is None or row.record.caller != caller or row.record.state is not TurnState.AWAITING_APPROVAL:
+            raise TurnUnknown(turn_id)
+        return row
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
         await self._enter("get")

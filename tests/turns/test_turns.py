@@ -14,6 +14,7 @@ from proviso_service.turns.events import Event, FinalState, Token
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.log import TurnLogSealed
 from proviso_service.turns.ports import (
+    Approvals,
     Emit,
     OnDisconnect,
     TurnBegun,
@@ -31,6 +32,7 @@ from tests.turns.scripted import (
     USAGE_SO_FAR,
     Gated,
     MemoryTurnStore,
+    NeverWaits,
     Program,
     ScriptedExecution,
     assert_gapless,
@@ -143,20 +145,26 @@ async def test_the_exception_of_a_failed_program_goes_to_the_service_s_log(caplo
     assert PRIVATE in caplog.text
 
 
-class FailsToStart:
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution:
+class FailsToStart(NeverWaits):
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution:
         raise ValueError(PRIVATE)
 
 
-class StartsNothing:
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution:
+class StartsNothing(NeverWaits):
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution:
         return None  # type: ignore[return-value]
 
 
-class Unaccountable:
+class Unaccountable(NeverWaits):
     """Fails to run and to account for it."""
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution:
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution:
         return self
 
     async def run(self) -> TurnOutcome:

@@ -7,14 +7,20 @@ from proviso_service.turns.ports import Emit
 class AnswerText:
     """Sends text as tokens, and voids it. One text stands at most: the last one begun, unless it is void."""
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, texts: int = 0) -> None:
+        """`texts` were begun before, by an earlier life of the service; none stands."""
         self._emit = emit
-        self._texts = 0
+        self._texts = texts
         self._pieces: list[str] = []
 
     def __str__(self) -> str:
         """The text that stands, empty when none does."""
         return "".join(self._pieces)
+
+    @property
+    def texts(self) -> int:
+        """How many have been begun."""
+        return self._texts
 
     def begin(self) -> None:
         """Begins the text of a model call; none stands."""

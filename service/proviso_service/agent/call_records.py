@@ -1,6 +1,6 @@
 """What is kept of a turn's tool calls: each is noted when it begins, so that a turn which is cut short has them too."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,17 +16,18 @@ UNFINISHED = "The turn ended before the call did."
 """The error of a call that still runs."""
 
 
-def begun(call: ValidCall, input_json: str) -> ToolCallRecord:
-    """A call that begins now."""
+def begun(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
+    """A call that begins now; `decision` is a person's, where one was asked."""
     tool = item_of(call.tool)
     return ToolCallRecord(
         call_id=call.call_id,
         tool=tool.name,
         server_name=tool.server_name,
-        input_json=input_json[:MAX_INPUT_CHARS],
+        input_json=call.input_json[:MAX_INPUT_CHARS],
         start_time=datetime.now(UTC),
         duration_s=0.0,
         error=UNFINISHED,
+        decision=decision,
     )
 
 
@@ -51,10 +52,8 @@ def settled(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
     )
 
 
-def called_tools(records: Iterable[ToolCallRecord]) -> frozenset[ItemRef]:
-    """The tools that were called; a call that a person denied was not made."""
+def called_tools(records: Iterable[ToolCallRecord], refused: Collection[str]) -> frozenset[ItemRef]:
+    """The tools that were called; `refused` are the ids of the calls that nobody approved."""
     return frozenset(
-        ItemRef(ItemType.TOOL, record.tool, record.server_name)
-        for record in records
-        if record.decision is not Decision.DENY
+        ItemRef(ItemType.TOOL, record.tool, record.server_name) for record in records if record.call_id not in refused
     )

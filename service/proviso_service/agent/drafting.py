@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from proviso_service.agent.offering import Offer, ToolFinder, offer
+from proviso_service.agent.offering import Offer, offer, offer_again
 from proviso_service.agent.prompts import SYSTEM_PROMPT
 from proviso_service.context.asset_choice import choose_documents
 from proviso_service.context.catalog.catalog import Catalog
@@ -17,12 +17,14 @@ from proviso_service.context.model import (
     MatterContext,
     OmittedItem,
     RequestContext,
+    RequestItem,
     SessionItem,
 )
 from proviso_service.context.selection.request_items import build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
+from proviso_service.tools.awaited import ToolFinder
 from proviso_service.turns.ports import TurnRequest
 
 MODEL_NOT_CALLED = "the model was not called"
@@ -87,6 +89,10 @@ class Drafter:
             chosen.near_limit,
             version,
         )
+
+    def again(self, items: Sequence[RequestItem], contents: Mapping[str, str]) -> Draft:
+        """What the model was given of the items of a turn that was suspended."""
+        return Draft(offer_again(items, contents, self._tools))
 
     async def documents(self, request: TurnRequest, message: str) -> tuple[AssetUse, ...]:
         """What becomes of the request's documents, in order."""

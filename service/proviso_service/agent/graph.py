@@ -19,22 +19,31 @@ def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
     builder = StateGraph(AgentState, context_schema=TurnScope)
     builder.add_node("llm", llm)
     builder.add_node("tools", tools)
-    builder.add_edge(START, "llm")
+    builder.add_conditional_edges(START, _first, ["llm", "tools"])
     builder.add_conditional_edges("llm", _after_llm, ["llm", "tools", END])
     builder.add_conditional_edges("tools", _after_tools, ["llm", END])
     return builder.compile()
 
 
+async def _first(state: AgentState) -> str:
+    """A turn that waited for a person goes on where it was."""
+    return "tools" if _wants_tools(state) else "llm"
+
+
 async def _after_llm(state: AgentState) -> str:
     last = state["messages"][-1]
-    wants_tools = isinstance(last, AIMessage) and bool(last.tool_calls or last.invalid_tool_calls)
     reason = state["exit_reason"]
     if reason is ExitReason.MAX_TOOL_CALLS_REACHED:
         # The answer step is over once the model has written something that was not refused.
         return END if isinstance(last, AIMessage) and not is_empty_reply(last) else "llm"
     if reason is not None:
         return END
-    return "tools" if wants_tools else "llm"
+    return "tools" if _wants_tools(state) else "llm"
+
+
+def _wants_tools(state: AgentState) -> bool:
+    last = state["messages"][-1]
+    return isinstance(last, AIMessage) and bool(last.tool_calls or last.invalid_tool_calls)
 
 
 async def _after_tools(state: AgentState) -> str:

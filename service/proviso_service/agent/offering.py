@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.missing import is_missing
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType, RequestItem
+from proviso_service.tools.awaited import AwaitedTool, ToolFinder
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import RETRIEVER
@@ -16,12 +17,6 @@ _NO_TOOL = "its server does not offer it"
 _STARTING = "its server has not listed its tools yet"
 _NO_DOCUMENTATION = "there is no documentation to look into"
 _DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER, OWN_SERVER)
-
-
-class ToolFinder(Protocol):
-    def find(self, ref: ItemRef) -> Tool | None:
-        """None for a tool that nobody offers."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +60,17 @@ def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, 
     return Offer(tuple(noted), contents, ToolRegistry(callable_tools, schemas))
 
 
+def offer_again(items: Sequence[RequestItem], contents: Mapping[str, str], tools: ToolFinder) -> Offer:
+    """What was given before a restart. A tool whose server has not listed it yet is looked for when it is called."""
+    given = [item for item in items if _is_given_tool(item)]
+    schemas = [_schema(contents[item.content_sha256]) for item in given]
+    found = [
+        tools.find(item.ref) or AwaitedTool(item.ref, schema["function"], tools)
+        for item, schema in zip(given, schemas, strict=True)
+    ]
+    return Offer(tuple(items), contents, ToolRegistry(found, schemas))
+
+
 def _note(ref: ItemRef, tool: Tool | None, documentation: bool) -> str:
     """Why a tool cannot be given; empty where it can be, and for what is no tool."""
     if ref.type is not ItemType.TOOL:
@@ -78,5 +84,5 @@ def _is_given_tool(item: RequestItem) -> bool:
     return item.ref.type is ItemType.TOOL and item.is_given
 
 
-def _schema(content: str) -> dict[str, object]:
+def _schema(content: str) -> dict[str, Any]:
     return {"type": "function", "function": json.loads(content)}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from proviso_service.agent.approvals import refused_calls
 from proviso_service.agent.call_records import called_tools, settled
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
@@ -41,10 +42,12 @@ def make_outcome(
     records = settled(memory.tool_call_records)
     if request_context is not None:
         answer = message if reason in ANSWERED else ""
-        request_context = with_cited(request_context, answer, called_tools(records), reference_contents or {})
+        called = called_tools(records, refused_calls(memory.decisions))
+        request_context = with_cited(request_context, answer, called, reference_contents or {})
     request_context = _with_tokens(request_context, memory.context_tokens)
     own = _own_messages(reason, text, message, request_context, turn_id)
     summary = TurnSummary(reason, records, memory.meter.usage, duration_s, memory.model)
+    asked = _approval_messages(memory, turn_id)
     final_state = FinalState(
         exit_reason=reason,
         retryable=semantics.retryable,
@@ -64,16 +67,21 @@ def make_outcome(
     )
     return TurnOutcome(
         final_state,
-        new_messages=() if reason in _NOT_STORED else _summed_up(own, summary),
+        new_messages=() if reason in _NOT_STORED else _kept(own, asked, summary),
         matter_context=resolved.context,
         update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
         new_session=new_session,
     )
 
 
-def _summed_up(messages: tuple[ChatMessage, ...], summary: TurnSummary) -> tuple[ChatMessage, ...]:
-    """With the turn's summary on the message that ended it; a cancelled turn has none."""
-    return tuple(replace(message, turn=summary) if message.role in _ENDING_ROLES else message for message in messages)
+def _kept(
+    own: tuple[ChatMessage, ...], asked: tuple[ChatMessage, ...], summary: TurnSummary
+) -> tuple[ChatMessage, ...]:
+    """The turn's messages, with its summary on the one that ended it; a cancelled turn has none. What persons were
+    asked stands after what the person wrote."""
+    typed = (message for message in own if message.role is MessageRole.USER)
+    ended = (replace(message, turn=summary) for message in own if message.role is not MessageRole.USER)
+    return (*typed, *asked, *ended)
 
 
 def _with_tokens(request_context: RequestContext | None, tokens: int | None) -> RequestContext | None:
@@ -81,6 +89,13 @@ def _with_tokens(request_context: RequestContext | None, tokens: int | None) -> 
     if request_context is None or tokens is None:
         return request_context
     return replace(request_context, fill=replace(request_context.fill, tokens_used=tokens))
+
+
+def _approval_messages(memory: TurnMemory, turn_id: str) -> tuple[ChatMessage, ...]:
+    """What persons decided, which stands between the message and the answer; models are not told."""
+    if not memory.approval_notes:
+        return ()
+    return (ChatMessage(MessageRole.APPROVAL, "\n".join(memory.approval_notes), turn_id=turn_id),)
 
 
 def _own_messages(

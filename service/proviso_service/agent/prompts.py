@@ -62,6 +62,7 @@ class Note(StrEnum):
 
     INVALID_CALL = "invalid_call"
     LIMIT_REACHED = "limit_reached"
+    NOT_APPROVED = "not_approved"
 
 
 def grounding_reminder() -> HumanMessage:

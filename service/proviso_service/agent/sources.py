@@ -50,6 +50,10 @@ class Sources:
         return len(self._passages)
 
     @property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(self._passages)
+
+    @property
     def has_others(self) -> bool:
         """Whether there is a source that is no passage: a text without a number, or an image."""
         return bool(self._unnumbered or self.images)

@@ -1,7 +1,7 @@
 """The graph's state and the working memory of one turn."""
 
 import operator
-import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.answer_text import AnswerText
+from proviso_service.agent.approvals import ToolApprovals
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.sources import Sources
@@ -16,10 +17,11 @@ from proviso_service.agent.usage import UsageMeter
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
+from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.events import Citation, ContextProblem
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import Emit
-from proviso_service.turns.records import ToolCallRecord
+from proviso_service.turns.records import Decision, ToolCallRecord
 
 
 class AgentState(TypedDict):
@@ -49,7 +51,9 @@ class TurnMemory:
     """What a turn has come to so far; the final state is made of it, also when the turn is cut short. `other_results`
     are those of tools that give no passages, such as lists. `context_tokens` are those of the turn's first payload,
     None while unknown. `from_cache`: the answer is a reply from the response cache. `model` is the chat model, as
-    settings and requests name it, empty until one is chosen. `tool_call_records` hold the calls that run, too."""
+    settings and requests name it, empty until one is chosen. `tool_call_records` hold the calls that run, too.
+    `decisions` are those on the calls that persons were asked about, by call id, None where nobody decided in time;
+    `approval_notes` say them in words."""
 
     model: str = ""
     meter: UsageMeter = field(default_factory=UsageMeter)
@@ -66,12 +70,14 @@ class TurnMemory:
     retrievals: int = 0
     empty_retrievals: int = 0
     other_results: int = 0
+    decisions: dict[str, Decision | None] = field(default_factory=dict)
+    approval_notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnScope:
-    """LangGraph's runtime context: what the nodes of one turn work with. `deadline` is its end on the monotonic
-    clock, `model_name` what settings and requests call the model."""
+    """LangGraph's runtime context: what the nodes of one turn work with. `model_name` is what settings and requests
+    call the model; `suspend` gives what a turn goes on from that waits for a person, as JSON."""
 
     emit: Emit
     model: BaseChatModel
@@ -84,9 +90,11 @@ class TurnScope:
     sources: Sources
     text: AnswerText
     memory: TurnMemory
-    deadline: float
+    clock: TurnClock
+    approvals: ToolApprovals
+    suspend: Callable[[AgentState], Awaitable[str]]
     spans: Spans = NO_SPANS
 
     @property
     def time_left_s(self) -> float:
-        return max(0.0, self.deadline - time.monotonic())
+        return self.clock.left_s

@@ -22,6 +22,11 @@ class ValidCall:
     tool: Tool
     args: ToolArgs
 
+    @property
+    def input_json(self) -> str:
+        """The arguments, as the model gave them."""
+        return self.args.model_dump_json(exclude_unset=True)
+
 
 @dataclass(frozen=True, slots=True)
 class InvalidCall:

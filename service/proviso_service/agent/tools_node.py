@@ -11,6 +11,7 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
+from proviso_service.agent.approvals import GO_ON_WITHOUT, in_words, refused_calls, why_not_made
 from proviso_service.agent.call_records import begun, record_end
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
@@ -62,12 +63,15 @@ class ToolsNode:
             return _ask_for_matter(scope)
 
         allowed = valid[: scope.limits.max_tool_calls - state["tool_calls"]]
+        refused = await _refused(allowed, scope, state)
+        made = [call for call in allowed if call.call_id not in refused]
         answers = {call.call_id: _invalid_answer(call) for call in invalid}
         answers |= {call.call_id: _limit_answer(call) for call in valid[len(allowed) :]}
-        answers |= {m.tool_call_id: m for m in await self._run(allowed, scope, state)}
+        answers |= refused
+        answers |= {m.tool_call_id: m for m in await self._run(made, scope, state)}
         update: Update = {
             "messages": [answers[call.call_id] for call in calls],
-            "tool_calls": state["tool_calls"] + len(allowed),
+            "tool_calls": state["tool_calls"] + len(made),
         }
         if len(allowed) < len(valid):
             update["exit_reason"] = ExitReason.MAX_TOOL_CALLS_REACHED
@@ -83,10 +87,9 @@ class ToolsNode:
         async with asyncio.TaskGroup() as group:
             tasks = []
             for call in calls:
-                input_json = call.args.model_dump_json(exclude_unset=True)
-                scope.emit(ToolStart(call.call_id, call.tool.name, server_of(call.tool), input_json))
+                scope.emit(_start(call))
                 scope.memory.tool_calls += 1
-                scope.memory.tool_call_records.append(begun(call, input_json))
+                scope.memory.tool_call_records.append(begun(call, scope.memory.decisions.get(call.call_id)))
                 tasks.append(group.create_task(self._execute(call, scope)))
             for call, task in zip(calls, tasks, strict=True):
                 finished = await task
@@ -133,6 +136,37 @@ class ToolsNode:
             with attempt, scope.spans.attempt(attempt.retry_state.attempt_number):
                 return await call.tool.run(scope.tool_scope, call.args)
         raise AssertionError("the retry policy ends in a result or an exception")
+
+
+async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> dict[str, ToolMessage]:
+    """The answers to the calls that persons did not approve, by call id, once persons have decided on all that need
+    it."""
+    decisions = await scope.approvals.decide(calls, lambda: scope.suspend(state))
+    asked = [call for call in calls if call.call_id in decisions]
+    refused = refused_calls(decisions)
+    scope.memory.decisions |= decisions
+    scope.memory.approval_notes += [in_words(call, decisions[call.call_id]) for call in asked]
+    return {
+        call.call_id: _refused_answer(call, why_not_made(decisions[call.call_id]), scope)
+        for call in asked
+        if call.call_id in refused
+    }
+
+
+def _refused_answer(call: ValidCall, error: str, scope: TurnScope) -> ToolMessage:
+    output = to_json({"error": error, "hint": GO_ON_WITHOUT})
+    scope.emit(_start(call))
+    scope.emit(ToolEnd(call.call_id, call.tool.name, output, "", False, error, 0.0))
+    records = scope.memory.tool_call_records
+    records.append(begun(call, scope.memory.decisions[call.call_id]))
+    record_end(records, call.call_id, error=error, duration_s=0.0)
+    return ToolMessage(
+        output, tool_call_id=call.call_id, name=call.tool.name, status="error", artifact=Note.NOT_APPROVED
+    )
+
+
+def _start(call: ValidCall) -> ToolStart:
+    return ToolStart(call.call_id, call.tool.name, server_of(call.tool), call.input_json)
 
 
 def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) -> ToolMessage:

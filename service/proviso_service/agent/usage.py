@@ -1,7 +1,7 @@
 """What the model calls of a turn cost, counted as they run."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,8 +15,9 @@ class UsageMeter:
     """Right at any moment, also when the turn is cut short. The calls of a turn follow each other; their number is
     bounded by the limits of turns and retries."""
 
-    def __init__(self) -> None:
-        self._calls: list[ModelCallUsage] = []
+    def __init__(self, calls: Iterable[ModelCallUsage] = ()) -> None:
+        """`calls` were made before."""
+        self._calls = list(calls)
 
     @contextmanager
     def call(self, model: str) -> Iterator[None]:

@@ -11,14 +11,14 @@ from structlog.contextvars import bind_contextvars
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceServicer
 from proviso_service.api.convert.enums import TURN_STATES
-from proviso_service.api.convert.events import agent_event, final_state
+from proviso_service.api.convert.events import agent_event, approval_required, final_state
 from proviso_service.api.domain import Domain
-from proviso_service.api.errors import NotBuilt
 from proviso_service.api.identity import Context
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.chat import (
     CancelTurnRequestModel,
     ChatRequestModel,
+    DecideToolCallRequestModel,
     GetTurnRequestModel,
     ResumeChatRequestModel,
 )
@@ -75,10 +75,15 @@ class ChatServicer(ChatServiceServicer):
             last_sequence=turn.last_sequence,
             final_state=final_state(ended) if ended else None,
             session_id=turn.session_id,
+            pending_approvals=[approval_required(asked) for asked in turn.pending_approvals],
         )
 
     async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
-        raise NotBuilt("DecideToolCall", "approvals")
+        asked = parse(DecideToolCallRequestModel, request)
+        caller = self._domain.identify(context, asked.user_id)
+        self._about(asked.turn_id)
+        await self._domain.turns.decide(caller, asked.turn_id, asked.call_id, asked.decision)
+        return pb.DecideToolCallResponse()
 
     async def _begun(self, context: Context, turn_id: str) -> None:
         """The call has its turn: the caller is told which, ahead of everything else."""

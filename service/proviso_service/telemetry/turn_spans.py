@@ -1,6 +1,7 @@
 """One span per turn, beside the spans of calls: a turn outlives the call that started it, and others may follow it."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
@@ -8,7 +9,7 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current
 from proviso_service.security.identity import Caller
 from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
+from proviso_service.turns.ports import Approvals, Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
 
 _FAULTS = frozenset(
     {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
@@ -33,7 +34,18 @@ class TracedProgram:
         self._tracer = tracer
         self._known: OrderedDict[str, _TurnTrace] = OrderedDict()
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution:
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution:
+        return self._traced(turn_id, lambda: self._program.start(caller, turn_id, request, emit, approvals))
+
+    def resume(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+    ) -> TurnExecution:
+        """The span of the turn's earlier part, if any, has its own trace: nobody knows it any more."""
+        return self._traced(turn_id, lambda: self._program.resume(caller, turn_id, request, emit, approvals, state))
+
+    def _traced(self, turn_id: str, begin: Callable[[], TurnExecution]) -> TurnExecution:
         started_by = get_current_span().get_span_context()
         span = self._tracer.start_span(
             f"invoke_agent {OWN_PROVIDER}",
@@ -49,7 +61,7 @@ class TracedProgram:
         if len(self._known) > MAX_KNOWN_TURNS:
             self._known.popitem(last=False)
         with use_span(span, record_exception=False, set_status_on_exception=False):
-            execution = self._program.start(caller, turn_id, request, emit)
+            execution = begin()
         return _TracedExecution(execution, span)
 
     def link(self, turn_id: str) -> None:

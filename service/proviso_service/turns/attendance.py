@@ -18,12 +18,19 @@ class Attendance:
         self._grace_s = grace_s
         self._abandon: Callable[[], object] | None = abandon
         self._attached = 0
+        self._paused = False
         self._timer: asyncio.TimerHandle | None = None
 
     def open(self) -> None:
-        """The turn has started."""
+        """The turn has started, or goes on after a pause."""
+        self._paused = False
         if self._attached == 0 and self._on_disconnect is not OnDisconnect.CONTINUE:
             self._start_grace()
+
+    def pause(self) -> None:
+        """The turn waits for a person: it may be left alone until it is opened again."""
+        self._paused = True
+        self._stop_grace()
 
     def close(self) -> None:
         """The turn has ended: who comes and goes no longer matters."""
@@ -43,7 +50,7 @@ class Attendance:
                 self._left_alone()
 
     def _left_alone(self) -> None:
-        if self._abandon is None:
+        if self._abandon is None or self._paused:
             return
         if self._on_disconnect is OnDisconnect.CANCEL:
             self._abandon()

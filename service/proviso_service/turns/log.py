@@ -41,6 +41,15 @@ class TurnLog(Protocol):
         """Roughly the memory that the events take."""
         ...
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the turn goes on elsewhere."""
+        ...
+
+    def history(self) -> tuple[LoggedEvent, ...]:
+        """All events so far, each on its own."""
+        ...
+
     def append(self, event: Event) -> int:
         """Adds any event but a final state and returns its sequence. Raises TurnLogFull at the bound, from then on
         for every event, and TurnLogSealed after `seal`."""
@@ -55,13 +64,18 @@ class TurnLog(Protocol):
         one already."""
         ...
 
+    def cut(self) -> None:
+        """Wakes everybody: what follows is not logged here."""
+        ...
+
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
         """The next event after sequence `after`, None when there is none yet. Waiting tokens of one text come joined,
         up to `max_chars` code points (a single longer token comes whole); other events come as they are."""
         ...
 
     async def wait(self, after: int, timeout_s: float) -> bool:
-        """Waits until there is an event after sequence `after`; False when there was none for `timeout_s`."""
+        """Waits until there is an event after sequence `after`, or the log is cut; False when there was neither for
+        `timeout_s`."""
         ...
 
     async def gather(self, after: int, timeout_s: float) -> None:

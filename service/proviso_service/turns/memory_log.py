@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from proviso_service.turns.events import (
@@ -31,6 +31,7 @@ class MemoryTurnLog:
         "_clock",
         "_events",
         "_final_state",
+        "_is_cut",
         "_last_other",
         "_max_bytes",
         "_max_events",
@@ -42,7 +43,14 @@ class MemoryTurnLog:
         "_waiters",
     )
 
-    def __init__(self, max_events: int, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        max_events: int,
+        max_bytes: int,
+        clock: Callable[[], float] = time.time,
+        events: Sequence[LoggedEvent] = (),
+    ) -> None:
+        """Begins with `events`, as `history` gave them."""
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._clock = clock
@@ -55,6 +63,9 @@ class MemoryTurnLog:
         self._waiters = Waiters()
         self._last_other = 0
         self._others_waiters = Waiters()
+        self._is_cut = False
+        for logged in events:
+            self._add(logged.event, _size(logged.event), logged.emit_time_s)
 
     @property
     def last_sequence(self) -> int:
@@ -72,19 +83,24 @@ class MemoryTurnLog:
     def held_bytes(self) -> int:
         return self._text_bytes + _EVENT_OVERHEAD_BYTES * len(self._events)
 
+    @property
+    def is_cut(self) -> bool:
+        return self._is_cut
+
+    def history(self) -> tuple[LoggedEvent, ...]:
+        times = zip(self._events, self._times, strict=True)
+        return tuple(LoggedEvent(sequence, sequence, at, event) for sequence, (event, at) in enumerate(times, 1))
+
     def append(self, event: Event) -> int:
         if self._sealed:
             raise TurnLogSealed
-        if type(event) is Token:
-            size = _utf8_bytes(event.text)
-        elif isinstance(event, _APPENDED):
-            size = _text_bytes(event)
-        else:
+        if type(event) is not Token and not isinstance(event, _APPENDED):
             raise TypeError(f"{type(event).__name__} is not an event that a program emits")
+        size = _size(event)
         if self._overflowed or len(self._events) >= self._max_events or self._text_bytes + size > self._max_bytes:
             self._overflowed = True
             raise TurnLogFull
-        return self._add(event, size)
+        return self._add(event, size, self._clock())
 
     def seal(self) -> None:
         self._sealed = True
@@ -94,10 +110,15 @@ class MemoryTurnLog:
             raise TurnLogSealed
         self._sealed = True
         self._final_state = final_state
-        sequence = self._add(final_state, _text_bytes(final_state))
+        sequence = self._add(final_state, _text_bytes(final_state), self._clock())
         self._waiters.close()
         self._others_waiters.close()
         return sequence
+
+    def cut(self) -> None:
+        self._is_cut = True
+        self._waiters.close()
+        self._others_waiters.close()
 
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
         events = self._events
@@ -110,7 +131,7 @@ class MemoryTurnLog:
         return LoggedEvent(after + 1, sequence, self._times[sequence - 1], event)
 
     async def wait(self, after: int, timeout_s: float) -> bool:
-        if after < len(self._events):
+        if after < len(self._events) or self._is_cut:
             return True
         return await self._waiters.wait(timeout_s)
 
@@ -118,9 +139,9 @@ class MemoryTurnLog:
         if after >= self._last_other:
             await self._others_waiters.wait(timeout_s)
 
-    def _add(self, event: Event, size: int) -> int:
+    def _add(self, event: Event, size: int, time_s: float) -> int:
         self._events.append(event)
-        self._times.append(self._clock())
+        self._times.append(time_s)
         self._text_bytes += size
         self._waiters.wake()
         if type(event) is not Token:
@@ -142,6 +163,11 @@ class MemoryTurnLog:
             texts.append(event.text)
             sequence += 1
         return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), sequence
+
+
+def _size(event: Event) -> int:
+    """Of a token, what is not the same in all of its text."""
+    return _utf8_bytes(event.text) if type(event) is Token else _text_bytes(event)
 
 
 def _utf8_bytes(text: str) -> int:

@@ -1,15 +1,19 @@
 """What the turn engine needs: a program to run, a store for what must survive, a log of events."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from proviso_service.context.model import DocumentSummary, MatterContext
+from proviso_service.context.model import DocumentSummary, ItemRef, MatterContext
 from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.security.identity import Caller
-from proviso_service.turns.events import Event, FinalState
+from proviso_service.turns.events import ApprovalRequired, Event, FinalState
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.records import Decision
+
+if TYPE_CHECKING:  # which is made of what is declared here
+    from proviso_service.turns.suspension import SuspendedTurn
 
 Emit = Callable[[Event], None]
 """Appends an event to the turn's log; returns at once. Raises TurnLogFull at the log's bound."""
@@ -71,9 +75,32 @@ class TurnOutcome:
     contents: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A tool call that needs a person's decision. `tool` is the name that the model calls it by, `ref` the tool in the
+    catalog, which an approval for the session is of."""
+
+    call_id: str
+    tool: str
+    ref: ItemRef
+    input_json: str
+
+
+class Approvals(Protocol):
+    """How a program asks persons."""
+
+    async def decide(
+        self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
+    ) -> Mapping[str, Decision | None]:
+        """The decisions by call id, once all are made or the time for them is over; None where nobody decided. A call
+        is asked about once, also where a turn that was taken up again asks again. `suspend` gives the state that
+        `TurnProgram.resume` goes on from."""
+        ...
+
+
 class TurnExecution(Protocol):
-    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, and again when
-    an outcome could not be stored."""
+    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, or instead of
+    it, and again when an outcome could not be stored."""
 
     async def run(self) -> TurnOutcome:
         """Emits every event but the final state, which it returns. CancelledError passes through."""
@@ -87,7 +114,16 @@ class TurnExecution(Protocol):
 class TurnProgram(Protocol):
     """What runs inside a turn: the agent."""
 
-    def start(self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit) -> TurnExecution: ...
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution: ...
+
+    def resume(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+    ) -> TurnExecution:
+        """Goes on from a state that an earlier life of the service has stored: `approvals` has the answers by the time
+        that the execution runs. Raises SuspensionUnreadable."""
+        ...
 
 
 class TurnState(StrEnum):
@@ -98,7 +134,7 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn's row. `final_state` is set once it has ended."""
+    """A turn's row. `final_state` is set once it has ended, `pending_approvals` while it waits in this process."""
 
     turn_id: str
     caller: Caller
@@ -106,6 +142,7 @@ class TurnRecord:
     state: TurnState
     last_sequence: int
     final_state: FinalState | None
+    pending_approvals: tuple[ApprovalRequired, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +177,37 @@ class TurnStore(Protocol):
     ) -> None:
         """In one transaction: the final state, the session's new messages and its matter context. An unknown session is
         made when there is something to keep. A turn that has ended already is left as it is."""
+        ...
+
+    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: "SuspendedTurn") -> None:
+        """A running turn waits from now on. Raises TurnUnknown for one that does not run."""
+        ...
+
+    async def record_decision(
+        self,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        positions: Sequence[int],
+        decision: Decision,
+        approved: ItemRef | None,
+    ) -> None:
+        """In one transaction: the decision on the calls at `positions` of a waiting turn, and the tool that needs no
+        further approval in the session, if any. Raises TurnUnknown for a turn that does not wait."""
+        ...
+
+    async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        """A waiting turn runs again; nothing remains of what it was suspended with. Raises TurnUnknown for one that
+        does not wait."""
+        ...
+
+    async def waiting(self, owner: str) -> Sequence[TurnRecord]:
+        """The waiting turns of an owner."""
+        ...
+
+    async def suspended(self, caller: Caller, turn_id: str) -> "SuspendedTurn":
+        """What a waiting turn was suspended with, and the decisions since. Raises SuspensionUnreadable, and TurnUnknown
+        for a turn that does not wait."""
         ...
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:

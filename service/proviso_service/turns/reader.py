@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 
-from proviso_service.errors import InvalidRequest
+from proviso_service.errors import Draining, InvalidRequest
 from proviso_service.turns.events import Heartbeat, LoggedEvent, Token
 from proviso_service.turns.log import TurnLog
 
@@ -24,7 +24,8 @@ async def follow(
     log: TurnLog, after_sequence: int, heartbeat_s: float, token_interval_s: float
 ) -> AsyncGenerator[LoggedEvent | Heartbeat, None]:
     """Every event after `after_sequence` once and in order, up to and including the final state, and a heartbeat
-    after each `heartbeat_s` of silence. Nothing after the final state's own sequence.
+    after each `heartbeat_s` of silence. Nothing after the final state's own sequence. Raises Draining at the end of a
+    log that is cut.
 
     A message costs the service many times what a token costs it, so tokens that come faster than one in
     `token_interval_s` come together in one event; nobody waits for the first, and no other event waits."""
@@ -37,6 +38,8 @@ async def follow(
         if (early_s := next_tokens_at - loop.time()) > 0:
             await log.gather(after_sequence, early_s)
         logged = log.take(after_sequence, JOINED_MAX_CHARS)
+        if logged is None and log.is_cut:
+            raise Draining
         if logged is not None:
             yield logged
             after_sequence = logged.sequence

@@ -7,40 +7,24 @@ ended exactly once.
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from proviso_service.security.identity import Caller
+from proviso_service.turns.approval_desk import ApprovalDesk
 from proviso_service.turns.attendance import Attendance
+from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.log import TurnLog
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, TurnStore
 from proviso_service.turns.store_calls import within
+from proviso_service.turns.suspension import SuspendedTurn
+from proviso_service.turns.turn import Turn, TurnLimits
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerLimits:
-    """Time limits in seconds: of the program, of its clean-up after an interruption, of a call of the store; and
-    how long the lease on a new turn holds."""
-
-    program_s: float
-    unwind_s: float
-    store_s: float
-    lease_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What readers need of a turn; outlives its runner. `ended` is set once the log holds the final state."""
-
-    turn_id: str
-    caller: Caller
-    log: TurnLog
-    attendance: Attendance
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +47,12 @@ class TurnRunner:
         program: TurnProgram,
         store: TurnStore,
         owner: str,
-        limits: RunnerLimits,
+        limits: TurnLimits,
+        restored: SuspendedTurn | None = None,
     ) -> None:
+        """A turn that is `restored` was begun before, and waits for a person."""
         attendance = Attendance(request.on_disconnect, grace_s, self._abandoned)
-        self.turn = Turn(turn_id, caller, log, attendance)
+        self.turn = Turn(turn_id, caller, log, attendance, restored.all_decisions if restored else {})
         self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The id of the turn that answers the request: this one, or the one that the same request began before."""
         self._request = request
@@ -74,6 +60,13 @@ class TurnRunner:
         self._store = store
         self._owner = owner
         self._limits = limits
+        self._restored = restored
+        self._clock = TurnClock(limits.program_s, restored.used_s if restored else 0.0)
+        self.approvals = ApprovalDesk(
+            self.turn, request, self._clock, store, owner, limits, self._standing_still, restored
+        )
+        self._parked = False
+        self._deadline: asyncio.TimerHandle | None = None
         self._execution: TurnExecution | None = None
         self._task: asyncio.Task[TurnOutcome] | None = None
         self._stopped = asyncio.Event()
@@ -81,27 +74,40 @@ class TurnRunner:
         self._unwinding: asyncio.TimerHandle | None = None
 
     async def live(self) -> bool:
-        """The whole life of the turn; False when the store began none, which `begun` explains."""
+        """The whole life of the turn; False when nothing of it is kept here: the store began none, which `begun`
+        explains, or it was parked."""
         created = await self._begin()
         if created:
             await self._run_program()
+            await self.approvals.close()
+            if self._parked:
+                self._leave()
+                return False
             self.turn.log.seal()
             final_state = await self._persist(self._outcome())
         else:
-            final_state = _bare_outcome(ExitReason.INTERNAL_ERROR).final_state
+            final_state = bare_outcome(ExitReason.INTERNAL_ERROR).final_state
         self.turn.log.end(final_state)
-        self.turn.attendance.close()
-        self.turn.ended.set()
+        self._close()
         return created
 
     def interrupt(self, reason: ExitReason, retryable: Retryable | None = None) -> bool:
         """Ends the turn for `reason`; False when that comes too late, because the program has returned or the turn
         is being interrupted already. `retryable` is what the reason's semantics say when None."""
-        if self._interruption is not None or (self._task is not None and self._task.done()):
+        if self._parked or self._interruption is not None or (self._task is not None and self._task.done()):
             return False
         self._interruption = _Interruption(reason, retryable or EXIT_SEMANTICS[reason].retryable)
         if self._task is not None:
             self._stop(self._task)
+        return True
+
+    def park(self) -> bool:
+        """Leaves a turn that waits for a person as it is stored, to be taken up by the next life of the service; False
+        when it does not wait."""
+        if not self.approvals.is_waiting or self._interruption is not None or self._task is None:
+            return False
+        self._parked = True
+        self._stop(self._task)
         return True
 
     @property
@@ -111,6 +117,9 @@ class TurnRunner:
 
     async def _begin(self) -> bool:
         turn, request, limits = self.turn, self._request, self._limits
+        if self._restored is not None:
+            self.begun.set_result(turn.turn_id)
+            return True
         try:
             digest = payload_sha256(request)
             begun = await within(
@@ -125,26 +134,53 @@ class TurnRunner:
 
     async def _run_program(self) -> None:
         """Returns when the program has stopped, or has been given up on after an interruption."""
-        deadline = asyncio.get_running_loop().call_later(
-            self._limits.program_s, self.interrupt, ExitReason.DEADLINE_EXCEEDED
-        )
         task = self._task = asyncio.create_task(self._execute(), name=f"program of turn {self.turn.turn_id}")
         task.add_done_callback(self._on_stopped)
         if self._interruption is not None:
             self._stop(task)
-        self.turn.attendance.open()
+        if self._restored is None:  # else it begins when the wait is over
+            self._set_deadline()
+            self.turn.attendance.open()
         try:
             await self._stopped.wait()
         finally:
-            deadline.cancel()
+            self._lift_deadline()
             if self._unwinding is not None:
                 self._unwinding.cancel()
             task.cancel()
 
     async def _execute(self) -> TurnOutcome:
-        turn = self.turn
-        self._execution = self._program.start(turn.caller, turn.turn_id, self._request, self._emit)
+        self._execution = self._new_execution()
+        await self.approvals.settle()  # where the turn has been waiting since before a restart
         return await self._execution.run()
+
+    def _new_execution(self) -> TurnExecution:
+        turn, request, approvals = self.turn, self._request, self.approvals
+        if self._restored is None:
+            return self._program.start(turn.caller, turn.turn_id, request, self._emit, approvals)
+        state = self._restored.state
+        return self._program.resume(turn.caller, turn.turn_id, request, self._emit, approvals, state)
+
+    @contextmanager
+    def _standing_still(self) -> Iterator[None]:
+        self._lift_deadline()
+        self.turn.attendance.pause()
+        try:
+            with self._clock.stopped():
+                yield
+        finally:
+            self.turn.attendance.open()
+            self._set_deadline()
+
+    def _set_deadline(self) -> None:
+        self._deadline = asyncio.get_running_loop().call_later(
+            self._clock.left_s, self.interrupt, ExitReason.DEADLINE_EXCEEDED
+        )
+
+    def _lift_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def _emit(self, event: Event) -> None:
         self.turn.log.append(event)
@@ -157,6 +193,16 @@ class TurnRunner:
         if not task.cancelled():
             task.exception()  # marks it as seen, also that of a program which was given up on
         self._stopped.set()
+
+    def _leave(self) -> None:
+        """Those who read or wait are told to go elsewhere."""
+        self.turn.log.cut()
+        self._close()
+
+    def _close(self) -> None:
+        self.turn.attendance.close()
+        self.turn.ended.set()
+        self.approvals.at_rest.set()
 
     def _abandoned(self) -> None:
         self.interrupt(ExitReason.CANCELLED)
@@ -192,13 +238,15 @@ class TurnRunner:
         """The program's account of a turn that it could not finish; a bare one when it has none."""
         retryable = retryable or EXIT_SEMANTICS[reason].retryable
         try:
+            if self._execution is None and self._restored is not None:  # interrupted before it could run
+                self._execution = self._new_execution()
             outcome = self._execution.interrupted(reason, retryable) if self._execution is not None else None
         except Exception:
             _logger.exception("turn %s: the program failed to account for its interruption", self.turn.turn_id)
             outcome = None
         if outcome is not None and _is_outcome(outcome) and outcome.final_state.exit_reason is reason:
             return outcome
-        return _bare_outcome(reason, retryable)
+        return bare_outcome(reason, retryable)
 
     async def _persist(self, outcome: TurnOutcome) -> FinalState:
         """Stores the outcome and returns the final state to log: that of `outcome`, or INTERNAL_ERROR when it could
@@ -223,7 +271,8 @@ class TurnRunner:
         return True
 
 
-def _bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+    """Of a turn that nobody can give an account of."""
     semantics = EXIT_SEMANTICS[reason]
     return TurnOutcome(
         FinalState(reason, retryable or semantics.retryable, semantics.display_message, semantics.message)

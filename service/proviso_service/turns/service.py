@@ -1,26 +1,32 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
+from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
 
 from structlog.contextvars import bind_contextvars
 
-from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnUnknown
+from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.events import FinalState, Heartbeat, LoggedEvent
+from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.leases import LeaseKeeper
 from proviso_service.turns.memory_log import MemoryTurnLog
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import OnDisconnect, TurnProgram, TurnRecord, TurnRequest, TurnState, TurnStore
 from proviso_service.turns.reader import check_position, follow
+from proviso_service.turns.records import Decision
 from proviso_service.turns.retention import Retention
-from proviso_service.turns.runner import RunnerLimits, Turn, TurnRunner
+from proviso_service.turns.runner import TurnRunner, bare_outcome
 from proviso_service.turns.store_calls import within
+from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
+from proviso_service.turns.turn import Turn, TurnLimits
+
+_logger = logging.getLogger(__name__)
 
 _RETRY_AFTER_S = 1.0
 
@@ -52,7 +58,7 @@ class Turns:
         self._settings = settings
         self._owner = owner
         self._max_running = max_running
-        self._limits = RunnerLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s)
+        self._limits = TurnLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s, settings.approval_s)
         self._draining = False
         self._turns: dict[str, Turn] = {}
         self._running: dict[str, tuple[TurnRunner, asyncio.Task[None]]] = {}
@@ -66,8 +72,11 @@ class Turns:
         return len(self._running)
 
     async def open(self) -> None:
-        """Closes the turns that an earlier life of this owner left running, and begins to keep leases."""
+        """Closes the turns that an earlier life of this owner left running, takes up those that it left waiting for a
+        person, and begins to keep leases."""
         await self._leases.open()
+        for record in await within(self._limits.store_s, self._store.waiting(self._owner)):
+            await self._take_up(record)
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
         """Starts a turn that nobody reads yet and returns its id; a repeated request_id with an equal payload returns
@@ -110,11 +119,12 @@ class Turns:
         """The turn's events after `after_sequence` (0: all), each once and in order, to the final state. The reader
         counts as attached while it iterates, so close it (`contextlib.aclosing`).
 
-        Raises TurnUnknown, TurnExpired, and InvalidRequest for a position beyond the last event."""
+        Raises TurnUnknown, TurnExpired, InvalidRequest for a position beyond the last event, and Draining for a turn
+        that the next life of the service goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            await self._record(caller, turn_id)
-            raise TurnExpired(turn_id)
+            record = await self._record(caller, turn_id)
+            raise self._gone(record)
         check_position(turn.log, after_sequence)
         with turn.attendance.attached():
             settings = self._settings
@@ -126,13 +136,30 @@ class Turns:
     async def wait(self, caller: Caller, turn_id: str) -> FinalState:
         """The final state, once the turn has ended. Counts as attached; cancelling the wait cancels the turn.
 
-        Raises TurnUnknown, and TurnExpired for a turn that neither runs here nor has ended."""
+        Raises TurnUnknown, TurnExpired for a turn that neither runs here nor has ended, and Draining for one that the
+        next life of the service goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
             return await self._stored_final_state(caller, turn_id)
         with turn.attendance.attached(), self._cancelling(turn_id):
             await turn.ended.wait()
-        return _final_state(turn)
+        if turn.log.final_state is None:
+            raise Draining
+        return turn.log.final_state
+
+    async def decide(self, caller: Caller, turn_id: str, call_id: str, decision: Decision) -> None:
+        """A person's decision on a call that the turn waits for; the same one again changes nothing.
+
+        Raises TurnUnknown, TurnNotWaiting where the turn waits for no decision on the call, or has another one, and
+        Draining for a turn that the next life of the service goes on with."""
+        turn = self._find(caller, turn_id)
+        if turn is None:
+            record = await self._record(caller, turn_id)
+            raise Draining if self._is_parked(record) else TurnNotWaiting(turn_id, call_id)
+        if running := self._running.get(turn_id):
+            await running[0].approvals.answer(call_id, decision)
+        elif turn.decisions.get(call_id) is not decision:
+            raise TurnNotWaiting(turn_id, call_id)
 
     async def cancel(self, caller: Caller, turn_id: str) -> bool:
         """Ends a running turn in CANCELLED and returns when it has ended; False when this call did not cancel it,
@@ -146,21 +173,29 @@ class Turns:
         return cancelled
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
-        """Where the turn is, with the live sequence while it runs here. Raises TurnUnknown."""
+        """Where the turn is, with the live sequence, and what it waits for, while it runs here. Raises TurnUnknown."""
         record = await self._record(caller, turn_id)
         turn = self._turns.get(turn_id)
         if turn is None or record.state is TurnState.ENDED:
             return record
-        final_state = turn.log.final_state
-        state = record.state if final_state is None else TurnState.ENDED
-        return replace(record, state=state, last_sequence=turn.log.last_sequence, final_state=final_state)
+        final_state, asked = turn.log.final_state, self._asked(turn_id)
+        state = TurnState.AWAITING_APPROVAL if asked else TurnState.RUNNING
+        return replace(
+            record,
+            state=state if final_state is None else TurnState.ENDED,
+            last_sequence=turn.log.last_sequence,
+            final_state=final_state,
+            pending_approvals=asked,
+        )
 
     async def drain(self, grace_s: float) -> None:
         """Refuses new turns from now on, lets running ones go on for `grace_s`, then ends the rest in a retryable
-        CANCELLED. Reading goes on."""
+        CANCELLED. Those that wait for a person are left to the next life of the service. Reading goes on."""
         self._draining = True
-        if tasks := self._tasks():
-            await asyncio.wait(tasks, timeout=grace_s)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                while working := self._working():
+                    await working[0].approvals.at_rest.wait()
         await self._stop_running()
 
     async def close(self) -> None:
@@ -189,25 +224,45 @@ class Turns:
         return turn_id
 
     def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner:
-        runner = self._new_runner(caller, request)
-        turn_id = runner.turn.turn_id
         # Known before it is registered: whoever learns the id from the store finds the turn here.
+        return self._run(self._new_runner(str(uuid4()), caller, request))
+
+    async def _take_up(self, record: TurnRecord) -> None:
+        """Goes on with a turn that waits for a person; one whose stored state cannot be read ends."""
+        caller, turn_id = record.caller, record.turn_id
+        try:
+            restored = await within(self._limits.store_s, self._store.suspended(caller, turn_id))
+        except SuspensionUnreadable:
+            _logger.exception("turn %s: its stored state cannot be read", turn_id)
+            outcome = bare_outcome(ExitReason.INTERNAL_ERROR)
+            ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
+            await within(self._limits.store_s, ended)
+            return
+        self._run(self._new_runner(turn_id, caller, restored.request, restored))
+
+    def _run(self, runner: TurnRunner) -> TurnRunner:
+        turn_id = runner.turn.turn_id
         self._turns[turn_id] = runner.turn
         self._running[turn_id] = runner, asyncio.create_task(self._live(runner), name=f"turn {turn_id}")
         return runner
 
-    def _new_runner(self, caller: Caller, request: TurnRequest) -> TurnRunner:
+    def _new_runner(
+        self, turn_id: str, caller: Caller, request: TurnRequest, restored: SuspendedTurn | None = None
+    ) -> TurnRunner:
         settings = self._settings
         return TurnRunner(
-            str(uuid4()),
+            turn_id,
             caller,
             request,
-            log=MemoryTurnLog(settings.log_max_events, settings.log_max_bytes),
+            log=MemoryTurnLog(
+                settings.log_max_events, settings.log_max_bytes, events=restored.events if restored else ()
+            ),
             grace_s=settings.grace_s,
             program=self._program,
             store=self._store,
             owner=self._owner,
             limits=self._limits,
+            restored=restored,
         )
 
     async def _live(self, runner: TurnRunner) -> None:
@@ -250,20 +305,26 @@ class Turns:
     async def _stored_final_state(self, caller: Caller, turn_id: str) -> FinalState:
         record = await self._record(caller, turn_id)
         if record.final_state is None:
-            raise TurnExpired(turn_id)
+            raise self._gone(record)
         return record.final_state
 
-    def _tasks(self) -> list[asyncio.Task[None]]:
-        return [task for _, task in self._running.values()]
+    def _gone(self, record: TurnRecord) -> Draining | TurnExpired:
+        """Why a turn of the store cannot be followed here."""
+        return Draining() if self._is_parked(record) else TurnExpired(record.turn_id)
+
+    def _is_parked(self, record: TurnRecord) -> bool:
+        return self._draining and record.state is TurnState.AWAITING_APPROVAL
+
+    def _asked(self, turn_id: str) -> tuple[ApprovalRequired, ...]:
+        running = self._running.get(turn_id)
+        return running[0].approvals.asked if running else ()
+
+    def _working(self) -> list[TurnRunner]:
+        return [runner for runner, _ in self._running.values() if not runner.approvals.at_rest.is_set()]
 
     async def _stop_running(self) -> None:
-        for turn_id in list(self._running):
-            self._interrupt(turn_id, Retryable.YES)
-        if tasks := self._tasks():
-            await asyncio.wait(tasks)
-
-
-def _final_state(turn: Turn) -> FinalState:
-    final_state = turn.log.final_state
-    assert final_state is not None  # noqa: S101 - `ended` is set after the log's end only
-    return final_state
+        for turn_id, (runner, _) in list(self._running.items()):
+            if not runner.park():
+                self._interrupt(turn_id, Retryable.YES)
+        if self._running:
+            await asyncio.wait([task for _, task in self._running.values()])

@@ -205,9 +205,11 @@ async def test_worlds_that_differ_do_not_answer_for_each_other() -> None:
     schemas = cached_world(text("Hello, two."), caches=caches, tools=[OtherLookup()])
     setup = cached_world(text("Hello, two."), caches=replace(caches, setup="another embedder"))
     model, warmer = cached_world(text("Hello, two."), caches=caches), cached_world(caches=caches)
-    model.agent.models = ChatModels(NamedChatModel("another", model.model, takes_image_urls=True))
+    another = ChatModels(NamedChatModel("another", model.model, takes_image_urls=True))
+    model.agent.means = replace(model.agent.means, models=another)
     warm = WarmerModel(script=[text("Hello, two.")])
-    warmer.agent.models = ChatModels(NamedChatModel("scripted", warm, takes_image_urls=True))
+    warmest = ChatModels(NamedChatModel("scripted", warm, takes_image_urls=True))
+    warmer.agent.means = replace(warmer.agent.means, models=warmest)
     for world in (schemas, setup, model, warmer):
         assert (await world.run(QUESTION)).final_state.message == "Hello, two."
     assert (await cached_world(caches=caches).run(QUESTION)).final_state.message == "Hello, one."
@@ -225,7 +227,7 @@ async def test_another_tenant_is_a_miss() -> None:
     request = TurnRequest(QUESTION, matter_context=None, document_context=(DocumentSummary("a.md", "md", "Rent."),))
     answers = []
     for caller in (CALLER, Caller("local", "ben"), Caller("other", "ada")):
-        outcome = await world.agent.start(caller, "turn-1", request, world.events.append).run()
+        outcome = await world.agent.start(caller, "turn-1", request, world.events.append, world.persons).run()
         answers.append(outcome.final_state.message)
     assert answers == ["Hello, one.", "Hello, one.", "Hello, two."]
 
@@ -283,7 +285,7 @@ async def test_a_turn_that_is_cancelled_in_the_stream_leaves_nothing_behind() ->
 
 async def test_a_cancelled_call_is_accounted_for() -> None:
     world = cached_world(Step(["Good "], hold_after=asyncio.Event()))
-    execution = world.agent.start(CALLER, "turn-1", _request(), world.events.append)
+    execution = world.agent.start(CALLER, "turn-1", _request(), world.events.append, world.persons)
     running = asyncio.create_task(execution.run())
     await world.model.held.wait()
     running.cancel()
@@ -362,9 +364,8 @@ async def test_ten_identical_turns_at_once_make_one_model_call_of_each_kind() ->
     hold, lookup = asyncio.Event(), Lookup()
     world = cached_world(replace(CONVERSATION[0], hold_after=hold), CONVERSATION[1], tools=[lookup])
     seen: list[list[Event]] = [[] for _ in range(10)]
-    turns = [
-        asyncio.create_task(world.agent.start(CALLER, f"turn-{i}", _request(), seen[i].append).run()) for i in range(10)
-    ]
+    executions = [world.agent.start(CALLER, f"turn-{i}", _request(), seen[i].append, world.persons) for i in range(10)]
+    turns = [asyncio.create_task(execution.run()) for execution in executions]
     await world.model.held.wait()
     hold.set()
     finals = [outcome.final_state for outcome in await asyncio.gather(*turns)]
@@ -396,7 +397,7 @@ async def test_what_becomes_of_a_reply_in_its_turn_does_not_change_what_is_kept(
 async def test_a_turn_whose_end_could_not_be_stored_did_not_end_with_the_cached_answer() -> None:
     world = cached_world(text("Good day."))
     await world.run(QUESTION)
-    execution = world.agent.start(CALLER, "turn-2", _request(), world.events.append)
+    execution = world.agent.start(CALLER, "turn-2", _request(), world.events.append, world.persons)
     assert (await execution.run()).final_state.from_cache
     assert not execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE).final_state.from_cache
 

@@ -95,6 +95,16 @@ def citation(value: Citation) -> pb.Citation:
     )
 
 
+def approval_required(event: ApprovalRequired) -> pb.ApprovalRequired:
+    return pb.ApprovalRequired(
+        call_id=event.call_id,
+        tool=event.tool,
+        server_name=event.server_name,
+        input_json=event.input_json,
+        expire_time=timestamp(event.expire_time),
+    )
+
+
 def _turn_start(event: TurnStart) -> pb.TurnStart:
     return pb.TurnStart(
         request_context=request_context(event.request_context), session_id=event.session_id, model=event.model
@@ -126,23 +136,13 @@ def _tool_end(event: ToolEnd) -> pb.ToolEnd:
     return answer
 
 
-def _approval_required(event: ApprovalRequired) -> pb.ApprovalRequired:
-    return pb.ApprovalRequired(
-        call_id=event.call_id,
-        tool=event.tool,
-        server_name=event.server_name,
-        input_json=event.input_json,
-        expire_time=timestamp(event.expire_time),
-    )
-
-
 _CONVERTERS: dict[type[Event], tuple[str, Callable[[Any], Any]]] = {
     TurnStart: ("turn_start", _turn_start),
     TextDiscarded: ("text_discarded", _text_discarded),
     ToolStart: ("tool_start", _tool_start),
     ToolEnd: ("tool_end", _tool_end),
     Citation: ("citation", citation),
-    ApprovalRequired: ("approval_required", _approval_required),
+    ApprovalRequired: ("approval_required", approval_required),
     FinalState: ("final_state", final_state),
 }
 """Field and converter of every event but Token, by its type."""

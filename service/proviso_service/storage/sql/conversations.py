@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Row, select, update
 
+from proviso_service.context.model import ItemRef
 from proviso_service.context.sessions import ChatMessage, NewSession
 from proviso_service.errors import SessionNotFound
 from proviso_service.security.identity import Caller
@@ -66,6 +67,14 @@ def keep_outcome(
     if session is not None:
         first = session.message_count - len(outcome.new_messages)
         _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+
+
+def approve_tool(transaction: Connection, caller: Caller, session_id: str, ref: ItemRef) -> None:
+    """The tool needs no further approval in the session, where there is one."""
+    this = this_session(caller, session_id)
+    approved = transaction.execute(select(sessions.c.approved_tools).where(*this)).scalar_one_or_none()
+    if approved is not None and ref not in approved:
+        transaction.execute(update(sessions).where(*this).values(approved_tools=(*approved, ref)))
 
 
 def this_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:

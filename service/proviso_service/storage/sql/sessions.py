@@ -157,6 +157,7 @@ def _session_of(row: Row[Any]) -> Session:
         running_turn_id=row.running_turn_id or "",
         message_count=row.message_count,
         pending_servers=row.pending_servers,
+        approved_tools=row.approved_tools,
     )
 
 

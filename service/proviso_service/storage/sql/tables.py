@@ -39,6 +39,7 @@ metadata = MetaData(
 DELETED = text("deleted")
 UNFINISHED = text("status IN ('pending', 'processing')")
 RUNNING = text("state = 'running'")
+AWAITING = text("state = 'awaiting_approval'")
 OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
 WITH_REQUEST_ID = text("request_id != ''")
 
@@ -289,6 +290,12 @@ turns = Table(
         "lease_expire_time",
         sqlite_where=RUNNING,
         postgresql_where=RUNNING,
+    ),
+    Index(
+        "ix_turns_awaiting",
+        "owner",
+        sqlite_where=AWAITING,
+        postgresql_where=AWAITING,
     ),
 )
 """A session may be made by its first turn's end, so a turn names its session by the caller's string. `suspended` is

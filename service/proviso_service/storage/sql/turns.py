@@ -1,20 +1,23 @@
 """SqlTurnStore: rows of turns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, or_, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
 
+from proviso_service.context.model import ItemRef
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
-from proviso_service.storage.sql.conversations import keep_outcome
+from proviso_service.storage.sql.conversations import approve_tool, keep_outcome
 from proviso_service.storage.sql.database import Database, Store, insert, reading, writing
 from proviso_service.storage.sql.item_contents import KnownContents, keep_contents
-from proviso_service.storage.sql.tables import OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
+from proviso_service.storage.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
+from proviso_service.turns.records import Decision
+from proviso_service.turns.suspension import SuspendedTurn, decode, encode
 
 IDS_PER_UPDATE = 500
 
@@ -33,7 +36,19 @@ _FINISH = (
         end_time=bindparam("end_time"),
         last_sequence=bindparam("last_sequence"),
         final_state=bindparam("final_state"),
+        suspended=null(),
     )
+)
+
+# Not what waiting turns are suspended with, which may be megabytes.
+_RECORD: tuple[Column[Any], ...] = (
+    turns.c.tenant,
+    turns.c.user_id,
+    turns.c.turn_id,
+    turns.c.session_id,
+    turns.c.state,
+    turns.c.last_sequence,
+    turns.c.final_state,
 )
 
 
@@ -129,6 +144,53 @@ class SqlTurnStore(Store):
             keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
         return True
 
+    @writing
+    def suspend(
+        self, transaction: Connection, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn
+    ) -> None:
+        values = {
+            "state": TurnState.AWAITING_APPROVAL,
+            "last_sequence": last_sequence,
+            "suspended": encode(suspended),
+        }
+        _change(transaction, caller, turn_id, RUNNING, values)
+
+    @writing
+    def record_decision(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        positions: Sequence[int],
+        decision: Decision,
+        approved: ItemRef | None,
+    ) -> None:
+        changes = [part for position in positions for part in (f"$.decisions[{position}]", decision.value)]
+        suspended = func.json_set(turns.c.suspended, *changes)
+        _change(transaction, caller, turn_id, AWAITING, {"suspended": suspended})
+        if approved is not None and session_id:
+            approve_tool(transaction, caller, session_id, approved)
+
+    @writing
+    def resume(self, transaction: Connection, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        until = self._database.now() + timedelta(seconds=lease_s)
+        values = {"state": TurnState.RUNNING, "suspended": null(), "owner": owner, "lease_expire_time": until}
+        _change(transaction, caller, turn_id, AWAITING, values)
+
+    @reading
+    def waiting(self, transaction: Connection, owner: str) -> Sequence[TurnRecord]:
+        query = select(*_RECORD).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
+        return [_record_of(row) for row in transaction.execute(query)]
+
+    @reading
+    def suspended(self, transaction: Connection, caller: Caller, turn_id: str) -> SuspendedTurn:
+        query = select(turns.c.suspended).where(*_this(caller, turn_id), AWAITING)
+        row = transaction.execute(query).one_or_none()
+        if row is None:
+            raise TurnUnknown(turn_id)
+        return decode(row.suspended)
+
     @reading
     def get(self, transaction: Connection, caller: Caller, turn_id: str) -> TurnRecord:
         return _record_of(_get(transaction, caller, turn_id))
@@ -168,10 +230,19 @@ def _begun_before(transaction: Connection, caller: Caller, request_id: str, payl
 
 
 def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
-    row = (transaction.execute(select(turns).where(*_this(caller, turn_id)))).one_or_none()
+    row = transaction.execute(select(*_RECORD).where(*_this(caller, turn_id))).one_or_none()
     if row is None:
         raise TurnUnknown(turn_id)
     return row
+
+
+def _change(
+    transaction: Connection, caller: Caller, turn_id: str, condition: ColumnElement[bool] | TextClause, values: Any
+) -> None:
+    """Raises TurnUnknown where there is no such turn in this condition."""
+    changed = transaction.execute(update(turns).where(*_this(caller, turn_id), condition).values(values))
+    if changed.rowcount == 0:
+        raise TurnUnknown(turn_id)
 
 
 def _this(caller: Caller, turn_id: str) -> tuple[Any, ...]:

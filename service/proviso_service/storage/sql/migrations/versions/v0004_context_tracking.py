@@ -21,3 +21,5 @@ def upgrade(op: Operations) -> None:
     op.add_column("sessions", sa.Column("pending_servers", sa.Text(), nullable=False, server_default="[]"))
     op.add_column("messages", sa.Column("turn", sa.Text()))
     op.add_column("turns", sa.Column("suspended", sa.Text()))
+    awaiting = sa.text("state = 'awaiting_approval'")
+    op.create_index("ix_turns_awaiting", "turns", ["owner"], sqlite_where=awaiting, postgresql_where=awaiting)

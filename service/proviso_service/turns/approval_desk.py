@@ -1,0 +1,144 @@
+"""Where a turn's program asks persons, and persons answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from datetime import UTC, datetime, timedelta
+
+from proviso_service.errors import TurnNotWaiting
+from proviso_service.turns.clock import TurnClock
+from proviso_service.turns.events import ApprovalRequired, LoggedEvent
+from proviso_service.turns.pending_calls import PendingCalls
+from proviso_service.turns.ports import AskedCall, TurnRequest, TurnStore
+from proviso_service.turns.records import Decision
+from proviso_service.turns.store_calls import within
+from proviso_service.turns.suspension import SuspendedTurn
+from proviso_service.turns.turn import Turn, TurnLimits
+
+
+class ApprovalDesk:
+    """The Approvals of one turn. While it waits, what it goes on from is stored; `at_rest` is set then, and by the
+    runner when the turn has ended."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        request: TurnRequest,
+        clock: TurnClock,
+        store: TurnStore,
+        owner: str,
+        limits: TurnLimits,
+        stand_still: Callable[[], AbstractContextManager[None]],
+        restored: SuspendedTurn | None = None,
+    ) -> None:
+        """`stand_still` surrounds the wait: in it neither the turn's time nor its being alone counts. A turn that is
+        `restored` waits from the beginning."""
+        self.at_rest = asyncio.Event()
+        self._turn = turn
+        self._request = request
+        self._clock = clock
+        self._store = store
+        self._owner = owner
+        self._limits = limits
+        self._stand_still = stand_still
+        self._answers: dict[str, Decision | None] = {}
+        self._pending: PendingCalls | None = None
+        self._recording = asyncio.Lock()
+        self._recordings: set[asyncio.Task[None]] = set()
+        if restored is not None:
+            self._begin_waiting(PendingCalls(restored.calls, restored.expire_time, restored.decisions))
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._pending is not None
+
+    @property
+    def asked(self) -> tuple[ApprovalRequired, ...]:
+        """What persons are asked, and nobody has answered yet."""
+        return self._pending.asked if self._pending else ()
+
+    async def decide(
+        self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
+    ) -> Mapping[str, Decision | None]:
+        if any(call.call_id not in self._answers for call in calls):
+            await self._suspend(calls, await suspend())
+            await self.settle()
+        return {call.call_id: self._answers[call.call_id] for call in calls}
+
+    async def settle(self) -> None:
+        """Returns when the turn waits no longer, and runs again in the store."""
+        pending = self._pending
+        if pending is None:
+            return
+        with self._stand_still():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, (pending.expire_time - datetime.now(UTC)).total_seconds())):
+                    await pending.settled.wait()
+            async with self._recording:  # a decision that is being stored still counts
+                self._pending = None
+                self.at_rest.clear()
+        self._answers |= pending.decisions
+        turn, limits = self._turn, self._limits
+        await within(limits.store_s, self._store.resume(turn.caller, turn.turn_id, self._owner, limits.lease_s))
+
+    async def answer(self, call_id: str, decision: Decision) -> None:
+        """A person's decision. It is stored, or this raises, whether or not the caller still waits. Raises
+        TurnNotWaiting."""
+        recording = asyncio.create_task(self._record(call_id, decision))
+        self._recordings.add(recording)
+        recording.add_done_callback(self._recorded)
+        await asyncio.shield(recording)
+
+    async def close(self) -> None:
+        """Returns when all answers are stored, or have failed."""
+        if self._recordings:
+            await asyncio.wait(self._recordings)
+
+    async def _suspend(self, calls: Sequence[AskedCall], state: str) -> None:
+        turn, now = self._turn, datetime.now(UTC)
+        pending = PendingCalls(calls, now + timedelta(seconds=self._limits.approval_s))
+        events = list(turn.log.history())
+        for event in pending.asked:
+            sequence = len(events) + 1
+            events.append(LoggedEvent(sequence, sequence, now.timestamp(), event))
+        suspended = SuspendedTurn(
+            request=self._request,
+            state=state,
+            calls=pending.calls,
+            decisions=(None,) * len(pending.calls),
+            expire_time=pending.expire_time,
+            used_s=self._clock.used_s,
+            earlier_decisions=dict(turn.decisions),
+            events=tuple(events),
+        )
+        await within(self._limits.store_s, self._store.suspend(turn.caller, turn.turn_id, len(events), suspended))
+        # Before anybody can know of it, so that nobody's answer comes too early.
+        self._begin_waiting(pending)
+        for event in pending.asked:
+            turn.log.append(event)
+
+    def _begin_waiting(self, pending: PendingCalls) -> None:
+        self._pending = pending
+        self.at_rest.set()
+
+    async def _record(self, call_id: str, decision: Decision) -> None:
+        turn = self._turn
+        async with self._recording:
+            if turn.decisions.get(call_id) is decision:
+                return
+            pending = self._pending
+            positions = pending.decided_by(call_id, decision) if pending else ()
+            if pending is None or not positions:
+                raise TurnNotWaiting(turn.turn_id, call_id)
+            ref = pending.calls[positions[0]].ref if decision is Decision.APPROVE_FOR_SESSION else None
+            stored = self._store.record_decision(
+                turn.caller, turn.turn_id, self._request.session_id, positions, decision, ref
+            )
+            await within(self._limits.store_s, stored)
+            turn.decisions.update({pending.calls[position].call_id: decision for position in positions})
+            pending.record(positions, decision)
+
+    def _recorded(self, recording: asyncio.Task[None]) -> None:
+        self._recordings.discard(recording)
+        if not recording.cancelled():
+            recording.exception()  # marks it as seen, also where the caller has gone

@@ -1,0 +1,191 @@
+"""Tool calls that persons decide on, as the agent sees them."""
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import ToolMessage
+
+from proviso_service.context.sessions import MessageRole
+from proviso_service.turns.events import ApprovalRequired, ToolEnd, ToolStart
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.ports import TurnOptions, TurnRequest
+from proviso_service.turns.records import Decision
+from proviso_service.turns.suspension import SuspensionUnreadable
+from tests.support.agent_world import (
+    CALLER,
+    LOOKUP,
+    AgentWorld,
+    Lookup,
+    MemorySessions,
+    agent_world,
+)
+from tests.support.scripted_model import Call, calls, text
+
+CALL = Call("lookup", '{"query": "law"}')
+SEND = Call("send", '{"query": "to all"}')
+GROUNDED = text("It says “governed by the laws of Ohio” [1].")
+SORRY = text("I could not look that up.")
+DENIED = "The person did not approve this call."
+EXPIRED = "Nobody decided on this call in time."
+
+
+class Send(Lookup):
+    """A tool that returns no passage."""
+
+    name = "send"
+    is_retrieval = False
+
+
+def outcomes(world: AgentWorld) -> list[tuple[str, str]]:
+    """Of the calls: tool and error, in the order of their ends."""
+    return [(event.tool, event.error) for event in world.events if isinstance(event, ToolEnd)]
+
+
+def tool_messages(world: AgentWorld, payload: int) -> list[dict[str, Any]]:
+    return [json.loads(str(m.content)) for m in world.model.payloads[payload] if isinstance(m, ToolMessage)]
+
+
+async def test_a_tool_that_is_not_marked_is_called_without_asking() -> None:
+    world = agent_world(calls(CALL), GROUNDED)
+    outcome = await world.run("Which law?")
+    assert not world.persons.asked
+    assert [m.role for m in outcome.new_messages] == [MessageRole.USER, MessageRole.ASSISTANT]
+
+
+@pytest.mark.parametrize("decision", [Decision.APPROVE_ONCE, Decision.APPROVE_FOR_SESSION])
+async def test_an_approved_call_is_made(decision: Decision) -> None:
+    world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": decision})
+    outcome = await world.run("Which law?")
+    (asked,) = world.persons.asked
+    assert (asked.tool, asked.ref, json.loads(asked.input_json)) == ("lookup", LOOKUP, {"query": "law"})
+    assert outcomes(world) == [("lookup", "")]
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    assert outcome.final_state.tool_calls == 1
+
+
+@pytest.mark.parametrize(("decision", "error"), [(Decision.DENY, DENIED), (None, EXPIRED)], ids=["denied", "expired"])
+async def test_a_refused_call_is_told_to_the_reader_and_to_the_model_and_does_not_count(
+    decision: Decision | None, error: str
+) -> None:
+    tool = Lookup()
+    world = agent_world(calls(CALL), SORRY, tools=[tool], decisions={"lookup": decision})
+    outcome = await world.run("Which law?")
+    assert not tool.args_seen
+    assert [type(event) for event in world.events[1:3]] == [ToolStart, ToolEnd]
+    assert outcomes(world) == [("lookup", error)]
+    (told,) = tool_messages(world, 1)
+    assert told["error"] == error
+    assert "Go on without it" in told["hint"]
+    assert (outcome.final_state.exit_reason, outcome.final_state.tool_calls) == (ExitReason.COMPLETED, 0)
+
+
+async def test_of_two_calls_only_the_marked_one_is_asked_about() -> None:
+    send = Send()
+    world = agent_world(calls(CALL, SEND), GROUNDED, tools=[Lookup(), send], decisions={"send": Decision.DENY})
+    final = (await world.run("Which law?")).final_state
+    assert [call.tool for call in world.persons.asked] == ["send"]
+    assert sorted(outcomes(world)) == [("lookup", ""), ("send", DENIED)]
+    assert not send.args_seen
+    assert final.tool_calls == 1
+
+
+async def test_only_calls_within_the_limit_are_asked_about() -> None:
+    world = agent_world(calls(CALL, CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    final = (await world.run("Which law?", options=TurnOptions(max_tool_calls=1))).final_state
+    assert len(world.persons.asked) == 1
+    assert final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED
+
+
+async def test_calls_that_cannot_be_made_are_not_asked_about() -> None:
+    world = agent_world(calls(Call("lookup", "{}")), calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    assert [call.input_json for call in world.persons.asked] == ['{"query":"law"}']
+
+
+async def test_an_approval_for_the_session_covers_the_rest_of_a_turn_without_one() -> None:
+    world = agent_world(calls(CALL), calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_FOR_SESSION})
+    await world.run("Which law?")
+    assert len(world.persons.asked) == 1
+    assert outcomes(world) == [("lookup", "")] * 2
+
+
+async def test_an_approval_for_once_does_not_cover_the_next_call() -> None:
+    world = agent_world(calls(CALL), calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    assert len(world.persons.asked) == 2
+
+
+async def test_a_tool_that_is_approved_for_the_session_is_not_asked_about() -> None:
+    sessions = MemorySessions(approved_tools=(LOOKUP,))
+    world = agent_world(calls(CALL), GROUNDED, sessions=sessions, decisions={"lookup": Decision.DENY})
+    await world.run("Which law?", session_id="s")
+    assert not world.persons.asked
+
+
+async def test_decisions_are_kept_in_words_between_the_message_and_the_answer() -> None:
+    decisions = {"lookup": Decision.APPROVE_ONCE, "send": None}
+    world = agent_world(calls(CALL, SEND), GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
+    outcome = await world.run("Which law?", session_id="s")
+    roles = [message.role for message in outcome.new_messages]
+    assert roles == [MessageRole.USER, MessageRole.APPROVAL, MessageRole.ASSISTANT]
+    assert outcome.new_messages[1].content == "Approved once: proviso:lookup\nNot decided in time: proviso:send"
+    assert [message.role for message in outcome.final_state.messages] == [MessageRole.USER, MessageRole.ASSISTANT]
+
+
+async def test_a_turn_goes_on_from_its_state_to_the_same_answer() -> None:
+    steps = (calls(CALL), calls(CALL, SEND), GROUNDED)
+    decisions = {"send": Decision.APPROVE_ONCE}
+    world = agent_world(*steps, tools=[Lookup(), Send()], decisions=decisions)
+    whole = await world.run("Which law?")
+    (state,) = world.persons.states
+    before = list(world.events)
+
+    again = agent_world(GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
+    request = TurnRequest("Which law?", matter_context=whole.matter_context)
+    execution = again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    resumed = await execution.run()
+
+    asked_at = next(n for n, event in enumerate(before) if isinstance(event, ToolStart) and event.call_id == "call-2-0")
+    assert [type(event) for event in again.events] == [type(event) for event in before[asked_at:]]
+    assert again.model.payloads[0] == world.model.payloads[2]
+    assert again.persons.asked == world.persons.asked
+    assert not any(isinstance(event, ApprovalRequired) for event in again.events), "the engine emits these"
+    ends = [outcome.final_state for outcome in (whole, resumed)]
+    assert ends[0].message == ends[1].message
+    assert ends[0].citations == ends[1].citations
+    assert (ends[1].cycles, ends[1].tool_calls, ends[1].usage.model_calls) == (3, 3, 3)
+    assert ends[1].request_context == ends[0].request_context
+    assert resumed.update_matter_context == whole.update_matter_context
+
+
+async def test_a_resumed_turn_asks_what_it_asked_before_whatever_the_catalog_says_by_now() -> None:
+    world = agent_world(calls(CALL), SORRY, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    now = agent_world(SORRY)
+    now.persons.decisions = {"lookup": Decision.DENY}
+    request = TurnRequest("Which law?")
+    execution = now.agent.resume(CALLER, "turn-1", request, now.events.append, now.persons, world.persons.states[0])
+    await execution.run()
+    assert outcomes(now) == [("lookup", DENIED)]
+
+
+async def test_a_state_of_another_version_is_refused() -> None:
+    world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    plain = json.loads(world.persons.states[0])
+    damages: list[Any] = [plain | {"version": 0}, plain | {"standing": {}}, plain | {"messages": 1}, {}, []]
+    for damaged in damages:
+        with pytest.raises(SuspensionUnreadable):
+            world.agent.resume(CALLER, "t", TurnRequest("?"), world.events.append, world.persons, json.dumps(damaged))
+
+
+async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_itself() -> None:
+    world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    state = world.persons.states[0]
+    request = TurnRequest("Which law?")
+    execution = world.agent.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+    assert [message.content for message in outcome.new_messages] == ["Which law?"]
+    assert outcome.final_state.usage.model_calls == 1

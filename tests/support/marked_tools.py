@@ -1,0 +1,18 @@
+"""Tools of the service's own that need an approval."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from proviso_service.context.catalog.tools import Approval, ToolPolicy
+
+
+@contextmanager
+def needing_approval(*tools: str) -> Iterator[None]:
+    """For services that are started inside."""
+
+    def approval_of(_policy: ToolPolicy, tool: str) -> Approval:
+        return Approval.REQUIRED if tool in tools else Approval.NONE
+
+    with patch.object(ToolPolicy, "approval_of", approval_of):
+        yield
