@@ -446,6 +446,31 @@ async def test_a_turn_may_be_cancelled_after_a_restart() -> None:
         await turns.start(ANN, replace(IN_SESSION, message="And now?"))
 
 
+async def test_a_turn_may_be_left_again_at_once_after_a_restart() -> None:
+    store, asking = MemoryTurnStore(), Asking()
+    turn_id, _ = await restarted(store, asking)
+    async with running(asking.program, store):
+        pass
+    assert not store.finished
+    async with running(asking.program, store) as turns:
+        await turns.decide(ANN, turn_id, "call-1", ONCE)
+        assert await message_of(turns, turn_id) == "call-1 approve_once"
+
+
+async def test_a_turn_that_is_being_cancelled_takes_no_more_decisions() -> None:
+    store = MemoryTurnStore()
+    store.gates["finish"] = asyncio.Event()
+    async with running(Asking().program, store) as turns:
+        turn_id = await waiting(turns)
+        cancelling = asyncio.create_task(turns.cancel(ANN, turn_id))
+        await store.reached["finish"].wait()
+        with pytest.raises(TurnNotWaiting):
+            await turns.decide(ANN, turn_id, "call-1", ONCE)
+        assert (await turns.get(ANN, turn_id)).pending_approvals == ()
+        store.gates["finish"].set()
+        assert await cancelling
+
+
 async def test_a_turn_may_wait_through_many_restarts() -> None:
     store, asking = MemoryTurnStore(), Asking(((ASKED,), (OTHER_TOOL,)))
     turn_id, _ = await restarted(store, asking)

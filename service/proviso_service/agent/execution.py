@@ -131,7 +131,7 @@ class AgentExecution:
         self._memory = suspended.memory if suspended else TurnMemory()
         self._text = AnswerText(emit, suspended.standing.texts if suspended else 0)
         self._progress = _progress_of(suspended.standing, agent.drafter) if suspended else Progress()
-        self._clock = TurnClock(agent.turns.time_limit_s, suspended.standing.used_s if suspended else 0.0)
+        self._clock = TurnClock(agent.turns.time_limit_s, suspended.standing.used_s if suspended else None)
         options = request.options
         self._limits = Limits(
             max_turns=_or(options.max_turns, agent.turns.max_turns),

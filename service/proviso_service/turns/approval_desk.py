@@ -71,10 +71,9 @@ class ApprovalDesk:
         if pending is None:
             return
         with self._stand_still():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(0.0, (pending.expire_time - datetime.now(UTC)).total_seconds())):
-                    await pending.settled.wait()
-            async with self._recording:  # a decision that is being stored still counts
+            try:
+                await self._wait(pending)
+            finally:
                 self._pending = None
                 self.at_rest.clear()
         self._answers |= pending.decisions
@@ -116,6 +115,14 @@ class ApprovalDesk:
         self._begin_waiting(pending)
         for event in pending.asked:
             turn.log.append(event)
+
+    async def _wait(self, pending: PendingCalls) -> None:
+        left_s = (pending.expire_time - datetime.now(UTC)).total_seconds()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, left_s)):
+                await pending.settled.wait()
+        async with self._recording:  # a decision that is being stored still counts
+            pass
 
     def _begin_waiting(self, pending: PendingCalls) -> None:
         self._pending = pending

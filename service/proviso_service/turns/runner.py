@@ -61,7 +61,7 @@ class TurnRunner:
         self._owner = owner
         self._limits = limits
         self._restored = restored
-        self._clock = TurnClock(limits.program_s, restored.used_s if restored else 0.0)
+        self._clock = TurnClock(limits.program_s, restored.used_s if restored else None)
         self.approvals = ApprovalDesk(
             self.turn, request, self._clock, store, owner, limits, self._standing_still, restored
         )
@@ -104,10 +104,11 @@ class TurnRunner:
     def park(self) -> bool:
         """Leaves a turn that waits for a person as it is stored, to be taken up by the next life of the service; False
         when it does not wait."""
-        if not self.approvals.is_waiting or self._interruption is not None or self._task is None:
+        if not self.approvals.is_waiting or self._interruption is not None:
             return False
         self._parked = True
-        self._stop(self._task)
+        if self._task is not None:
+            self._stop(self._task)
         return True
 
     @property
@@ -136,7 +137,7 @@ class TurnRunner:
         """Returns when the program has stopped, or has been given up on after an interruption."""
         task = self._task = asyncio.create_task(self._execute(), name=f"program of turn {self.turn.turn_id}")
         task.add_done_callback(self._on_stopped)
-        if self._interruption is not None:
+        if self._parked or self._interruption is not None:
             self._stop(task)
         if self._restored is None:  # else it begins when the wait is over
             self._set_deadline()
