@@ -1,6 +1,7 @@
 """The time of a turn."""
 
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -26,10 +27,10 @@ def test_it_runs_from_its_making_on_and_never_below_zero(now: list[float]) -> No
 def test_it_stands_still_while_it_is_stopped_also_by_a_failure(now: list[float]) -> None:
     clock = TurnClock(10)
     now[0] += 2
-    with pytest.raises(ValueError, match="gone"), clock.stopped():
+    with suppress(ValueError), clock.stopped():
         now[0] += 50
         assert clock.used_s == 2
-        raise ValueError("gone")
+        raise ValueError
     now[0] += 1
     assert (clock.used_s, clock.left_s) == (3, 7)
 
