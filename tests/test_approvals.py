@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -29,9 +30,9 @@ APPROVAL = sessions_pb2.MESSAGE_ROLE_APPROVAL
 
 
 @asynccontextmanager
-async def service(folder: Path, models_dir: Path, *script: Step) -> AsyncIterator[RunningService]:
+async def service(folder: Path, models_dir: Path, *script: Step, **settings: Any) -> AsyncIterator[RunningService]:
     with needing_approval(TOOL):
-        async with running_service(folder, models_dir, *script) as running:
+        async with running_service(folder, models_dir, *script, **settings) as running:
             yield running
 
 
@@ -98,6 +99,15 @@ async def test_a_denied_call_is_not_made_and_the_model_goes_on_without_it(tmp_pa
         assert turn.events[3].tool_end.error == "The person did not approve this call."
         assert (final.exit_reason, final.tool_calls) == (turns_pb2.EXIT_REASON_COMPLETED, 0)
         assert (APPROVAL, f"Denied: proviso:{TOOL}") in await messages(running)
+
+
+async def test_a_call_that_nobody_decides_on_expires(tmp_path: Path, models_dir: Path) -> None:
+    async with service(tmp_path, models_dir, CALL, SORRY, turns={"approval_s": 0.1}) as running:
+        events = await running.ask("What is there?", await running.create_matter(), session_id="s")
+        assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_COMPLETED
+        errors = [event.tool_end.error for event in events if event.HasField("tool_end")]
+        assert errors == ["Nobody decided on this call in time."]
+        assert (APPROVAL, f"Not decided in time: proviso:{TOOL}") in await messages(running)
 
 
 async def test_an_approval_for_the_session_holds_for_its_later_turns_only(tmp_path: Path, models_dir: Path) -> None:

@@ -6,21 +6,25 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 
+from proviso_service.context.images import Image
+from proviso_service.context.model import MatterContext
 from proviso_service.context.sessions import MessageRole
-from proviso_service.turns.events import ApprovalRequired, ToolEnd, ToolStart
+from proviso_service.turns.events import ApprovalRequired, Token, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import TurnOptions, TurnRequest
+from proviso_service.turns.ports import TurnOptions, TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
 from proviso_service.turns.suspension import SuspensionUnreadable
 from tests.support.agent_world import (
     CALLER,
     LOOKUP,
+    MATTER_ID,
     AgentWorld,
+    KnownImages,
     Lookup,
     MemorySessions,
     agent_world,
 )
-from tests.support.scripted_model import Call, calls, text
+from tests.support.scripted_model import Call, Step, calls, text
 
 CALL = Call("lookup", '{"query": "law"}')
 SEND = Call("send", '{"query": "to all"}')
@@ -189,3 +193,50 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_
     outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
     assert [message.content for message in outcome.new_messages] == ["Which law?"]
     assert outcome.final_state.usage.model_calls == 1
+
+
+async def resumed(world: AgentWorld, *script: Step, **parts: Any) -> tuple[AgentWorld, TurnOutcome]:
+    """What a turn that `world` was asked about comes to in the next life of the service."""
+    again = agent_world(*script, decisions=world.persons.decisions, **parts)
+    request = TurnRequest("Which law?", MatterContext(MATTER_ID))
+    state = world.persons.states[-1]
+    execution = again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    return again, await execution.run()
+
+
+async def test_what_the_model_was_told_of_a_wrong_call_is_known_after_a_restart() -> None:
+    wrong = calls(Call("lookup", "{}"))
+    world = agent_world(wrong, calls(CALL), SORRY, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    _, outcome = await resumed(world, wrong)
+    assert outcome.final_state.exit_reason is ExitReason.INVALID_TOOL_CALL
+
+
+async def test_images_of_the_message_are_sent_again_after_a_restart() -> None:
+    image = Image("image/png", b"\x89PNG" * 1_000)
+    world = agent_world(
+        calls(CALL),
+        SORRY,
+        images=KnownImages({"https://example.com/a.png": image}),
+        sees_images=True,
+        decisions={"lookup": Decision.DENY},
+    )
+    await world.run("Which law?", image_urls=("https://example.com/a.png",))
+    again, outcome = await resumed(world, text("It shows “a stamp” [Image 1]."), sees_images=True)
+    assert again.model.payloads[0] == world.model.payloads[1]
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_retrieval_that_found_nothing_counts_after_a_restart() -> None:
+    world = agent_world(calls(CALL), calls(SEND), SORRY, tools=[Lookup([]), Send()], decisions={"send": Decision.DENY})
+    await world.run("Which law?")
+    _, outcome = await resumed(world, text("The law of Ohio governs."), tools=[Lookup([]), Send()])
+    assert outcome.final_state.exit_reason is ExitReason.LLM_GENERATION_FAILURE
+
+
+async def test_the_texts_of_a_resumed_turn_have_names_of_their_own() -> None:
+    world = agent_world(Step(["Let me look."], [CALL]), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    again, _ = await resumed(world, GROUNDED)
+    names = [{event.text_id for event in events if isinstance(event, Token)} for events in (world.events, again.events)]
+    assert names == [{"text-1", "text-2"}, {"text-2"}]
