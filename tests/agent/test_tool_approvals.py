@@ -240,3 +240,10 @@ async def test_the_texts_of_a_resumed_turn_have_names_of_their_own() -> None:
     again, _ = await resumed(world, GROUNDED)
     names = [{event.text_id for event in events if isinstance(event, Token)} for events in (world.events, again.events)]
     assert names == [{"text-1", "text-2"}, {"text-2"}]
+
+
+async def test_sources_of_before_a_restart_are_cited_after_it() -> None:
+    world = agent_world(calls(CALL), calls(SEND), SORRY, tools=[Lookup(), Send()], decisions={"send": Decision.DENY})
+    await world.run("Which law?")
+    _, outcome = await resumed(world, GROUNDED, tools=[Lookup([]), Send()])
+    assert [citation.quote for citation in outcome.final_state.citations] == ["governed by the laws of Ohio"]
