@@ -203,9 +203,9 @@ class AgentExecution:
         return Prepared(model, state, self._turn_cache(cache_scope, model, Payload(sha256, len(messages))))
 
     def _taken_up(self, suspended: SuspendedAgent) -> Prepared:
-        """Its clock goes on now. What was cached is of before the restart."""
+        """Its clock goes on now; it keeps no replies, since others may ask the same by now."""
         standing = suspended.standing
-        self._clock = TurnClock(self._agent.turns.time_limit_s, standing.used_s)
+        self._clock.start()
         model = self._agent.models.get(self._request.options.model)
         return Prepared(model, suspended.state, NoCache(), standing.passages, standing.asked)
 
