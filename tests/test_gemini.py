@@ -279,7 +279,7 @@ async def test_a_server_that_is_not_there_is_an_error_of_the_model(tmp_path: Pat
 
 async def test_a_model_that_is_slow_for_ever_ends_with_the_turns_time(tmp_path: Path, models_dir: Path) -> None:
     async with gemini_server() as gemini:
-        chosen = settings(gemini.base_url, turns={"time_limit_s": 0.5}, chat_model={})
+        chosen = settings(gemini.base_url, turns={"time_limit_s": 2}, chat_model={})
         gemini.then(cut("Well, ", ending=Ending.STALLS))
         async with running_service(tmp_path / "data", models_dir, **chosen) as service:
             events = await service.ask("Hello", await service.create_matter())
