@@ -52,7 +52,7 @@ class RequestWorld:
 
     async def rebuilt(self, *items: CatalogItem, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:
         """The last turn's request, or another's, rebuilt beside a catalog of these items, or else that of the agent."""
-        catalog = holding(*items) if items else self.agent.agent.means.catalog
+        catalog = holding(*items) if items else self.agent.agent.engine.means.catalog
         return await RequestRebuilder(self.turns, self.contents, catalog).rebuild(caller, turn_id or self.turn_ids[-1])
 
 

@@ -4,11 +4,12 @@ from proviso_service.agent import suspension
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels
 from proviso_service.agent.drafting import Drafter
-from proviso_service.agent.execution import NOBODY, AgentExecution, Means
+from proviso_service.agent.execution import AgentExecution, Engine, limits_of
 from proviso_service.agent.graph import build_graph
 from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.matter_context import MatterReader
+from proviso_service.agent.preparation import Means, Preparation, Progress
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.catalog.holder import CatalogHolder
@@ -40,18 +41,22 @@ class Agent:
             LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
             ToolsNode(RetryPolicy(turns.tool_retries, turns.retry_base_s, turns.retry_max_s)),
         )
-        self.means = Means(models, drafter, sessions, matters, images, turns, catalog, caches, spans, graph)
+        means = Means(models, drafter, sessions, matters, images, turns, catalog, caches)
+        self.engine = Engine(means, graph, spans)
 
     def start(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
     ) -> AgentExecution:
-        return AgentExecution(self.means, caller, turn_id, request, emit, approvals)
+        return AgentExecution(self.engine, caller, turn_id, request, emit, approvals)
 
     def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> AgentExecution:
-        return AgentExecution(self.means, caller, turn_id, request, emit, approvals, suspension.read(state))
+        return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspension.read(state))
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:
         """The request context that a message would have. Nothing is stored, no image is loaded, no model is called."""
-        return await AgentExecution(self.means, caller, "", request, lambda _: None, NOBODY, rehearsal=True).rehearse()
+        means = self.engine.means
+        limits, catalog = limits_of(request.options, means.turns), means.catalog.current
+        rehearsal = Preparation(means, caller, request, limits, catalog, Progress(), rehearsal=True)
+        return (await rehearsal.run()).context

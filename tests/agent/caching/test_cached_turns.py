@@ -10,6 +10,7 @@ import pytest
 
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.program import Agent
 from proviso_service.context.images import Image
 from proviso_service.context.model import DocumentSummary, MatterContext
 from proviso_service.context.sessions import MessageRole
@@ -198,6 +199,10 @@ class WarmerModel(ScriptedChatModel):
         return {"temperature": 1}
 
 
+def use(agent: Agent, models: ChatModels) -> None:
+    agent.engine = replace(agent.engine, means=replace(agent.engine.means, models=models))
+
+
 async def test_worlds_that_differ_do_not_answer_for_each_other() -> None:
     """In the schemas of tools, the settings of retrieval, the model or its settings, around the same caches."""
     caches = memory_caches()
@@ -206,10 +211,10 @@ async def test_worlds_that_differ_do_not_answer_for_each_other() -> None:
     setup = cached_world(text("Hello, two."), caches=replace(caches, setup="another embedder"))
     model, warmer = cached_world(text("Hello, two."), caches=caches), cached_world(caches=caches)
     another = ChatModels(NamedChatModel("another", model.model, takes_image_urls=True))
-    model.agent.means = replace(model.agent.means, models=another)
+    use(model.agent, another)
     warm = WarmerModel(script=[text("Hello, two.")])
     warmest = ChatModels(NamedChatModel("scripted", warm, takes_image_urls=True))
-    warmer.agent.means = replace(warmer.agent.means, models=warmest)
+    use(warmer.agent, warmest)
     for world in (schemas, setup, model, warmer):
         assert (await world.run(QUESTION)).final_state.message == "Hello, two."
     assert (await cached_world(caches=caches).run(QUESTION)).final_state.message == "Hello, one."
