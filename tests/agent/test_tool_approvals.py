@@ -1,11 +1,13 @@
 """Tool calls that persons decide on, as the agent sees them."""
 
 import json
+import traceback
 from typing import Any
 
 import pytest
 from langchain_core.messages import ToolMessage
 
+from proviso_service.agent import suspension
 from proviso_service.context.images import Image
 from proviso_service.context.model import MatterContext
 from proviso_service.context.sessions import MessageRole
@@ -182,6 +184,18 @@ async def test_a_state_of_another_version_is_refused() -> None:
     for damaged in damages:
         with pytest.raises(SuspensionUnreadable):
             world.agent.resume(CALLER, "t", TurnRequest("?"), world.events.append, world.persons, json.dumps(damaged))
+
+
+async def test_what_is_said_of_a_damaged_state_quotes_nothing_of_it() -> None:
+    world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    plain = json.loads(world.persons.states[0])
+    plain["standing"]["text"] = {"swordfish": "the settlement"}
+    with pytest.raises(SuspensionUnreadable) as refused:
+        suspension.read(json.dumps(plain))
+    logged = "".join(traceback.format_exception(refused.value))
+    assert "ValidationError" in logged
+    assert "swordfish" not in logged
 
 
 async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_itself() -> None:

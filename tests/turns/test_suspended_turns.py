@@ -1,6 +1,7 @@
 """Waiting turns as JSON, and back."""
 
 import json
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -98,3 +99,13 @@ def test_a_damaged_one_is_refused(field: str) -> None:
     del plain[field]
     with pytest.raises(SuspensionUnreadable):
         decode(json.dumps(plain))
+
+
+def test_what_is_said_of_a_damaged_one_quotes_nothing_of_it() -> None:
+    plain = json.loads(encode(suspended([TURN_START])))
+    plain["request"]["message"] = {"swordfish": "the settlement"}
+    with pytest.raises(SuspensionUnreadable) as refused:
+        decode(json.dumps(plain))
+    logged_text = "".join(traceback.format_exception(refused.value))
+    assert "ValidationError" in logged_text
+    assert "swordfish" not in logged_text

@@ -77,7 +77,8 @@ def read(text: str) -> SuspendedAgent:
             raise SuspensionUnreadable(f"version {plain['version']} of the agent")
         return SuspendedAgent(_state(plain), _memory(plain), _STANDING.validate_python(plain["standing"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise SuspensionUnreadable("damaged") from error
+        # Not the error itself, which may quote the conversation: this goes to the log.
+        raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
 
 def _state(plain: dict[str, Any]) -> AgentState:

@@ -88,7 +88,8 @@ def decode(text: str | None) -> SuspendedTurn:
         events = tuple(_logged(sequence, stored) for sequence, stored in enumerate(plain["events"], 1))
         turn = replace(_FORM.validate_python(plain | {"events": ()}), events=events)
     except (ValueError, KeyError, TypeError) as error:
-        raise SuspensionUnreadable("damaged") from error
+        # Not the error itself, which may quote what was stored: this goes to the log.
+        raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
     if len(turn.decisions) != len(turn.calls):
         raise SuspensionUnreadable("damaged")
     return turn
