@@ -346,6 +346,46 @@ async def test_draining_leaves_it_and_does_not_wait_for_it() -> None:
     assert not store.finished
 
 
+async def test_a_decision_that_comes_too_late_for_this_life_is_told_to_come_again() -> None:
+    store, asking = MemoryTurnStore(), Asking(((ASKED, OTHER_TOOL),))
+    store.gates["record_decision"] = asyncio.Event()
+    async with running(asking.program, store) as turns:
+        turn_id = await waiting(turns, sequence=5)
+        stored = asyncio.create_task(turns.decide(ANN, turn_id, "call-1", ONCE))
+        await store.reached["record_decision"].wait()
+        queued = asyncio.create_task(turns.decide(ANN, turn_id, "call-3", DENY))
+        draining = asyncio.create_task(turns.drain(grace_s=0))
+        for _ in range(5):
+            await asyncio.sleep(0)  # the turn is left, but for the decision that is being stored
+        store.gates["record_decision"].set()
+        await stored
+        with pytest.raises(Draining):
+            await queued
+        await draining
+    assert (await store.suspended(ANN, turn_id)).decisions == (ONCE, None)
+
+
+async def test_cancelling_a_turn_that_the_next_life_goes_on_with_is_told_to_come_again() -> None:
+    store = MemoryTurnStore()
+    async with running(Asking().program, store) as turns:
+        turn_id = await waiting(turns)
+        store.gates["record_decision"] = asyncio.Event()
+        deciding = asyncio.create_task(turns.decide(ANN, turn_id, "call-1", ONCE))
+        await store.reached["record_decision"].wait()
+        draining = asyncio.create_task(turns.drain(grace_s=0))
+        await asyncio.sleep(0)  # the turn is being left
+        cancelling = asyncio.create_task(turns.cancel(ANN, turn_id))
+        await asyncio.sleep(0)
+        store.gates["record_decision"].set()
+        await deciding
+        with pytest.raises(Draining):
+            await cancelling
+        await draining
+        with pytest.raises(Draining):
+            await turns.cancel(ANN, turn_id)
+    assert not store.finished
+
+
 async def test_a_turn_that_is_decided_while_the_service_drains_goes_on() -> None:
     store, asking = MemoryTurnStore(), Asking()
     asking.gate.clear()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 
-from proviso_service.errors import TurnNotWaiting
+from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
 from proviso_service.turns.pending_calls import PendingCalls
@@ -45,6 +45,7 @@ class ApprovalDesk:
         self._pending: PendingCalls | None = None
         self._recording = asyncio.Lock()
         self._recordings: set[asyncio.Task[None]] = set()
+        self._is_left = False
         if restored is not None:
             self._begin_waiting(PendingCalls(restored.calls, restored.expire_time, restored.decisions))
 
@@ -82,11 +83,15 @@ class ApprovalDesk:
 
     async def answer(self, call_id: str, decision: Decision) -> None:
         """A person's decision. It is stored, or this raises, whether or not the caller still waits. Raises
-        TurnNotWaiting."""
+        TurnNotWaiting, and Draining once the turn was left."""
         recording = asyncio.create_task(self._record(call_id, decision))
         self._recordings.add(recording)
         recording.add_done_callback(self._recorded)
         await asyncio.shield(recording)
+
+    def leave(self) -> None:
+        """What is not being stored yet is decided in the next life of the service."""
+        self._is_left = True
 
     async def close(self) -> None:
         """Returns when all answers are stored, or have failed."""
@@ -133,6 +138,8 @@ class ApprovalDesk:
         async with self._recording:
             if turn.decisions.get(call_id) is decision:
                 return
+            if self._is_left:
+                raise Draining
             pending = self._pending
             positions = pending.decided_by(call_id, decision) if pending else ()
             if pending is None or not positions:

@@ -107,6 +107,7 @@ class TurnRunner:
         if not self.approvals.is_waiting or self._interruption is not None:
             return False
         self._parked = True
+        self.approvals.leave()
         if self._task is not None:
             self._stop(self._task)
         return True

@@ -163,13 +163,18 @@ class Turns:
 
     async def cancel(self, caller: Caller, turn_id: str) -> bool:
         """Ends a running turn in CANCELLED and returns when it has ended; False when this call did not cancel it,
-        because it had ended, was ending or runs elsewhere. Raises TurnUnknown."""
+        because it had ended, was ending or runs elsewhere.
+
+        Raises TurnUnknown, and Draining for a turn that the next life of the service goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            await self._record(caller, turn_id)
+            if self._is_parked(await self._record(caller, turn_id)):
+                raise Draining
             return False
         cancelled = self._interrupt(turn_id)
         await turn.ended.wait()
+        if turn.log.is_cut:
+            raise Draining
         return cancelled
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:

@@ -90,7 +90,8 @@ class ChatServiceServicer:
 
     def ResumeChat(self, request, context):
         """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+        a turn that waits for a person, and goes on when the service is back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,7 +108,7 @@ class ChatServiceServicer:
 
     def CancelTurn(self, request, context):
         """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -125,7 +126,7 @@ class ChatServiceServicer:
         """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
         decided. Deciding a call the same way again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-        has ended, or waits for no decision on this call.
+        has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

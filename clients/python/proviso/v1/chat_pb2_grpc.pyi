@@ -46,7 +46,8 @@ class ChatServiceStub:
     """
     ResumeChat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]
     """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+    a turn that waits for a person, and goes on when the service is back.
     """
     Invoke: _grpc.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]
     """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
@@ -55,7 +56,7 @@ class ChatServiceStub:
     """
     CancelTurn: _grpc.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]
     """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
     """
     GetTurn: _grpc.UnaryUnaryMultiCallable[_chat_pb2.GetTurnRequest, _chat_pb2.GetTurnResponse]
     """GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
@@ -65,7 +66,7 @@ class ChatServiceStub:
     """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
     decided. Deciding a call the same way again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-    has ended, or waits for no decision on this call.
+    has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 @_typing.type_check_only
@@ -86,7 +87,8 @@ class ChatServiceAsyncStub(ChatServiceStub):
     """
     ResumeChat: _aio.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
     """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+    a turn that waits for a person, and goes on when the service is back.
     """
     Invoke: _aio.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]  # type: ignore[assignment]
     """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
@@ -95,7 +97,7 @@ class ChatServiceAsyncStub(ChatServiceStub):
     """
     CancelTurn: _aio.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]  # type: ignore[assignment]
     """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
     """
     GetTurn: _aio.UnaryUnaryMultiCallable[_chat_pb2.GetTurnRequest, _chat_pb2.GetTurnResponse]  # type: ignore[assignment]
     """GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
@@ -105,7 +107,7 @@ class ChatServiceAsyncStub(ChatServiceStub):
     """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
     decided. Deciding a call the same way again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-    has ended, or waits for no decision on this call.
+    has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -135,7 +137,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
         """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+        a turn that waits for a person, and goes on when the service is back.
         """
 
     @_abc_1.abstractmethod
@@ -156,7 +159,7 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.CancelTurnResponse, _abc.Awaitable[_chat_pb2.CancelTurnResponse]]:
         """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
         """
 
     @_abc_1.abstractmethod
@@ -178,7 +181,7 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
         decided. Deciding a call the same way again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-        has ended, or waits for no decision on this call.
+        has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
         """
 
 def add_ChatServiceServicer_to_server(servicer: ChatServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
