@@ -139,6 +139,23 @@ async def test_a_turn_that_cannot_be_stored_asks_nobody() -> None:
     assert not any(isinstance(logged.event, ApprovalRequired) for logged in events)
 
 
+async def test_a_turn_whose_log_has_no_room_for_the_questions_ends_and_is_not_left_waiting() -> None:
+    store = MemoryTurnStore()
+    store.gates["finish"] = asyncio.Event()
+    asking = Asking(((ASKED, OTHER_TOOL),), before=(TURN_START,) * 99)
+    async with running(asking.program, store, log_max_events=100) as turns:
+        turn_id = await turns.start(ANN, QUESTION)
+        await store.reached["finish"].wait()
+        assert (await turns.get(ANN, turn_id)).pending_approvals == ()
+        with pytest.raises(TurnNotWaiting):
+            await turns.decide(ANN, turn_id, "call-1", ONCE)
+        draining = asyncio.create_task(turns.drain(grace_s=0))
+        await asyncio.sleep(0)
+        store.gates["finish"].set()
+        await draining
+        assert final_of(await collect(turns, turn_id)).exit_reason is ExitReason.INTERNAL_ERROR
+
+
 async def test_it_waits_for_all_calls() -> None:
     asking = Asking(((ASKED, OTHER_TOOL),))
     async with running(asking.program) as turns:

@@ -116,10 +116,10 @@ class ApprovalDesk:
             events=tuple(events),
         )
         await within(self._limits.store_s, self._store.suspend(turn.caller, turn.turn_id, len(events), suspended))
-        # Before anybody can know of it, so that nobody's answer comes too early.
-        self._begin_waiting(pending)
         for event in pending.asked:
             turn.log.append(event)
+        # In the same step of the event loop, so that nobody's answer comes too early.
+        self._begin_waiting(pending)
 
     async def _wait(self, pending: PendingCalls) -> None:
         left_s = (pending.expire_time - datetime.now(UTC)).total_seconds()
