@@ -1,5 +1,6 @@
 """Tool calls that persons decide on, as the agent sees them."""
 
+import asyncio
 import json
 import traceback
 from typing import Any
@@ -139,6 +140,24 @@ async def test_decisions_are_kept_in_words_between_the_message_and_the_answer() 
     assert [message.role for message in outcome.final_state.messages] == [MessageRole.USER, MessageRole.ASSISTANT]
 
 
+async def test_a_turn_that_is_ended_while_it_waits_keeps_what_was_decided_so_far() -> None:
+    decisions = {"lookup": Decision.APPROVE_ONCE, "send": None}
+    world = agent_world(calls(CALL, SEND), GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
+    world.persons.decided = asyncio.Event()
+    execution = world.agent.start(
+        CALLER, "turn-1", TurnRequest("Which law?", MatterContext(MATTER_ID)), world.events.append, world.persons
+    )
+    running = asyncio.create_task(execution.run())
+    await world.persons.busy.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    for _ in range(2):  # again, where the first outcome could not be stored
+        outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+        kept = [(message.role, message.content) for message in outcome.new_messages]
+        assert kept == [(MessageRole.USER, "Which law?"), (MessageRole.APPROVAL, "Approved once: proviso:lookup")]
+
+
 async def test_a_turn_goes_on_from_its_state_to_the_same_answer() -> None:
     steps = (calls(CALL), calls(CALL, SEND), GROUNDED)
     decisions = {"send": Decision.APPROVE_ONCE}
@@ -205,7 +224,7 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_
     request = TurnRequest("Which law?")
     execution = world.agent.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
     outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
-    assert [message.content for message in outcome.new_messages] == ["Which law?"]
+    assert [message.content for message in outcome.new_messages] == ["Which law?", "Approved once: proviso:lookup"]
     assert outcome.final_state.usage.model_calls == 1
 
 

@@ -1,5 +1,6 @@
 """An agent with a scripted model and small tools, and the events of one of its turns."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -205,18 +206,28 @@ FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 @dataclass
 class Persons:
-    """The Approvals of a turn: they decide at once, by the name of the tool. `asked` is what they were asked, `states`
-    what the turn would have gone on from."""
+    """The Approvals of a turn: they decide by the name of the tool, at once or when all is `decided`; `busy` is set when
+    they begin. `asked` is what they were asked, `made` what they have decided of it, `states` what the turn would have
+    gone on from."""
 
     decisions: Mapping[str, Decision | None] = field(default_factory=dict)
     asked: list[AskedCall] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+    decided: asyncio.Event | None = None
+    busy: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def made(self) -> list[tuple[AskedCall, Decision]]:
+        return [(call, decision) for call in self.asked if (decision := self.decisions[call.tool])]
 
     async def decide(
         self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
     ) -> dict[str, Decision | None]:
         self.asked += calls
         self.states.append(await suspend())
+        self.busy.set()
+        if self.decided is not None:
+            await self.decided.wait()
         return {call.call_id: self.decisions[call.tool] for call in calls}
 
 

@@ -95,16 +95,17 @@ class Program:
     """A TurnProgram that follows a script, after a restart too."""
 
     script: Script
+    execution: type[ScriptedExecution] = ScriptedExecution
 
     def start(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
     ) -> ScriptedExecution:
-        return ScriptedExecution(turn_id, request, emit, self.script, approvals)
+        return self.execution(turn_id, request, emit, self.script, approvals)
 
     def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> ScriptedExecution:
-        return ScriptedExecution(turn_id, request, emit, self.script, approvals, state)
+        return self.execution(turn_id, request, emit, self.script, approvals, state)
 
 
 def emits(*events: Event, message: str = ANSWER) -> Program:

@@ -514,6 +514,31 @@ async def test_a_turn_may_be_left_again_at_once_after_a_restart() -> None:
         assert await message_of(turns, turn_id) == "call-1 approve_once"
 
 
+async def test_a_program_that_is_ended_while_it_waits_can_tell_what_was_decided() -> None:
+    made: list[list[tuple[str, Decision]]] = []
+
+    class Telling(ScriptedExecution):
+        def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+            made.append([(call.call_id, decision) for call, decision in self.approvals.made])
+            return super().interrupted(reason, retryable)
+
+    asking, store = Asking(((SAME_TOOL,), (ASKED, OTHER_TOOL))), MemoryTurnStore()
+    program = Program(asking.program.script, Telling)
+    async with running(program, store) as turns:
+        turn_id = await waiting(turns)
+        await turns.decide(ANN, turn_id, "call-2", ONCE)
+        await read_to(turns, turn_id, 6)
+        await turns.decide(ANN, turn_id, "call-3", DENY)
+    async with running(program, store) as turns:
+        await turns.cancel(ANN, turn_id)
+        turn_id = await waiting(turns)
+        await turns.decide(ANN, turn_id, "call-2", ONCE)
+        await read_to(turns, turn_id, 6)
+        await turns.decide(ANN, turn_id, "call-3", DENY)
+        await turns.cancel(ANN, turn_id)
+    assert made == [[("call-3", DENY)]] * 2
+
+
 async def test_a_turn_that_is_being_cancelled_takes_no_more_decisions() -> None:
     store = MemoryTurnStore()
     store.gates["finish"] = asyncio.Event()

@@ -83,7 +83,6 @@ def why_not_made(decision: Decision | None) -> str:
     return "The person did not approve this call." if decision else "Nobody decided on this call in time."
 
 
-def in_words(call: ValidCall, decision: Decision | None) -> str:
+def in_words(ref: ItemRef, decision: Decision | None) -> str:
     """`Approved once: time:get_current_time`."""
-    ref = item_of(call.tool)
     return f"{_WORDS[decision]}: {ref.server_name}:{ref.name}"

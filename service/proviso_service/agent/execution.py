@@ -109,6 +109,8 @@ class AgentExecution:
         return await self._run_graph(Start(suspended.state, NoCache(), standing.passages, standing.asked))
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+        for call, decision in self._approvals.made:  # also where others that it waited for are missing
+            self._memory.note_decision(call.call_id, call.ref, decision)
         outcome = self._outcome(reason)
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
 

@@ -9,11 +9,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.answer_text import AnswerText
-from proviso_service.agent.approvals import ToolApprovals
+from proviso_service.agent.approvals import ToolApprovals, in_words
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.sources import Sources
 from proviso_service.agent.usage import UsageMeter
+from proviso_service.context.model import ItemRef
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
@@ -72,6 +73,12 @@ class TurnMemory:
     other_results: int = 0
     decisions: dict[str, Decision | None] = field(default_factory=dict)
     approval_notes: list[str] = field(default_factory=list)
+
+    def note_decision(self, call_id: str, tool: ItemRef, decision: Decision | None) -> None:
+        """The first one on a call counts."""
+        if call_id not in self.decisions:
+            self.decisions[call_id] = decision
+            self.approval_notes.append(in_words(tool, decision))
 
 
 @dataclass(frozen=True, slots=True)

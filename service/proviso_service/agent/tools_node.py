@@ -11,7 +11,7 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from proviso_service.agent.approvals import GO_ON_WITHOUT, in_words, refused_calls, why_not_made
+from proviso_service.agent.approvals import GO_ON_WITHOUT, refused_calls, why_not_made
 from proviso_service.agent.call_records import begun, record_end
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
@@ -22,7 +22,7 @@ from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
 from proviso_service.agent.tool_sizes import output_json
 from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, server_of
+from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
@@ -144,8 +144,8 @@ async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentSta
     decisions = await scope.approvals.decide(calls, lambda: scope.suspend(state))
     asked = [call for call in calls if call.call_id in decisions]
     refused = refused_calls(decisions)
-    scope.memory.decisions |= decisions
-    scope.memory.approval_notes += [in_words(call, decisions[call.call_id]) for call in asked]
+    for call in asked:
+        scope.memory.note_decision(call.call_id, item_of(call.tool), decisions[call.call_id])
     return {
         call.call_id: _refused_answer(call, why_not_made(decisions[call.call_id]), scope)
         for call in asked

@@ -43,6 +43,7 @@ class ApprovalDesk:
         self._stand_still = stand_still
         self._answers: dict[str, Decision | None] = {}
         self._pending: PendingCalls | None = None
+        self._latest: PendingCalls | None = None
         self._recording = asyncio.Lock()
         self._recordings: set[asyncio.Task[None]] = set()
         self._is_left = False
@@ -57,6 +58,10 @@ class ApprovalDesk:
     def asked(self) -> tuple[ApprovalRequired, ...]:
         """What persons are asked, and nobody has answered yet."""
         return self._pending.asked if self._pending else ()
+
+    @property
+    def made(self) -> tuple[tuple[AskedCall, Decision], ...]:
+        return self._latest.made if self._latest else ()
 
     async def decide(
         self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
@@ -130,7 +135,7 @@ class ApprovalDesk:
             pass
 
     def _begin_waiting(self, pending: PendingCalls) -> None:
-        self._pending = pending
+        self._pending = self._latest = pending
         self.at_rest.set()
 
     async def _record(self, call_id: str, decision: Decision) -> None:

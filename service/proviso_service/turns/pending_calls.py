@@ -27,6 +27,12 @@ class PendingCalls:
         return {call.call_id: decision for call, decision in zip(self.calls, self._decisions, strict=True)}
 
     @property
+    def made(self) -> tuple[tuple[AskedCall, Decision], ...]:
+        """What was decided so far."""
+        known = zip(self.calls, self._decisions, strict=True)
+        return tuple((call, decision) for call, decision in known if decision is not None)
+
+    @property
     def asked(self) -> tuple[ApprovalRequired, ...]:
         """What a person is asked, for each call that nobody has decided on."""
         return tuple(self._question(call) for call in self.calls if self.decisions[call.call_id] is None)

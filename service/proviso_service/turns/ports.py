@@ -89,6 +89,11 @@ class AskedCall:
 class Approvals(Protocol):
     """How a program asks persons."""
 
+    @property
+    def made(self) -> Sequence[tuple[AskedCall, Decision]]:
+        """The decisions on the calls that were asked about last, also while others of them are missing."""
+        ...
+
     async def decide(
         self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
     ) -> Mapping[str, Decision | None]:
