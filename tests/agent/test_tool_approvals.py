@@ -168,7 +168,7 @@ async def test_a_turn_goes_on_from_its_state_to_the_same_answer() -> None:
 
     again = agent_world(GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
     request = TurnRequest("Which law?", matter_context=whole.matter_context)
-    execution = again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    execution = await again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
     resumed = await execution.run()
 
     asked_at = next(n for n, event in enumerate(before) if isinstance(event, ToolStart) and event.call_id == "call-2-0")
@@ -190,7 +190,9 @@ async def test_a_resumed_turn_asks_what_it_asked_before_whatever_the_catalog_say
     now = agent_world(SORRY)
     now.persons.decisions = {"lookup": Decision.DENY}
     request = TurnRequest("Which law?")
-    execution = now.agent.resume(CALLER, "turn-1", request, now.events.append, now.persons, world.persons.states[0])
+    execution = await now.agent.resume(
+        CALLER, "turn-1", request, now.events.append, now.persons, world.persons.states[0]
+    )
     await execution.run()
     assert outcomes(now) == [("lookup", DENIED)]
 
@@ -202,7 +204,17 @@ async def test_a_state_of_another_version_is_refused() -> None:
     damages: list[Any] = [plain | {"version": 0}, plain | {"standing": {}}, plain | {"messages": 1}, {}, []]
     for damaged in damages:
         with pytest.raises(SuspensionUnreadable):
-            world.agent.resume(CALLER, "t", TurnRequest("?"), world.events.append, world.persons, json.dumps(damaged))
+            await world.agent.resume(
+                CALLER, "t", TurnRequest("?"), world.events.append, world.persons, json.dumps(damaged)
+            )
+
+
+async def test_a_state_is_read_without_holding_up_others() -> None:
+    world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
+    await world.run("Which law?")
+    other = asyncio.create_task(asyncio.sleep(0, "was served meanwhile"))
+    await world.agent.resume(CALLER, "t", TurnRequest("?"), world.events.append, world.persons, world.persons.states[0])
+    assert other.done()
 
 
 async def test_what_is_said_of_a_damaged_state_quotes_nothing_of_it() -> None:
@@ -222,7 +234,7 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_
     await world.run("Which law?")
     state = world.persons.states[0]
     request = TurnRequest("Which law?")
-    execution = world.agent.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    execution = await world.agent.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
     outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
     assert [message.content for message in outcome.new_messages] == ["Which law?", "Approved once: proviso:lookup"]
     assert outcome.final_state.usage.model_calls == 1
@@ -233,7 +245,7 @@ async def resumed(world: AgentWorld, *script: Step, **parts: Any) -> tuple[Agent
     again = agent_world(*script, decisions=world.persons.decisions, **parts)
     request = TurnRequest("Which law?", MatterContext(MATTER_ID))
     state = world.persons.states[-1]
-    execution = again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    execution = await again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
     return again, await execution.run()
 
 

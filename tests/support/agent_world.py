@@ -206,9 +206,9 @@ FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
 
 @dataclass
 class Persons:
-    """The Approvals of a turn: they decide by the name of the tool, at once or when all is `decided`; `busy` is set when
-    they begin. `asked` is what they were asked, `made` what they have decided of it, `states` what the turn would have
-    gone on from."""
+    """The Approvals of a turn: they decide by the name of the tool, at once or when all is `decided`; they are `busy`
+    from when they are asked. `asked` is what they were asked, `made` what they have decided of it, `states` what the
+    turn would have gone on from."""
 
     decisions: Mapping[str, Decision | None] = field(default_factory=dict)
     asked: list[AskedCall] = field(default_factory=list)

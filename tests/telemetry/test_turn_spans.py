@@ -15,6 +15,7 @@ from proviso_service.telemetry.turn_spans import TracedProgram
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnExecution, TurnRequest
 from proviso_service.turns.records import Decision
+from proviso_service.turns.suspension import SuspensionUnreadable
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
 
@@ -89,6 +90,15 @@ async def test_a_cancelled_turn_ends_its_span() -> None:
     assert span.status.status_code is StatusCode.UNSET
 
 
+async def test_a_turn_that_cannot_be_taken_up_again_ends_its_span() -> None:
+    world = agent_world(text("Hm."))
+    program, exporter = traced_program(world)
+    with pytest.raises(SuspensionUnreadable):
+        await program.resume(CALLER, "turn-1", TurnRequest("?"), world.events.append, world.persons, CONFIDENTIAL)
+    attributes = only_span(exporter).attributes or {}
+    assert (attributes["proviso.turn_id"], attributes["error.type"]) == ("turn-1", "SuspensionUnreadable")
+
+
 async def test_a_turn_that_is_taken_up_again_has_a_span_of_its_own() -> None:
     asking = (calls(Call("lookup", '{"query": "law"}')), text("I could not look that up."))
     world = agent_world(*asking, decisions={"lookup": Decision.DENY})
@@ -96,7 +106,7 @@ async def test_a_turn_that_is_taken_up_again_has_a_span_of_its_own() -> None:
     program, exporter = traced_program(agent_world(asking[1]))
     request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
     state = world.persons.states[0]
-    execution = program.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    execution = await program.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
     await execution.run()
     attributes = only_span(exporter).attributes or {}
     assert (attributes["proviso.turn_id"], attributes["proviso.cycles"]) == ("turn-1", 2)

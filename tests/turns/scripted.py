@@ -60,7 +60,7 @@ def completed(message: str = ANSWER) -> TurnOutcome:
 class NeverWaits:
     """Part of a TurnProgram that asks nobody."""
 
-    def resume(
+    async def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> TurnExecution:
         raise AssertionError("this program has never waited for a person")
@@ -102,7 +102,7 @@ class Program:
     ) -> ScriptedExecution:
         return self.execution(turn_id, request, emit, self.script, approvals)
 
-    def resume(
+    async def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> ScriptedExecution:
         return self.execution(turn_id, request, emit, self.script, approvals, state)

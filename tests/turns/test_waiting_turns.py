@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from proviso_service.errors import Draining, SessionBusy, TurnExpired, TurnNotWa
 from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, Heartbeat, TextDiscarded, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import AskedCall, OnDisconnect, TurnOutcome, TurnRequest, TurnState
-from proviso_service.turns.records import Decision
+from proviso_service.turns.records import Decision, Usage
 from proviso_service.turns.service import Turns
 from tests.turns.scripted import (
     ANN,
@@ -503,6 +504,44 @@ async def test_a_turn_may_be_cancelled_after_a_restart() -> None:
         await turns.start(ANN, replace(IN_SESSION, message="And now?"))
 
 
+@dataclass
+class SlowToResume(Program):
+    """Reads its state only the `reads`th time that it is asked to."""
+
+    reads: int = 2
+    reading: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def resume(self, *args: Any) -> ScriptedExecution:
+        self.reading.set()
+        self.reads -= 1
+        if self.reads:
+            await asyncio.Event().wait()
+        return await super().resume(*args)
+
+
+@pytest.mark.parametrize(("reads", "usage"), [(2, USAGE_SO_FAR), (9, Usage())], ids=["again", "never"])
+async def test_a_turn_may_be_cancelled_while_its_state_is_read(reads: int, usage: Usage) -> None:
+    store, asking = MemoryTurnStore(), Asking()
+    turn_id, _ = await restarted(store, asking)
+    program = SlowToResume(asking.program.script, reads=reads)
+    async with running(program, store, unwind_s=SHORT_S) as turns:
+        await program.reading.wait()
+        assert await turns.cancel(ANN, turn_id)
+        final = await turns.wait(ANN, turn_id)
+        assert (final.exit_reason, final.usage) == (ExitReason.CANCELLED, usage)
+
+
+async def test_a_decision_that_comes_while_the_state_is_read_counts() -> None:
+    store, asking = MemoryTurnStore(), Asking()
+    turn_id, _ = await restarted(store, asking)
+    program = SlowToResume(asking.program.script)
+    async with running(program, store) as turns:
+        await program.reading.wait()
+        await turns.decide(ANN, turn_id, "call-1", ONCE)
+    async with running(asking.program, store) as turns:
+        assert await message_of(turns, turn_id) == "call-1 approve_once"
+
+
 async def test_a_turn_may_be_left_again_at_once_after_a_restart() -> None:
     store, asking = MemoryTurnStore(), Asking()
     turn_id, _ = await restarted(store, asking)
@@ -597,7 +636,7 @@ async def test_a_program_s_state_that_it_cannot_read_ends_the_turn() -> None:
     turn_id, _ = await restarted(store, asking)
 
     class Forgetful(Program):
-        def resume(self, *args: object) -> ScriptedExecution:
+        async def resume(self, *args: object) -> ScriptedExecution:
             raise ValueError("another version")
 
     async with running(Forgetful(asking.program.script), store) as turns:

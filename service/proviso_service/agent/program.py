@@ -1,5 +1,7 @@
 """The agent as the program of turns."""
 
+import asyncio
+
 from proviso_service.agent import suspension
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels
@@ -49,10 +51,11 @@ class Agent:
     ) -> AgentExecution:
         return AgentExecution(self.engine, caller, turn_id, request, emit, approvals)
 
-    def resume(
+    async def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> AgentExecution:
-        return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspension.read(state))
+        suspended = await asyncio.to_thread(suspension.read, state)
+        return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspended)
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:
         """The request context that a message would have. Nothing is stored, no image is loaded, no model is called."""

@@ -70,7 +70,7 @@ def write(suspended: SuspendedAgent) -> str:
 
 
 def read(text: str) -> SuspendedAgent:
-    """Raises SuspensionUnreadable."""
+    """Takes as long as `write`. Raises SuspensionUnreadable."""
     try:
         plain = json.loads(text)
         if plain["version"] != _VERSION:

@@ -1,7 +1,8 @@
 """One span per turn, beside the spans of calls: a turn outlives the call that started it, and others may follow it."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
@@ -37,15 +38,20 @@ class TracedProgram:
     def start(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
     ) -> TurnExecution:
-        return self._traced(turn_id, lambda: self._program.start(caller, turn_id, request, emit, approvals))
+        with self._span(turn_id) as span:
+            return _TracedExecution(self._program.start(caller, turn_id, request, emit, approvals), span)
 
-    def resume(
+    async def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> TurnExecution:
         """The span of the turn's earlier part, if any, has its own trace: nobody knows it any more."""
-        return self._traced(turn_id, lambda: self._program.resume(caller, turn_id, request, emit, approvals, state))
+        with self._span(turn_id) as span:
+            execution = await self._program.resume(caller, turn_id, request, emit, approvals, state)
+            return _TracedExecution(execution, span)
 
-    def _traced(self, turn_id: str, begin: Callable[[], TurnExecution]) -> TurnExecution:
+    @contextmanager
+    def _span(self, turn_id: str) -> Iterator[Span]:
+        """The turn's, which ends here where its run cannot begin."""
         started_by = get_current_span().get_span_context()
         span = self._tracer.start_span(
             f"invoke_agent {OWN_PROVIDER}",
@@ -61,8 +67,12 @@ class TracedProgram:
         if len(self._known) > MAX_KNOWN_TURNS:
             self._known.popitem(last=False)
         with use_span(span, record_exception=False, set_status_on_exception=False):
-            execution = begin()
-        return _TracedExecution(execution, span)
+            try:
+                yield span
+            except BaseException as error:
+                span.set_attribute(ERROR_TYPE, error_type(error))
+                span.end()
+                raise
 
     def link(self, turn_id: str) -> None:
         """Links the current span to the turn's, unless the turn's is its child or is not known here (any more)."""

@@ -123,11 +123,11 @@ class TurnProgram(Protocol):
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
     ) -> TurnExecution: ...
 
-    def resume(
+    async def resume(
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> TurnExecution:
-        """Goes on from a state that an earlier life of the service has stored: `approvals` has the answers by the time
-        that the execution runs. Raises SuspensionUnreadable."""
+        """Goes on from a state that an earlier life of the service has stored, which may be large: `approvals` has the
+        answers by the time that the execution runs. Raises SuspensionUnreadable."""
         ...
 
 

@@ -84,7 +84,7 @@ class TurnRunner:
                 self._leave()
                 return False
             self.turn.log.seal()
-            final_state = await self._persist(self._outcome())
+            final_state = await self._persist(await self._outcome())
         else:
             final_state = bare_outcome(ExitReason.INTERNAL_ERROR).final_state
         self.turn.log.end(final_state)
@@ -152,16 +152,16 @@ class TurnRunner:
             task.cancel()
 
     async def _execute(self) -> TurnOutcome:
-        self._execution = self._new_execution()
+        self._execution = await self._new_execution()
         await self.approvals.settle()  # where the turn has been waiting since before a restart
         return await self._execution.run()
 
-    def _new_execution(self) -> TurnExecution:
+    async def _new_execution(self) -> TurnExecution:
         turn, request, approvals = self.turn, self._request, self.approvals
         if self._restored is None:
             return self._program.start(turn.caller, turn.turn_id, request, self._emit, approvals)
         state = self._restored.state
-        return self._program.resume(turn.caller, turn.turn_id, request, self._emit, approvals, state)
+        return await self._program.resume(turn.caller, turn.turn_id, request, self._emit, approvals, state)
 
     @contextmanager
     def _standing_still(self) -> Iterator[None]:
@@ -209,13 +209,13 @@ class TurnRunner:
     def _abandoned(self) -> None:
         self.interrupt(ExitReason.CANCELLED)
 
-    def _outcome(self) -> TurnOutcome:
+    async def _outcome(self) -> TurnOutcome:
         if self._interruption is not None:
             if self.straggler is not None:
                 _logger.error("turn %s: the program ignores its cancellation and was given up on", self.turn.turn_id)
-            return self._interrupted(self._interruption.reason, self._interruption.retryable)
+            return await self._interrupted(self._interruption.reason, self._interruption.retryable)
         outcome = None if self.turn.log.overflowed else self._result()
-        return outcome or self._failed()
+        return outcome or await self._failed()
 
     def _result(self) -> TurnOutcome | None:
         """What the program returned, None when it failed."""
@@ -224,7 +224,7 @@ class TurnRunner:
         outcome = None if self._task.exception() else self._task.result()
         return outcome if _is_outcome(outcome) else None
 
-    def _failed(self) -> TurnOutcome:
+    async def _failed(self) -> TurnOutcome:
         """The outcome after a fault, which goes to the service's log only."""
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
@@ -234,14 +234,15 @@ class TurnRunner:
             _logger.error("turn %s: the program failed", turn_id, exc_info=error)
         else:
             _logger.error("turn %s: the program returned no outcome", turn_id)
-        return self._interrupted(ExitReason.INTERNAL_ERROR)
+        return await self._interrupted(ExitReason.INTERNAL_ERROR)
 
-    def _interrupted(self, reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+    async def _interrupted(self, reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
         """The program's account of a turn that it could not finish; a bare one when it has none."""
         retryable = retryable or EXIT_SEMANTICS[reason].retryable
         try:
-            if self._execution is None and self._restored is not None:  # interrupted before it could run
-                self._execution = self._new_execution()
+            if self._execution is None and self._restored is not None and self._interruption is not None:
+                async with asyncio.timeout(self._limits.unwind_s):  # interrupted before it could run
+                    self._execution = await self._new_execution()
             outcome = self._execution.interrupted(reason, retryable) if self._execution is not None else None
         except Exception:
             _logger.exception("turn %s: the program failed to account for its interruption", self.turn.turn_id)
@@ -255,7 +256,7 @@ class TurnRunner:
         not be stored. If that can't be stored either, the turn's row is closed when its lease has run out."""
         if await self._finish(outcome):
             return outcome.final_state
-        failure = self._interrupted(ExitReason.INTERNAL_ERROR)
+        failure = await self._interrupted(ExitReason.INTERNAL_ERROR)
         await self._finish(failure)
         return failure.final_state
 
