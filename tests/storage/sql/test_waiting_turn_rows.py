@@ -1,5 +1,6 @@
 """Rows of turns that wait for a person."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.turns import suspension
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
 from proviso_service.turns.ports import AskedCall, TurnRequest, TurnState
 from proviso_service.turns.records import Decision
@@ -50,6 +52,22 @@ async def test_a_waiting_turn_is_found_with_all_that_it_goes_on_from(
     assert await turns.get(ANNA, "t-1") == record
     with pytest.raises(SessionBusy):
         await turns.begin(ANNA, "t-2", QUESTION, "hash", "me", 60)
+
+
+async def test_what_a_turn_goes_on_from_is_written_as_json_before_the_one_thread_that_writes_is_taken(
+    turns: SqlTurnStore, suspended: SuspendedTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+
+    def encode(turn: SuspendedTurn) -> str:
+        threads.append(threading.current_thread().name)
+        return suspension.encode(turn)
+
+    monkeypatch.setattr("proviso_service.storage.sql.turns.encode", encode)
+    await waits(turns, suspended)
+    (thread,) = threads
+    assert thread != threading.main_thread().name
+    assert not thread.startswith("state-write")
 
 
 async def test_decisions_are_kept_by_position_whatever_call_ids_look_like(

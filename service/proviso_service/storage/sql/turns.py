@@ -1,5 +1,6 @@
 """SqlTurnStore: rows of turns."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -144,15 +145,15 @@ class SqlTurnStore(Store):
             keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
         return True
 
+    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
+        # Not in the transaction: there is one thread that writes, and megabytes take long.
+        await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(encode, suspended))
+
     @writing
-    def suspend(
-        self, transaction: Connection, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn
+    def _suspend(
+        self, transaction: Connection, caller: Caller, turn_id: str, last_sequence: int, suspended: str
     ) -> None:
-        values = {
-            "state": TurnState.AWAITING_APPROVAL,
-            "last_sequence": last_sequence,
-            "suspended": encode(suspended),
-        }
+        values = {"state": TurnState.AWAITING_APPROVAL, "last_sequence": last_sequence, "suspended": suspended}
         _change(transaction, caller, turn_id, RUNNING, values)
 
     @writing
