@@ -1,6 +1,7 @@
 """One span for each turn, where traces are wanted."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
@@ -18,6 +19,7 @@ from proviso_service.turns.records import Decision
 from proviso_service.turns.suspension import SuspensionUnreadable
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
+from tests.turns.scripted import running
 
 CONFIDENTIAL = "the settlement is swordfish"
 
@@ -71,11 +73,11 @@ async def test_a_failed_model_marks_the_span_without_the_exceptions_text() -> No
 
 async def test_a_cancelled_turn_ends_its_span() -> None:
     execution, exporter = traced(Step(hold=asyncio.Event()))
-    running = asyncio.create_task(execution.run())
+    run = asyncio.create_task(execution.run())
     await asyncio.sleep(0)
-    running.cancel()
+    run.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await running
+        await run
     assert exporter.get_finished_spans() == ()
     execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
     execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE)  # its outcome could not be stored
@@ -87,6 +89,21 @@ async def test_a_cancelled_turn_ends_its_span() -> None:
             "proviso.exit_reason": "cancelled",
         }.items()
     )
+    assert span.status.status_code is StatusCode.UNSET
+
+
+async def test_the_span_of_a_turn_that_the_next_life_goes_on_with_ends_when_it_is_left() -> None:
+    asking = calls(Call("lookup", '{"query": "law"}'))
+    world = agent_world(asking, decisions={"lookup": Decision.DENY})
+    program, exporter = traced_program(world)
+    async with running(program) as turns:
+        turn_id = await turns.start(CALLER, TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID)))
+        async with aclosing(turns.read(CALLER, turn_id, 1)) as events:
+            await anext(events)
+    (span,) = [span for span in exporter.get_finished_spans() if span.name == "invoke_agent proviso"]
+    attributes = dict(span.attributes or {})
+    assert (attributes["proviso.turn_id"], attributes["proviso.awaiting_approval"]) == (turn_id, True)
+    assert not attributes.keys() & {"error.type", "proviso.exit_reason"}
     assert span.status.status_code is StatusCode.UNSET
 
 

@@ -86,6 +86,9 @@ class ScriptedExecution:
             FinalState(reason, retryable, semantics.display_message, semantics.message, usage=USAGE_SO_FAR)
         )
 
+    def left(self) -> None:
+        pass
+
 
 Script = Callable[[ScriptedExecution], Awaitable[TurnOutcome]]
 

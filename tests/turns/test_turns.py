@@ -170,6 +170,9 @@ class Unaccountable(NeverWaits):
     async def run(self) -> TurnOutcome:
         raise ValueError(PRIVATE)
 
+    def left(self) -> None:
+        raise AssertionError("this program has never waited for a person")
+
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
         raise KeyError(PRIVATE)
 

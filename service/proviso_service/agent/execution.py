@@ -114,6 +114,9 @@ class AgentExecution:
         outcome = self._outcome(reason)
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
 
+    def left(self) -> None:
+        """All that it goes on from is stored."""
+
     async def _run_graph(self, start: Start) -> TurnOutcome:
         context, model = self._progress.resolved.context, self._model
         sources = self._sources(start.passages)

@@ -82,18 +82,19 @@ class TracedProgram:
 
 
 class _TracedExecution:
-    """The span ends with the outcome. Of a run that is interrupted, `interrupted` knows it."""
+    """The span ends with the outcome, which `interrupted` knows of a run that is interrupted, or where it is left."""
 
     def __init__(self, execution: TurnExecution, span: Span) -> None:
         self._execution = execution
         self._span = span
+        self._error = ""
 
     async def run(self) -> TurnOutcome:
         with use_span(self._span, record_exception=False, set_status_on_exception=False):
             try:
                 outcome = await self._execution.run()
             except BaseException as error:
-                self._span.set_attribute(ERROR_TYPE, error_type(error))
+                self._error = error_type(error)
                 raise
         self._end(outcome)
         return outcome
@@ -103,10 +104,17 @@ class _TracedExecution:
         self._end(outcome)
         return outcome
 
+    def left(self) -> None:
+        self._execution.left()
+        self._span.set_attribute("proviso.awaiting_approval", True)
+        self._span.end()
+
     def _end(self, outcome: TurnOutcome) -> None:
         """Of the first outcome; one that could not be stored is followed by another."""
         if not self._span.is_recording():
             return
+        if self._error:
+            self._span.set_attribute(ERROR_TYPE, self._error)
         _describe(self._span, outcome)
         self._span.end()
 

@@ -105,7 +105,8 @@ class Approvals(Protocol):
 
 class TurnExecution(Protocol):
     """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, or instead of
-    it, and again when an outcome could not be stored."""
+    it, and again when an outcome could not be stored. `left` ends a run that waits for a person when the service is
+    stopped: `run` was cancelled, and the next life of the service goes on with `TurnProgram.resume`."""
 
     async def run(self) -> TurnOutcome:
         """Emits every event but the final state, which it returns. CancelledError passes through."""
@@ -114,6 +115,8 @@ class TurnExecution(Protocol):
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
         """The outcome of a turn that `run` could not finish, with the counters and usage so far. Makes no calls."""
         ...
+
+    def left(self) -> None: ...
 
 
 class TurnProgram(Protocol):

@@ -200,6 +200,8 @@ class TurnRunner:
         """Those who read or wait are told to go elsewhere."""
         self.turn.log.cut()
         self._close()
+        if self._execution is not None:
+            self._execution.left()
 
     def _close(self) -> None:
         self.turn.attendance.close()
