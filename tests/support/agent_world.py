@@ -26,6 +26,7 @@ from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.storage.cache.vectors import MemoryVectorCache
+from proviso_service.tools.awaited import ToolFinder
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
@@ -261,6 +262,7 @@ def agent_world(
     gate: ModelGate | None = None,
     items: Sequence[CatalogItem] = (),
     decisions: Mapping[str, Decision | None] | None = None,
+    finder: ToolFinder | None = None,
 ) -> AgentWorld:
     """Without `caches` every model call and retrieval of a script is made, also where one is like another. The tools of
     `decisions` need an approval, and persons decide so."""
@@ -269,7 +271,7 @@ def agent_world(
     offered = [Lookup()] if tools is None else list(tools)
     selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
     drafter = Drafter(
-        SomeTools(offered),
+        finder or SomeTools(offered),
         documentation or SomeDocumentation(),
         ItemSearch(WordEmbedder(), vectors, selection),
         TextSimilarity(WordEmbedder(), vectors),

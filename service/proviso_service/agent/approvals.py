@@ -29,8 +29,7 @@ def needs_approval(catalog: Catalog) -> Callable[[ItemRef], bool]:
     """Whether a person has to approve the calls of a tool."""
 
     def needed(ref: ItemRef) -> bool:
-        item = catalog.find(ref)
-        return item is not None and item.approval is Approval.REQUIRED
+        return catalog.approval_of(ref) is Approval.REQUIRED
 
     return needed
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from proviso_service.context.mcp.model import ToolServerFailed
 from proviso_service.context.model import ItemRef
-from proviso_service.tools.base import GivenArgs, Tool, ToolResult, ToolScope
+from proviso_service.tools.base import GivenArgs, ServedTool, Tool, ToolResult, ToolScope
 
 
 class ToolFinder(Protocol):
@@ -32,13 +32,17 @@ class AwaitedTool:
         self._tools = tools
 
     def problems(self, given: Mapping[str, Any]) -> list[str]:
-        """None: what the server says of the arguments is told when it is called."""
+        """None: whether they fit is known when it is called."""
         del given
         return []
 
     async def run(self, scope: ToolScope, args: GivenArgs) -> ToolResult:
-        """Raises ToolServerFailed where its server is not back."""
+        """Raises ToolServerFailed where its server is not back, or wants other arguments by now."""
         tool = self._tools.find(self._ref)
-        if tool is None:
-            raise ToolServerFailed(f"The server {self.server_name!r} is not available: it is starting.")
+        if not isinstance(tool, ServedTool):
+            raise ToolServerFailed(
+                f"The tool {self.name_on_server!r} is not available: its server {self.server_name!r} does not list it."
+            )
+        if problems := tool.problems(args.given()):
+            raise ToolServerFailed(f"The arguments do not fit the tool's schema: {'; '.join(problems)}")
         return await tool.run(scope, args)

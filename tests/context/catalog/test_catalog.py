@@ -2,8 +2,10 @@
 
 import pytest
 
-from proviso_service.context.catalog.catalog import tool_items
-from proviso_service.context.catalog.tools import IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
+from proviso_service.context.catalog.servers import McpServer
+from proviso_service.context.catalog.tools import Approval, IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
+from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.sessions import NewSession
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
@@ -89,3 +91,16 @@ def test_tools_become_items_with_their_effective_modes() -> None:
     assert (zone.include_mode, zone.include_mode_source) == (IncludeMode.MANUAL, IncludeModeSource.ITEM)
     assert (zone.ref, zone.content) == (ItemRef(ItemType.TOOL, "zone", "time"), '{"a": 1}')
     assert now.content_sha256 != zone.content_sha256
+
+
+def test_whether_a_tool_needs_an_approval_is_known_before_its_server_lists_it() -> None:
+    server = McpServer(
+        McpServerConfig("time", StdioTransport("time-server")),
+        ToolPolicy(approval=Approval.REQUIRED, tools={"get_time": ToolOverride(approval=Approval.NONE)}),
+    )
+    catalog = Catalog(AgentDefinition("Test", "", mcp_servers=(server,)), [an_item(IQL)])
+    tools = {name: ItemRef(ItemType.TOOL, name, "time") for name in ("get_time", "set_time")}
+    assert catalog.approval_of(IQL) is Approval.NONE
+    assert catalog.approval_of(tools["get_time"]) is Approval.NONE
+    assert catalog.approval_of(tools["set_time"]) is Approval.REQUIRED
+    assert catalog.approval_of(ItemRef(ItemType.TOOL, "get_time", "unknown")) is Approval.REQUIRED

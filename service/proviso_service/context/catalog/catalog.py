@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import ToolDefinition, ToolPolicy
+from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 from proviso_service.context.session_items import initial_items
 from proviso_service.context.sessions import NewSession
@@ -50,6 +50,13 @@ class Catalog:
 
     def find(self, ref: ItemRef) -> CatalogItem | None:
         return self._by_ref.get(ref)
+
+    def approval_of(self, tool: ItemRef) -> Approval:
+        """Also of a tool that its server has not listed yet. One of a server that is not known needs an approval."""
+        if item := self.find(tool):
+            return item.approval
+        policies = (server.policy for server in self.agent.mcp_servers if server.name == tool.server_name)
+        return next((policy.approval_of(tool.name) for policy in policies), Approval.REQUIRED)
 
     def get(self, ref: ItemRef) -> CatalogItem:
         """Raises ContextItemNotFound, which names near matches."""

@@ -1,0 +1,117 @@
+"""Turns that waited for a person over a restart, where servers of tools or the catalog are not what they were."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
+from proviso_service.context.catalog.servers import McpServer
+from proviso_service.context.catalog.tools import Approval, ToolPolicy
+from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
+from proviso_service.context.mcp.model import ServerTool, ToolOutput
+from proviso_service.context.model import ItemRef, MatterContext
+from proviso_service.tools.base import Tool
+from proviso_service.tools.served import McpTool
+from proviso_service.turns.events import ToolEnd
+from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from proviso_service.turns.records import Decision
+from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
+from tests.support.scripted_model import Call, Step, calls, text
+
+SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
+TIME = ServerTool("time", "get_time", "time__get_time", "Tells the time.", SCHEMA, SCHEMA)
+CALL = Call("time__get_time", '{"zone": "CET"}')
+NOON = text("It is noon.")
+SORRY = text("I could not look that up.")
+ONCE = dict.fromkeys(("get_time", "time__get_time"), Decision.APPROVE_ONCE)
+"""By the server's name, which marks the tool, and by that which persons are told."""
+REQUEST = TurnRequest("What time is it?", MatterContext(MATTER_ID))
+
+
+@dataclass
+class TimeServer:
+    """A ToolCaller that answers every call."""
+
+    given: list[Mapping[str, Any]] = field(default_factory=list)
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        self.given.append(arguments)
+        return ToolOutput("noon")
+
+
+@dataclass
+class Finder:
+    """A ToolFinder. The tool of the time server, if any, is there when it is looked for the second time."""
+
+    time: McpTool | None
+    times: int = 0
+
+    def find(self, ref: ItemRef) -> Tool | None:
+        if ref.server_name != "time":
+            return Lookup()
+        self.times += 1
+        return self.time if self.times > 1 else None
+
+
+async def suspended(*script: Step) -> AgentWorld:
+    """A turn that has been asked about its call."""
+    world = agent_world(*script, tools=[Lookup(), McpTool(TIME, TimeServer())], decisions=ONCE)
+    await world.run(REQUEST.message)
+    return world
+
+
+async def resumed(
+    before: AgentWorld, *script: Step, time: McpTool | None = None, approval: Approval = Approval.REQUIRED
+) -> tuple[AgentWorld, TurnOutcome]:
+    """The turn in the next life of the service, where the time server has not listed its tools when it is taken up; its
+    tool `time` is there when it is called, if at all."""
+    world = agent_world(*script, finder=Finder(time))
+    world.persons.decisions = ONCE
+    server = McpServer(McpServerConfig("time", StdioTransport("time-server")), ToolPolicy(approval=approval))
+    agent = AgentDefinition("Test", "", mcp_servers=(server,))
+    world.agent.means.catalog.exchange(Catalog(agent, items_of([Lookup()]), ("time",)))
+    state = before.persons.states[0]
+    execution = await world.agent.resume(CALLER, "turn-1", REQUEST, world.events.append, world.persons, state)
+    return world, await execution.run()
+
+
+def errors(world: AgentWorld) -> list[str]:
+    return [event.error for event in world.events if isinstance(event, ToolEnd)]
+
+
+async def test_a_tool_whose_server_comes_back_before_the_call_is_called() -> None:
+    before, server = await suspended(calls(CALL), NOON), TimeServer()
+    world, outcome = await resumed(before, NOON, time=McpTool(TIME, server))
+    assert (server.given, errors(world)) == ([{"zone": "CET"}], [""])
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    assert world.model.tools_seen == before.model.tools_seen[1:]
+
+
+async def test_a_tool_whose_server_does_not_come_back_is_a_tool_error_and_the_turn_goes_on() -> None:
+    world, outcome = await resumed(await suspended(calls(CALL), NOON), SORRY)
+    (error,) = errors(world)
+    assert error == "The tool 'get_time' is not available: its server 'time' does not list it."
+    assert (outcome.final_state.exit_reason, outcome.final_state.message) == (ExitReason.COMPLETED, SORRY.tokens[0])
+
+
+async def test_arguments_that_do_not_fit_the_tool_as_it_is_now_are_a_tool_error_and_not_sent() -> None:
+    server = TimeServer()
+    narrowed = ServerTool("time", "get_time", "time__get_time", "", {**SCHEMA, "required": ["city"]}, SCHEMA)
+    world, outcome = await resumed(await suspended(calls(CALL), NOON), SORRY, time=McpTool(narrowed, server))
+    (error,) = errors(world)
+    assert "'city' is a required property" in error
+    assert server.given == []
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+
+
+@pytest.mark.parametrize(("approval", "asked"), [(Approval.REQUIRED, 2), (Approval.NONE, 1)])
+async def test_later_calls_of_a_tool_that_is_not_listed_yet_are_asked_about_where_it_is_marked(
+    approval: Approval, asked: int
+) -> None:
+    before, server = await suspended(calls(CALL), NOON), TimeServer()
+    world, _ = await resumed(before, calls(CALL), NOON, time=McpTool(TIME, server), approval=approval)
+    assert len(world.persons.asked) == asked
+    assert len(server.given) == 2
