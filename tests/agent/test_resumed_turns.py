@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolPolicy
 from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.context.mcp.model import ServerTool, ToolOutput
-from proviso_service.context.model import ItemRef, MatterContext
+from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import Tool
 from proviso_service.tools.served import McpTool
 from proviso_service.turns.events import ToolEnd
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
+from tests.support.catalogs import an_item
+from tests.support.request_world import request_world
 from tests.support.scripted_model import Call, Step, calls, text
 
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
@@ -28,6 +32,8 @@ NOON = text("It is noon.")
 SORRY = text("I could not look that up.")
 ONCE = dict.fromkeys(("get_time", "time__get_time"), Decision.APPROVE_ONCE)
 """By the server's name, which marks the tool, and by that which persons are told."""
+RULE = an_item(ItemRef(ItemType.RULE, "Quoting"), content="Quote exactly.")
+STYLE = an_item(ItemRef(ItemType.REFERENCE, "House style"), content="We write “the Tenant”.\nNever “lessee”.")
 REQUEST = TurnRequest("What time is it?", MatterContext(MATTER_ID))
 
 
@@ -115,3 +121,48 @@ async def test_later_calls_of_a_tool_that_is_not_listed_yet_are_asked_about_wher
     world, _ = await resumed(before, calls(CALL), NOON, time=McpTool(TIME, server), approval=approval)
     assert len(world.persons.asked) == asked
     assert len(server.given) == 2
+
+
+async def test_a_changed_catalog_changes_nothing_for_a_turn_that_waited_and_its_request_can_be_rebuilt(
+    tmp_path: Path,
+) -> None:
+    decisions = {"lookup": Decision.DENY}
+    async with request_world(tmp_path, [RULE, STYLE], decisions=decisions) as world:
+        turn_id = "turn-1"
+        await world.turns.begin(CALLER, turn_id, REQUEST, "", "test", 60)
+        world.agent.model.script[0] = calls(Call("lookup", '{"query": "law"}'))
+        whole = await world.agent.run(REQUEST.message)
+        changed = [an_item(RULE.ref, content="Quote less."), an_item(STYLE.ref, content="We write “the lessee”.")]
+        again = agent_world(text("It says “the Tenant” [House style]."), items=changed)
+        again.persons.decisions = decisions
+        state = world.agent.persons.states[0]
+        execution = await again.agent.resume(CALLER, turn_id, REQUEST, again.events.append, again.persons, state)
+        outcome = await execution.run()
+        assert again.model.payloads[0] == world.agent.model.payloads[1]
+        assert again.model.tools_seen[0] == world.agent.model.tools_seen[1]
+        begun, ended = whole.final_state.request_context, outcome.final_state.request_context
+        assert begun is not None
+        assert ended is not None
+        assert ended.payload_sha256 == begun.payload_sha256
+        assert [item.ref for item in ended.items if item.cited] == [STYLE.ref]
+
+        await world.turns.finish(CALLER, turn_id, "", 9, outcome)
+        rebuilt = await world.rebuilt(*changed, *items_of([Lookup()]), turn_id=turn_id)
+        assert rebuilt.matches
+        assert {difference.ref: difference.change for difference in rebuilt.differences} == {
+            RULE.ref: ItemChange.CHANGED,
+            STYLE.ref: ItemChange.CHANGED,
+        }
+
+
+async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuilt(tmp_path: Path) -> None:
+    async with request_world(tmp_path, [RULE, STYLE], decisions={"lookup": Decision.DENY}) as world:
+        await world.turns.begin(CALLER, "turn-1", REQUEST, "", "test", 60)
+        world.agent.model.script[0] = calls(Call("lookup", '{"query": "law"}'))
+        await world.agent.run(REQUEST.message)
+        again = agent_world()
+        state = world.agent.persons.states[0]
+        execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+        outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+        await world.turns.finish(CALLER, "turn-1", "", 9, outcome)
+        assert (await world.rebuilt(turn_id="turn-1")).matches
