@@ -1,12 +1,13 @@
 """Turns that waited for a person over a restart, where servers of tools or the catalog are not what they were."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.servers import McpServer
@@ -23,7 +24,7 @@ from proviso_service.turns.records import Decision
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item
 from tests.support.request_world import request_world
-from tests.support.scripted_model import Call, Step, calls, text
+from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, text
 
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
 TIME = ServerTool("time", "get_time", "time__get_time", "Tells the time.", SCHEMA, SCHEMA)
@@ -153,6 +154,20 @@ async def test_a_changed_catalog_changes_nothing_for_a_turn_that_waited_and_its_
             RULE.ref: ItemChange.CHANGED,
             STYLE.ref: ItemChange.CHANGED,
         }
+
+
+async def test_a_turn_goes_on_with_its_model_also_where_another_one_is_the_default_by_now() -> None:
+    before = agent_world(calls(Call("lookup", '{"query": "law"}')), SORRY, decisions={"lookup": Decision.DENY})
+    await before.run(REQUEST.message)
+    again, other = agent_world(SORRY), ScriptedChatModel(script=[])
+    again.persons.decisions = before.persons.decisions
+    models = ChatModels(NamedChatModel("other", other), NamedChatModel("scripted", again.model))
+    again.agent.means = replace(again.agent.means, models=models)
+    state = before.persons.states[0]
+    execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+    outcome = await execution.run()
+    assert [call.model for call in outcome.final_state.usage.calls] == ["scripted", "scripted"]
+    assert outcome.final_state.message == SORRY.tokens[0]
 
 
 async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuilt(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from proviso_service.agent import suspension
 from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.approvals import ToolApprovals, needs_approval
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
+from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.graph import Graph
 from proviso_service.agent.outcome import make_outcome
@@ -73,7 +74,6 @@ class AgentExecution:
         self._approvals = approvals
         self._suspended = suspended
         self._catalog = means.catalog.current
-        self._model = means.models.get(request.options.model)
         self._memory = suspended.memory if suspended else TurnMemory()
         self._text = AnswerText(emit, suspended.standing.texts if suspended else 0)
         self._progress = _progress_of(suspended.standing, means.drafter) if suspended else Progress()
@@ -88,6 +88,11 @@ class AgentExecution:
             raise
         self._text.settle(outcome.final_state.message)
         return outcome
+
+    @property
+    def _model(self) -> NamedChatModel:
+        """The one that the turn began with, also after a restart."""
+        return self._engine.means.models.get(self._memory.model or self._request.options.model)
 
     async def _begin(self) -> TurnOutcome:
         preparation = Preparation(
@@ -193,7 +198,7 @@ class AgentExecution:
         """Emits the turn's first event."""
         self._memory.model = self._model.name
         self._progress.request_context = context
-        self._emit(TurnStart(context, self._request.session_id, self._model.name))
+        self._emit(TurnStart(context, self._request.session_id, self._memory.model))
 
     def _outcome(self, reason: ExitReason) -> TurnOutcome:
         progress = self._progress
