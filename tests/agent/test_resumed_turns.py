@@ -21,7 +21,7 @@ from proviso_service.turns.events import ToolEnd
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
-from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
+from tests.support.agent_world import CALLER, FAST_TURNS, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item
 from tests.support.request_world import request_world
 from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, text
@@ -168,6 +168,24 @@ async def test_a_turn_goes_on_with_its_model_also_where_another_one_is_the_defau
     outcome = await execution.run()
     assert [call.model for call in outcome.final_state.usage.calls] == ["scripted", "scripted"]
     assert outcome.final_state.message == SORRY.tokens[0]
+
+
+async def test_a_limit_that_is_lower_by_now_lets_no_more_calls_through() -> None:
+    lookup = Call("lookup", '{"query": "law"}')
+    tools: list[Tool] = [Lookup(), McpTool(TIME, TimeServer())]
+    before = agent_world(calls(lookup, lookup), calls(*[CALL] * 3), SORRY, tools=tools, decisions=ONCE)
+    await before.run(REQUEST.message)
+    again = agent_world(
+        text("It says “governed by the laws of Ohio” [1]."),
+        tools=tools,
+        turns=FAST_TURNS.model_copy(update={"max_tool_calls": 1}),
+    )
+    again.persons.decisions = ONCE
+    state = before.persons.states[0]
+    execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+    final = (await execution.run()).final_state
+    assert (final.exit_reason, final.tool_calls) == (ExitReason.MAX_TOOL_CALLS_REACHED, 2)
+    assert errors(again) == []
 
 
 async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuilt(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class ToolsNode:
         if scope.tool_scope.matter_id is None and any(call.tool.needs_matter for call in valid):
             return _ask_for_matter(scope)
 
-        allowed = valid[: scope.limits.max_tool_calls - state["tool_calls"]]
+        allowed = valid[: max(0, scope.limits.max_tool_calls - state["tool_calls"])]  # lower after a restart, perhaps
         refused = await _refused(allowed, scope, state)
         made = [call for call in allowed if call.call_id not in refused]
         answers = {call.call_id: _invalid_answer(call) for call in invalid}
