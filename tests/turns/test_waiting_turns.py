@@ -13,7 +13,7 @@ from proviso_service.errors import Draining, SessionBusy, TurnExpired, TurnNotWa
 from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, Heartbeat, TextDiscarded, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import AskedCall, OnDisconnect, TurnOutcome, TurnRequest, TurnState
-from proviso_service.turns.records import Decision, Usage
+from proviso_service.turns.records import Decision, ToolCallRecord, Usage
 from proviso_service.turns.service import Turns
 from tests.turns.scripted import (
     ANN,
@@ -200,6 +200,28 @@ async def test_a_decision_may_be_repeated_but_not_changed_also_after_the_end() -
         await turns.decide(ANN, turn_id, "call-1", ONCE)
         with pytest.raises(TurnNotWaiting):
             await turns.decide(ANN, turn_id, "call-1", DENY)
+
+
+async def test_a_decision_may_be_repeated_when_the_events_are_no_longer_kept() -> None:
+    made = ToolCallRecord("call-1", "get_time", "time", "{}", datetime.now(UTC), 0.1, decision=ONCE)
+
+    async def script(execution: ScriptedExecution) -> TurnOutcome:
+        await Asking().program.script(execution)
+        outcome = completed()
+        return replace(outcome, final_state=replace(outcome.final_state, tool_call_records=(made,)))
+
+    store = MemoryTurnStore()
+    async with running(Program(script), store) as turns:
+        turn_id = await waiting(turns)
+        await turns.decide(ANN, turn_id, "call-1", ONCE)
+        await turns.wait(ANN, turn_id)
+    async with running(Program(script), store) as turns:
+        await turns.decide(ANN, turn_id, "call-1", ONCE)
+        for call_id, decision in (("call-1", DENY), ("call-2", ONCE)):
+            with pytest.raises(TurnNotWaiting):
+                await turns.decide(ANN, turn_id, call_id, decision)
+        with pytest.raises(TurnUnknown):
+            await turns.decide(BEN, turn_id, "call-1", ONCE)
 
 
 async def test_of_contrary_decisions_at_once_one_holds() -> None:

@@ -155,8 +155,11 @@ class Turns:
         turn = self._find(caller, turn_id)
         if turn is None:
             record = await self._record(caller, turn_id)
-            raise Draining if self._is_parked(record) else TurnNotWaiting(turn_id, call_id)
-        if running := self._running.get(turn_id):
+            if self._is_parked(record):
+                raise Draining
+            if not _was_decided(record, call_id, decision):
+                raise TurnNotWaiting(turn_id, call_id)
+        elif running := self._running.get(turn_id):
             await running[0].approvals.answer(call_id, decision)
         elif turn.decisions.get(call_id) is not decision:
             raise TurnNotWaiting(turn_id, call_id)
@@ -333,3 +336,9 @@ class Turns:
                 self._interrupt(turn_id, Retryable.YES)
         if self._running:
             await asyncio.wait([task for _, task in self._running.values()])
+
+
+def _was_decided(record: TurnRecord, call_id: str, decision: Decision) -> bool:
+    """Whether a turn has ended that a person decided so about."""
+    calls = record.final_state.tool_call_records if record.final_state else ()
+    return any((call.call_id, call.decision) == (call_id, decision) for call in calls)
