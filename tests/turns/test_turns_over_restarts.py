@@ -293,7 +293,7 @@ async def test_nobody_needs_to_attach_to_a_turn_that_waits_after_a_restart() -> 
         assert (await turns.get(ANN, turn_id)).state is TurnState.AWAITING_APPROVAL
 
 
-@pytest.mark.parametrize("stored", ["", "{}", "[]", "no JSON", '{"version": 0}'])
+@pytest.mark.parametrize("stored", ["", "{}", "[]", "no JSON", '{"version": 0}', "[" * 100_000])
 async def test_a_stored_state_that_cannot_be_read_ends_the_turn_and_not_the_service(
     stored: str, caplog: pytest.LogCaptureFixture
 ) -> None:

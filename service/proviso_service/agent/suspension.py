@@ -76,7 +76,7 @@ def read(text: str) -> SuspendedAgent:
         if plain["version"] != _VERSION:
             raise SuspensionUnreadable(f"version {plain['version']} of the agent")
         return SuspendedAgent(_state(plain), _memory(plain), _STANDING.validate_python(plain["standing"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         # Not the error itself, which may quote the conversation: this goes to the log.
         raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 

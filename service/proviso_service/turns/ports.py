@@ -106,7 +106,7 @@ class Approvals(Protocol):
 class TurnExecution(Protocol):
     """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, or instead of
     it, and again when an outcome could not be stored. `left` ends a run that waits for a person when the service is
-    stopped: `run` was cancelled, and the next life of the service goes on with `TurnProgram.resume`."""
+    stopped: `run` was cancelled, or not called, and the next life of the service goes on with `TurnProgram.resume`."""
 
     async def run(self) -> TurnOutcome:
         """Emits every event but the final state, which it returns. CancelledError passes through."""

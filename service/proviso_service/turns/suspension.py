@@ -87,7 +87,7 @@ def decode(text: str | None) -> SuspendedTurn:
             raise SuspensionUnreadable(f"version {plain['version']}")
         events = tuple(_logged(sequence, stored) for sequence, stored in enumerate(plain["events"], 1))
         turn = replace(_FORM.validate_python(plain | {"events": ()}), events=events)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         # Not the error itself, which may quote what was stored: this goes to the log.
         raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
     if len(turn.decisions) != len(turn.calls):
