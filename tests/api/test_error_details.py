@@ -8,7 +8,7 @@ from grpc import StatusCode
 
 from proviso.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
-from proviso_service.api.errors import STATUS_OF, DeadlinePassed, NotBuilt, is_fault, status_of
+from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
 from proviso_service.context.mcp.model import ToolServerFailed
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from tests.api.serving import unpacked
@@ -57,7 +57,6 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
         "CATALOG_INVALID",
         {"BadRequest"},
     ),
-    (NotBuilt("Chat", "time"), StatusCode.UNIMPLEMENTED, "NOT_IMPLEMENTED", set()),
     (DeadlinePassed(60), StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", set()),
 ]
 

@@ -28,13 +28,6 @@ MAX_VIOLATIONS_BYTES = 2_000
 MAX_TEXT_CHARS = 200
 
 
-class NotBuilt(ProvisoError):
-    """The method is part of the contract and comes with a later release."""
-
-    def __init__(self, method: str, feature: str) -> None:
-        super().__init__(f"{method} is part of the contract and not built yet; it comes with {feature}")
-
-
 class DeadlinePassed(ProvisoError):
     """The service's own time limit of a call passed."""
 
@@ -75,7 +68,6 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.ModelApiRefused: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
     errors.Draining: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING),
     errors.Unavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_NOT_READY),
-    NotBuilt: (grpc.StatusCode.UNIMPLEMENTED, ErrorReason.ERROR_REASON_NOT_IMPLEMENTED),
     DeadlinePassed: (grpc.StatusCode.DEADLINE_EXCEEDED, ErrorReason.ERROR_REASON_DEADLINE_EXCEEDED),
 }
 

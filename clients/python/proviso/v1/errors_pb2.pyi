@@ -22,7 +22,6 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_TOO_BUSY: _ClassVar[ErrorReason]
     ERROR_REASON_DRAINING: _ClassVar[ErrorReason]
     ERROR_REASON_NOT_READY: _ClassVar[ErrorReason]
-    ERROR_REASON_NOT_IMPLEMENTED: _ClassVar[ErrorReason]
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
     ERROR_REASON_TURN_NOT_WAITING: _ClassVar[ErrorReason]
     ERROR_REASON_DEADLINE_EXCEEDED: _ClassVar[ErrorReason]
@@ -51,7 +50,6 @@ ERROR_REASON_UNSUPPORTED_DOCUMENT: ErrorReason
 ERROR_REASON_TOO_BUSY: ErrorReason
 ERROR_REASON_DRAINING: ErrorReason
 ERROR_REASON_NOT_READY: ErrorReason
-ERROR_REASON_NOT_IMPLEMENTED: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_TURN_NOT_WAITING: ErrorReason
 ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason
