@@ -51,7 +51,8 @@ class Waiting:
     @property
     def text(self) -> str:
         """The call in one line, whole: the person decides on all of it."""
-        return printable(" ".join(f"{self.asked.tool} {self.asked.input_json}".splitlines()))
+        call = f"{self.asked.server_name}:{self.asked.tool} {self.asked.input_json}"
+        return printable(" ".join(call.splitlines()))
 
     @property
     def instructions(self) -> str:
@@ -60,8 +61,8 @@ class Waiting:
             f" until {self.asked.expire_time.ToDatetime():%H:%M:%S} UTC" if self.asked.HasField("expire_time") else ""
         )
         return (
-            f"To decide on it{until}, call ChatService.DecideToolCall with turn_id {printable(self.turn_id)} and "
-            f"call_id {printable(self.asked.call_id)}"
+            f"waits for an approval{until}: call ChatService.DecideToolCall with turn_id {printable(self.turn_id)} "
+            f"and call_id {printable(self.asked.call_id)}"
         )
 
 
@@ -161,4 +162,4 @@ class Approvals:
                 del self._waiting[call_id]
 
     def _instruct(self, call: Waiting) -> None:
-        self._screen.show(Note(call.instructions))
+        self._screen.show(Note(f"{call.text}\n  {call.instructions}"))

@@ -76,7 +76,8 @@ _BARE: dict[str, type[ShowContext | Rebuild | ShowHistory | ShowHelp]] = {
 
 def parse_command(line: str) -> Command:
     """Reads a line that begins with a slash. Raises UsageProblem that says what is wrong with it."""
-    name, rest = _split(line)
+    typed, rest = _split(line)
+    name = typed.casefold()
     match name:
         case "/add":
             return AddItem(_item(name, rest))
@@ -88,7 +89,7 @@ def parse_command(line: str) -> Command:
             raise UsageProblem("Give the message: /preview MESSAGE")
     if name not in _BARE:
         raise UsageProblem(
-            f"There is no command {name}; /help lists them. To send a message that begins with a slash, put a space "
+            f"There is no command {typed}; /help lists them. To send a message that begins with a slash, put a space "
             "before it"
         )
     if rest:
@@ -97,12 +98,13 @@ def parse_command(line: str) -> Command:
 
 
 def _item(command: str, rest: str) -> context_pb2.ContextItemRef:
-    kind, name = _split(rest)
-    name = _unquoted(name)
-    if kind not in _TYPES or not name:
-        raise UsageProblem(
-            f'Give a type and a name: {command} rule|reference|tool NAME, as in {command} rule "My rule"'
-        )
+    typed, name = _split(rest)
+    kind, name = typed.casefold(), _unquoted(name)
+    usage = f'{command} rule|reference|tool NAME, as in {command} rule "My rule"'
+    if typed and kind not in _TYPES:
+        raise UsageProblem(f"{typed!r} is no type of item: {usage}")
+    if not name:
+        raise UsageProblem(f"Give a type and a name: {usage}")
     if kind != "tool":
         return context_pb2.ContextItemRef(type=_TYPES[kind], name=name)
     server, _, tool = name.partition(":")
@@ -119,6 +121,9 @@ def _split(text: str) -> tuple[str, str]:
 
 def _unquoted(name: str) -> str:
     """A name may stand in quotation marks, as on a shell; without them it is the rest of the line."""
-    if len(name) >= 2 and _QUOTES.get(name[0]) == name[-1]:
+    closing = _QUOTES.get(name[:1])
+    if closing and closing not in name[1:]:
+        raise UsageProblem("The name begins with a quotation mark that nothing closes")
+    if closing and name.endswith(closing):
         return name[1:-1].strip()
     return name

@@ -88,8 +88,6 @@ class Transcript:
                 steps = self._tool_start(event.tool_start)
             case "tool_end":
                 steps = self._tool_end(event.tool_end)
-            case "approval_required":
-                steps = [Note(_waits(event.approval_required))]
             case "final_state":
                 steps = self._final(event.final_state)
         return steps
@@ -159,10 +157,6 @@ def ending(final: chat_pb2.FinalState) -> str:
     if hint and final.HasField("retry_after"):
         hint += f" after {final.retry_after.ToNanoseconds() / 1e9:.0f} s"
     return f"Ended: {name}" + (f"; {hint}" if hint else "")
-
-
-def _waits(call: chat_pb2.ApprovalRequired) -> str:
-    return f"{printable(call.tool)}{_arguments(call.input_json)} waits for an approval"
 
 
 def _arguments(input_json: str) -> str:
