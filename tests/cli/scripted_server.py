@@ -42,12 +42,14 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 @dataclass
 class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
     """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked. Before a tool_start the
-    stream waits for `decisions_wanted` decisions; one on a call of `calls_not_waiting` is refused."""
+    stream waits for `decisions_wanted` decisions; one on a call of `calls_not_waiting` is refused. The first `busy`
+    messages are refused: the session runs the turn already."""
 
     events: Sequence[chat_pb2.AgentEvent] = ()
     cuts: list[int] = field(default_factory=list)
     requests: list[chat_pb2.ChatRequest] = field(default_factory=list)
     resumes: list[int] = field(default_factory=list)
+    busy: int = 0
     expired: bool = False
     wait_for_cancel: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -58,6 +60,9 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
 
     def Chat(self, request: chat_pb2.ChatRequest, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
         self.requests.append(request)
+        if self.busy:
+            self.busy -= 1
+            abort(context, grpc.StatusCode.ABORTED, "SESSION_BUSY", "The session runs a turn", turn_id=TURN_ID)
         yield from self._send(0, context)
 
     def ResumeChat(

@@ -74,13 +74,13 @@ class ScriptedSessions(sessions_pb2_grpc.SessionServiceServicer):
         return self.sessions[session_id]
 
 
-def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str) -> None:
+def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str, **metadata: str) -> None:
     """Fails a call as Proviso does, with an ErrorInfo."""
     from google.protobuf import any_pb2
     from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
     from grpc_status import rpc_status
 
     detail = any_pb2.Any()
-    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1"))
+    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1", metadata=metadata))
     status = status_pb2.Status(code=code.value[0], message=message, details=[detail])
     context.abort_with_status(rpc_status.to_status(status))

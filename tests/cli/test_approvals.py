@@ -186,9 +186,10 @@ async def test_without_a_person_it_says_how_to_decide(server: ScriptedServer) ->
     event.approval_required.expire_time.CopyFrom(timestamp_pb2.Timestamp(seconds=1_767_323_045))
     async with desk(server, has_person=False) as at:
         at.approvals.note(event)
+    instructed = "call ChatService.DecideToolCall with turn_id turn-1 and call_id c-1"
     assert at.shown == [
         '  time:now {"zone": "UTC"}',
-        "  waits for an approval until 03:04:05 UTC: call ChatService.DecideToolCall with turn_id turn-1 and call_id c-1",
+        f"  waits for an approval until 03:04:05 UTC: {instructed}",
     ]
 
 

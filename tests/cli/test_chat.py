@@ -130,6 +130,42 @@ def test_conversation_reads_until_end_of_input(
     assert f"--session {server.chat.requests[0].session_id}" in ended.out
 
 
+def test_an_answer_that_is_under_way_comes_before_the_next_message(
+    proviso: Proviso, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.chat.events = turn(start(), token("Yes."), final("Yes."))
+    server.chat.busy = 2
+    lines = iter(["Next?"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines, "exit"))
+    ended = proviso("chat", "--address", server.address, "--session", "s-1")
+    assert (ended.exit_code, ended.err) == (0, "")
+    assert [request.message for request in server.chat.requests] == ["Next?"] * 3
+    assert server.chat.resumes == [0, 0]
+    assert ended.out.count("This session is still answering an earlier message. Yours is sent after it.\nYes.\n") == 2
+    assert ended.out.count("Yes.\n") == 3
+
+
+def test_after_a_cancelled_answer_the_next_message_is_not_sent(
+    proviso: Proviso, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled = final("", exit_reason=turns_pb2.EXIT_REASON_CANCELLED, display_message=False)
+    server.chat.events = turn(start(), cancelled)
+    server.chat.busy = 1
+    lines = iter(["Next?"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines, "exit"))
+    assert proviso("chat", "--address", server.address, "--session", "s-1").exit_code == 0
+    assert (len(server.chat.requests), server.chat.resumes) == (1, [0])
+
+
+def test_a_single_message_to_a_busy_session_is_refused(proviso: Proviso, server: ScriptedServer) -> None:
+    server.chat.busy = 1
+    ended = ask(proviso, server, "--session", "s-1")
+    assert (ended.exit_code, ended.out) == (1, "")
+    assert ended.err == (
+        "proviso: This session is answering another message; wait for it to end, or use another --session\n"
+    )
+
+
 def test_ctrl_c_cancels_the_turn(server: ScriptedServer, tmp_path: Path) -> None:
     server.chat.events = turn(
         start(),

@@ -65,6 +65,6 @@ def _talk(runner: "asyncio.Runner", conversation: "Conversation") -> None:
 def _ask(runner: "asyncio.Runner", conversation: "Conversation", message: str) -> None:
     """A message, or a command. A failed call does not end the conversation."""
     try:
-        runner.run(conversation.command(message) if message.startswith("/") else conversation.ask(message))
+        runner.run(conversation.command(message) if message.startswith("/") else conversation.ask_next(message))
     except CommandError as error:
         sys.stderr.write(f"proviso: {error.message}\n")

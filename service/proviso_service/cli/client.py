@@ -25,13 +25,15 @@ CHANNEL_OPTIONS = (("grpc.max_reconnect_backoff_ms", 2_000), ("grpc.enable_retri
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed call: its status, and the details that Proviso sends with one (see errors.proto)."""
+    """A failed call: its status, and the details that Proviso sends with one (see errors.proto). `turn_id` is the turn
+    that keeps a session busy."""
 
     code: grpc.StatusCode
     message: str
     reason: str = ""
     violations: tuple[str, ...] = ()
     retry_after_s: float | None = None
+    turn_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +105,19 @@ async def _check_health(channel: grpc.aio.Channel, address: str) -> None:
 
 def failure(error: grpc.aio.AioRpcError) -> Failure:
     """Reads the google.rpc details of a failed call; what cannot be read is left out."""
-    reason, retry_after_s = "", None
+    reason, turn_id, retry_after_s = "", "", None
     violations: tuple[str, ...] = ()
     for detail in _status(error).details:
         if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
-            reason = error_details_pb2.ErrorInfo.FromString(detail.value).reason
+            info = error_details_pb2.ErrorInfo.FromString(detail.value)
+            reason, turn_id = info.reason, info.metadata.get("turn_id", "")
         elif detail.Is(error_details_pb2.BadRequest.DESCRIPTOR):
             request = error_details_pb2.BadRequest.FromString(detail.value)
             violations = tuple(f"{v.field}: {v.description}" for v in request.field_violations)
         elif detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
             delay = error_details_pb2.RetryInfo.FromString(detail.value).retry_delay
             retry_after_s = delay.ToNanoseconds() / 1e9
-    return Failure(error.code(), error.details() or "", reason, violations, retry_after_s)
+    return Failure(error.code(), error.details() or "", reason, violations, retry_after_s, turn_id)
 
 
 def _status(error: grpc.aio.AioRpcError) -> status_pb2.Status:

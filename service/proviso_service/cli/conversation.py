@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.approvals import asking
 from proviso_service.cli.chat_commands import parse_command
-from proviso_service.cli.client import Client, connect, explain, find_document, find_matter
+from proviso_service.cli.client import Client, connect, explain, failure, find_document, find_matter
 from proviso_service.cli.output import console, print_json, printable
 from proviso_service.cli.problems import CommandError
 from proviso_service.cli.screen import Screen
@@ -22,6 +22,14 @@ from proviso_service.cli.turn_stream import TurnStream
 
 ANSWERED = (turns_pb2.EXIT_REASON_COMPLETED, turns_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
 INTERRUPTED = 130
+
+
+class SessionBusy(CommandError):
+    """The session runs the turn `turn_id`."""
+
+    def __init__(self, message: str, turn_id: str) -> None:
+        super().__init__(message)
+        self.turn_id = turn_id
 
 
 class Conversation:
@@ -69,18 +77,23 @@ class Conversation:
 
     async def ask(self, message: str) -> int:
         """Runs one turn; returns the exit code it stands for. Raises CommandError, KeyboardInterrupt."""
-        request = chat_pb2.ChatRequest(message=message, session_id=self._session_id)
-        if self._context.matter_id:
-            request.matter_context.CopyFrom(self._context)
-        turn = TurnStream(self._client, request)
-        try:
-            with _cancelling(turn):
-                final = await self._follow(turn)
-        except grpc.aio.AioRpcError as error:
-            raise CommandError(explain(error, self._client.address)) from error
-        if final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED:
-            return INTERRUPTED
-        return 0 if final.exit_reason in ANSWERED else 1
+        return await self._run(self._turn(message))
+
+    async def ask_next(self, message: str) -> None:
+        """As `ask`, but where the session is answering an earlier message, as after a chat that was left while a call
+        waited for an approval, that answer comes first. The message is not sent when that one is cancelled."""
+        while True:
+            try:
+                await self.ask(message)
+            except SessionBusy as busy:
+                earlier = self._turn(turn_id=busy.turn_id)
+            else:
+                return
+            self._console.print(
+                "This session is still answering an earlier message. Yours is sent after it.", style="dim"
+            )
+            if await self._run(earlier) == INTERRUPTED:
+                return
 
     async def command(self, line: str) -> None:
         """Carries out a line that begins with a slash. Raises CommandError."""
@@ -90,6 +103,23 @@ class Conversation:
         except grpc.aio.AioRpcError as error:
             raise CommandError(explain(error, self._client.address)) from error
         self._console.print(printable(shown))
+
+    def _turn(self, message: str = "", turn_id: str = "") -> TurnStream:
+        request = chat_pb2.ChatRequest(message=message, session_id=self._session_id)
+        if self._context.matter_id:
+            request.matter_context.CopyFrom(self._context)
+        return TurnStream(self._client, request, turn_id)
+
+    async def _run(self, turn: TurnStream) -> int:
+        """Shows a turn to its end. Raises CommandError, KeyboardInterrupt."""
+        try:
+            with _cancelling(turn):
+                final = await self._follow(turn)
+        except grpc.aio.AioRpcError as error:
+            raise _told(error, self._client.address) from error
+        if final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED:
+            return INTERRUPTED
+        return 0 if final.exit_reason in ANSWERED else 1
 
     async def _follow(self, turn: TurnStream) -> chat_pb2.FinalState:
         return await (self._print_events(turn) if self._as_json else self._show(turn))
@@ -115,6 +145,11 @@ class Conversation:
         finally:
             screen.close()
         return final
+
+
+def _told(error: grpc.aio.AioRpcError, address: str) -> CommandError:
+    message, turn_id = explain(error, address), failure(error).turn_id
+    return SessionBusy(message, turn_id) if turn_id else CommandError(message)
 
 
 async def _matter_context(client: Client, matter_name: str, document_name: str) -> context_pb2.MatterContext:

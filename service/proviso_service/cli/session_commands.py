@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import grpc.aio
+
 from proviso.display import NO_CONTEXT, context_text, details_text, item_name, summary_line
 from proviso.history import message_text
 from proviso.v1 import context_pb2, sessions_pb2
@@ -16,10 +18,11 @@ from proviso_service.cli.chat_commands import (
     ShowHelp,
     ShowHistory,
 )
-from proviso_service.cli.client import CALL_TIMEOUT_S, Client
+from proviso_service.cli.client import CALL_TIMEOUT_S, Client, failure
 from proviso_service.cli.sessions import ensure_session, last_answer, pages_of_messages
 
 NO_ANSWER = "There is no answer in this session yet."
+NO_MODEL_CALL = "The last answer was given without the model: there is nothing to rebuild."
 NO_MESSAGES = "There are no messages in this session yet."
 
 _CHANGES = {
@@ -88,7 +91,12 @@ class SessionCommands:
         if answer is None:
             return NO_ANSWER
         request = sessions_pb2.RebuildRequestRequest(turn_id=answer.turn_id)
-        return rebuilt(await self.client.sessions.RebuildRequest(request, timeout=CALL_TIMEOUT_S))
+        try:
+            return rebuilt(await self.client.sessions.RebuildRequest(request, timeout=CALL_TIMEOUT_S))
+        except grpc.aio.AioRpcError as error:
+            if failure(error).reason == "NO_REQUEST_CONTEXT":
+                return NO_MODEL_CALL
+            raise
 
     async def _history(self) -> str:
         texts = [

@@ -19,19 +19,20 @@ MAX_FAILURES = 8
 
 
 class TurnStream:
-    """One turn of `request`. Iterate `events`; `cancel` ends the turn from beside the iteration.
+    """One turn of `request`. Iterate `events`; `cancel` ends the turn from beside the iteration. With a `turn_id` it is
+    that turn from its beginning, and the request's message is not sent.
 
     A cut before the first event sends the request again under the same request_id, which attaches to the same turn;
     a later cut resumes after the last sequence seen.
     """
 
-    def __init__(self, client: Client, request: chat_pb2.ChatRequest) -> None:
+    def __init__(self, client: Client, request: chat_pb2.ChatRequest, turn_id: str = "") -> None:
         self._client = client
         self._request = chat_pb2.ChatRequest()
         self._request.CopyFrom(request)
         self._request.request_id = request.request_id or str(uuid.uuid4())
         self._cancel_wanted = False
-        self.turn_id = ""
+        self.turn_id = turn_id
         self.last_sequence = 0
 
     async def events(self) -> AsyncIterator[chat_pb2.AgentEvent]:
