@@ -29,7 +29,7 @@ STEPS = 20
 CHOICE = "Allow this call? [o]nce, for the [s]ession, [d]eny: "
 
 
-def waits(call_id: str = "c-1", tool: str = "now", input_json: str = '{"zone": "UTC"}') -> chat_pb2.AgentEvent:
+def waits(call_id: str = "c-1", tool: str = "time__now", input_json: str = '{"zone": "UTC"}') -> chat_pb2.AgentEvent:
     asked = chat_pb2.ApprovalRequired(call_id=call_id, tool=tool, server_name="time", input_json=input_json)
     return chat_pb2.AgentEvent(turn_id=TURN_ID, approval_required=asked)
 
@@ -117,7 +117,7 @@ async def test_an_unclear_line_is_asked_about_again(server: ScriptedServer) -> N
 async def test_calls_are_asked_about_one_after_the_other(server: ScriptedServer) -> None:
     async with desk(server) as at:
         at.approvals.note(waits("c-1"))
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("o")
         await decided(server, 1)
         await at.decides("d")
@@ -129,7 +129,7 @@ async def test_a_question_is_put_again_below_another_call_that_begins_to_wait(se
     async with desk(server) as at:
         at.approvals.note(waits("c-1"))
         await at.person.asked()
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("o")
         await decided(server, 1)
     assert server.chat.decisions == [("c-1", ONCE)]
@@ -138,7 +138,7 @@ async def test_a_question_is_put_again_below_another_call_that_begins_to_wait(se
 
 async def test_an_approval_for_the_session_covers_the_tools_other_calls(server: ScriptedServer) -> None:
     async with desk(server) as at:
-        for call_id, tool in (("c-1", "now"), ("c-2", "now"), ("c-3", "remove")):
+        for call_id, tool in (("c-1", "time__now"), ("c-2", "time__now"), ("c-3", "time__remove")):
             at.approvals.note(waits(call_id, tool))
         await at.decides("s")
         await decided(server, 1)
@@ -150,7 +150,7 @@ async def test_an_approval_for_the_session_covers_the_tools_other_calls(server: 
 async def test_a_question_is_withdrawn_when_its_call_starts(server: ScriptedServer) -> None:
     async with desk(server) as at:
         at.approvals.note(waits("c-1"))
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.person.asked()
         at.approvals.note(starts("c-1"))
         await at.decides("o")
@@ -163,7 +163,7 @@ async def test_nothing_is_asked_after_the_turn_has_ended(server: ScriptedServer)
         at.approvals.note(waits())
         await at.person.asked()
         at.approvals.note(final("", exit_reason=turns_pb2.EXIT_REASON_CANCELLED))
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("d")
         await decided(server, 1)
     assert server.chat.decisions == [("c-2", DENY)]
@@ -173,7 +173,7 @@ async def test_a_decision_that_is_refused_is_told_and_not_repeated(server: Scrip
     server.chat.calls_not_waiting = {"c-1"}
     async with desk(server) as at:
         at.approvals.note(waits("c-1"))
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("o")
         await at.decides("d")
         await decided(server, 2)
@@ -196,11 +196,11 @@ async def test_without_a_person_it_says_how_to_decide(server: ScriptedServer) ->
 async def test_at_the_end_of_input_it_says_how_to_decide_on_every_call(server: ScriptedServer) -> None:
     async with desk(server) as at:
         at.approvals.note(waits("c-1"))
-        at.approvals.note(waits("c-2", "remove"))
+        at.approvals.note(waits("c-2", "time__remove"))
         await at.decides(None)
         for _ in range(STEPS):
             await asyncio.sleep(0)
-        at.approvals.note(waits("c-3", "remove"))
+        at.approvals.note(waits("c-3", "time__remove"))
     assert [line.rpartition(" ")[2] for line in at.shown if "DecideToolCall" in line] == ["c-1", "c-2", "c-3"]
     assert server.chat.decisions == []
 
