@@ -50,8 +50,7 @@ class Waiting:
 
     @property
     def text(self) -> str:
-        """The call in one line, whole: the person decides on all of it. The tool is named as elsewhere, by its server and
-        that one's name for it; models know tools of other servers as server__tool."""
+        """The call in one line, whole: the person decides on all of it. Models know a server's tool as server__tool."""
         server = self.asked.server_name
         name = self.asked.tool.removeprefix(f"{server}__")
         return printable(" ".join(f"{server}:{name} {self.asked.input_json}".splitlines()))
