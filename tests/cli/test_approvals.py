@@ -202,6 +202,7 @@ async def test_at_the_end_of_input_it_says_how_to_decide_on_every_call(server: S
             await asyncio.sleep(0)
         at.approvals.note(waits("c-3", "time__remove"))
     assert [line.rpartition(" ")[2] for line in at.shown if "DecideToolCall" in line] == ["c-1", "c-2", "c-3"]
+    assert [line for line in at.shown if CHOICE in line] == [f"  {CHOICE}"]
     assert server.chat.decisions == []
 
 

@@ -138,8 +138,9 @@ class Approvals:
             await asyncio.wait({reading, changing}, return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
                 return ""
+            line = reading.result()
             self._screen.answered()
-            return reading.result()
+            return line
         finally:
             reading.cancel()
             changing.cancel()
