@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, sessions_pb2, turns_pb2
 from proviso_service.context.mcp.model import ServerState
@@ -77,15 +77,25 @@ def completed(events: list[chat_pb2.AgentEvent]) -> chat_pb2.FinalState:
 
 
 class Asked:
-    """A Chat call that is read as far as is wanted."""
+    """A turn whose events are read as far as is wanted."""
 
-    def __init__(self, running: RunningService, message: str, **fields: Any) -> None:
-        self._call = running.chat.Chat(chat_request(message, **fields))
+    def __init__(self, events: AsyncIterable[chat_pb2.AgentEvent]) -> None:
+        self._events_to_come = events
         self.events: list[chat_pb2.AgentEvent] = []
+
+    @classmethod
+    def now(cls, running: RunningService, message: str, **fields: Any) -> Self:
+        return cls(running.chat.Chat(chat_request(message, **fields)))
+
+    @classmethod
+    def after(cls, running: RunningService, event: chat_pb2.AgentEvent) -> Self:
+        """The turn of the event, from there on."""
+        request = chat_pb2.ResumeChatRequest(turn_id=event.turn_id, after_sequence=event.sequence)
+        return cls(running.chat.ResumeChat(request))
 
     async def until(self, kind: str) -> chat_pb2.AgentEvent:
         async with asyncio.timeout(WAIT_S):
-            async for event in self._call:
+            async for event in self._events_to_come:
                 self.events.append(event)
                 if event.HasField(kind):
                     return event
@@ -114,7 +124,7 @@ async def test_a_turn_calls_tools_of_servers_over_both_transports_and_says_how_e
         await running.sessions.CreateSession(sessions_pb2.CreateSessionRequest(session_id="s"))
         await add(running, "s", tool("everything", SUM))
 
-        asked = Asked(running, WHICH_TIME, session_id="s")  # of no matter
+        asked = Asked.now(running, WHICH_TIME, session_id="s")  # of no matter
         await asked.until("tool_start")
         listed = await view.servers()
         events = await asked.rest()
@@ -163,7 +173,7 @@ async def test_a_server_killed_in_the_middle_of_a_call_over_http_is_a_tool_error
         everything_server(everything_script(), port) as process,
         service(tmp_path, models_dir, calls(LONG_CALL), SORRY, everything=over_http(port)) as running,
     ):
-        asked = Asked(running, "Take your time.", session_id="s")
+        asked = Asked.now(running, "Take your time.", session_id="s")
         await asked.until("tool_start")
         process.kill()
         events = await asked.rest()
@@ -215,7 +225,7 @@ async def test_a_tool_that_needs_approval_is_called_once_it_is_given(tmp_path: P
     echo = calls(Call("odd__echo", '{"text": "hello"}'))
     marked = odd_server(tools={"echo": {"approval": "required"}})
     async with service(tmp_path, models_dir, echo, SAID, odd=marked) as running:
-        asked = Asked(running, "Say hello.", session_id="s")
+        asked = Asked.now(running, "Say hello.", session_id="s")
         wanted = await asked.until("approval_required")
         await decide(running, wanted)
         events = await asked.rest()
@@ -234,3 +244,21 @@ async def decide(running: RunningService, asked: chat_pb2.AgentEvent) -> None:
     call_id = asked.approval_required.call_id
     request = chat_pb2.DecideToolCallRequest(turn_id=asked.turn_id, call_id=call_id, decision=ONCE)
     await running.chat.DecideToolCall(request)
+
+
+async def test_a_tool_needs_approval_too_while_its_server_has_not_listed_it_after_a_restart(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    echo, required = calls(Call("odd__echo", '{"text": "hello"}')), {"approval": "required"}
+    async with service(tmp_path, models_dir, echo, odd=odd_server(**required)) as running:
+        first = await Asked.now(running, "Say hello.", session_id="s").until("approval_required")
+    async with service(tmp_path, models_dir, echo, SORRY, odd=odd_server(*MUTE, **required)) as running:
+        resumed = Asked.after(running, first)
+        await decide(running, first)
+        second = await resumed.until("approval_required")
+        await decide(running, second)
+        events = await resumed.rest()
+    assert second.approval_required.call_id != first.approval_required.call_id
+    failed = [event.tool_end.error for event in events if event.HasField("tool_end")]
+    assert failed == ["The server 'odd' is not available: it is starting."] * 2
+    assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED

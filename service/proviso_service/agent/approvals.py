@@ -28,10 +28,7 @@ Decisions = dict[str, Decision | None]
 def needs_approval(catalog: Catalog) -> Callable[[ItemRef], bool]:
     """Whether a person has to approve the calls of a tool."""
 
-    def needed(ref: ItemRef) -> bool:
-        return catalog.approval_of(ref) is Approval.REQUIRED
-
-    return needed
+    return lambda tool: catalog.approval_of(tool) is Approval.REQUIRED
 
 
 class ToolApprovals:

@@ -5,7 +5,7 @@ import pytest
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
-from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
+from proviso_service.context.mcp.config import HttpTransport, McpServerConfig
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.sessions import NewSession
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
@@ -36,12 +36,23 @@ def test_sessions_begin_with_enabled_always_items_the_most_important_first() -> 
     )
 
 
-def test_candidates_are_enabled_agent_items_that_are_not_in_the_session() -> None:
-    agent = IncludeMode.AGENT
-    catalog = a_catalog(
-        an_item(QUOTING, agent), an_item(PLAIN, agent), an_item(CAPS, agent, enabled=False), an_item(IQL)
-    )
-    assert [item.ref for item in catalog.agent_candidates([PLAIN])] == [QUOTING]
+@pytest.mark.parametrize(
+    ("ref", "approval"),
+    [
+        (ItemRef(ItemType.TOOL, "read", "mail"), Approval.NONE),
+        (ItemRef(ItemType.TOOL, "send", "mail"), Approval.REQUIRED),
+        (ItemRef(ItemType.TOOL, "listed", "mail"), Approval.REQUIRED),
+        (ItemRef(ItemType.TOOL, "anything", "gone"), Approval.REQUIRED),
+        (IQL, Approval.REQUIRED),
+        (ItemRef(ItemType.TOOL, "retriever", "proviso"), Approval.NONE),
+    ],
+)
+def test_a_tool_that_is_not_listed_needs_the_approval_that_is_said_of_it(ref: ItemRef, approval: Approval) -> None:
+    required = ToolOverride(approval=Approval.REQUIRED)
+    mail = McpServer(McpServerConfig("mail", HttpTransport("http://mail/mcp")), ToolPolicy(tools={"send": required}))
+    agent = AgentDefinition("Test", "", own_tools=ToolPolicy(tools={"isaacus_iql": required}), mcp_servers=(mail,))
+    listed = an_item(ItemRef(ItemType.TOOL, "listed", "mail"), approval=Approval.REQUIRED)
+    assert Catalog(agent, [listed], ["mail"]).approval_of(ref) is approval
 
 
 @pytest.mark.parametrize(
@@ -91,16 +102,3 @@ def test_tools_become_items_with_their_effective_modes() -> None:
     assert (zone.include_mode, zone.include_mode_source) == (IncludeMode.MANUAL, IncludeModeSource.ITEM)
     assert (zone.ref, zone.content) == (ItemRef(ItemType.TOOL, "zone", "time"), '{"a": 1}')
     assert now.content_sha256 != zone.content_sha256
-
-
-def test_whether_a_tool_needs_an_approval_is_known_before_its_server_lists_it() -> None:
-    server = McpServer(
-        McpServerConfig("time", StdioTransport("time-server")),
-        ToolPolicy(approval=Approval.REQUIRED, tools={"get_time": ToolOverride(approval=Approval.NONE)}),
-    )
-    catalog = Catalog(AgentDefinition("Test", "", mcp_servers=(server,)), [an_item(IQL)])
-    tools = {name: ItemRef(ItemType.TOOL, name, "time") for name in ("get_time", "set_time")}
-    assert catalog.approval_of(IQL) is Approval.NONE
-    assert catalog.approval_of(tools["get_time"]) is Approval.NONE
-    assert catalog.approval_of(tools["set_time"]) is Approval.REQUIRED
-    assert catalog.approval_of(ItemRef(ItemType.TOOL, "get_time", "unknown")) is Approval.REQUIRED

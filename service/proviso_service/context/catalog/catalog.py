@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType
+from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType
 from proviso_service.context.session_items import initial_items
 from proviso_service.context.sessions import NewSession
 from proviso_service.errors import ContextItemNotFound
@@ -51,13 +51,6 @@ class Catalog:
     def find(self, ref: ItemRef) -> CatalogItem | None:
         return self._by_ref.get(ref)
 
-    def approval_of(self, tool: ItemRef) -> Approval:
-        """Also of a tool that its server has not listed yet. One of a server that is not known needs an approval."""
-        if item := self.find(tool):
-            return item.approval
-        policies = (server.policy for server in self.agent.mcp_servers if server.name == tool.server_name)
-        return next((policy.approval_of(tool.name) for policy in policies), Approval.REQUIRED)
-
     def get(self, ref: ItemRef) -> CatalogItem:
         """Raises ContextItemNotFound, which names near matches."""
         if item := self.find(ref):
@@ -84,14 +77,16 @@ class Catalog:
         """What a session is made with now."""
         return NewSession(initial_items(self.always_items()), self.pending_servers)
 
-    def agent_candidates(self, in_session: Iterable[ItemRef]) -> tuple[CatalogItem, ...]:
-        """Those that may be chosen for a single request: include mode agent, enabled, not in the session."""
-        taken = frozenset(in_session)
-        return tuple(
-            item
-            for item in self.items
-            if item.enabled and item.include_mode is IncludeMode.AGENT and item.ref not in taken
-        )
+    def approval_of(self, tool: ItemRef) -> Approval:
+        """Of a tool that its server has not listed (yet) too: what is said of it, or of its server's tools. REQUIRED
+        where nothing is known of its server, which may come back with any."""
+        if item := self.find(tool):
+            return item.approval
+        policies = {OWN_SERVER: self.agent.own_tools} | {
+            server.name: server.policy for server in self.agent.mcp_servers
+        }
+        policy = policies.get(tool.server_name)
+        return policy.approval_of(tool.name) if policy else Approval.REQUIRED
 
     def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
         """By type and name. Raises InvalidRequest for a foreign token."""
