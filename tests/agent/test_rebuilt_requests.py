@@ -9,8 +9,11 @@ import pytest
 
 from proviso_service.agent.prompts import SYSTEM_PROMPT
 from proviso_service.agent.rebuilding import ItemChange
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.images import Image
+from proviso_service.context.mcp.model import ServerTool
+from proviso_service.context.mcp.servers import McpServers
 from proviso_service.context.model import (
     DocumentSummary,
     IncludeMode,
@@ -21,8 +24,10 @@ from proviso_service.context.model import (
 )
 from proviso_service.context.sessions import NewSession
 from proviso_service.errors import NoRequestContext, TurnUnknown
+from proviso_service.mcp.connecting import connect
 from proviso_service.paging import PageRequest
 from proviso_service.security.identity import Caller
+from proviso_service.tools.served import McpTool
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, KnownImages, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item
@@ -104,6 +109,18 @@ async def test_a_changed_catalog_is_told_and_the_old_payload_still_rebuilt(tmp_p
             (STYLE, ItemChange.MISSING, REFERENCE.content_sha256, ""),
         ]
         assert not rebuilt.system_prompt_changed
+
+
+@pytest.mark.parametrize(("pending", "changes"), [(["mail"], []), ([], [ItemChange.MISSING])])
+async def test_a_tool_is_not_missing_while_its_server_has_not_listed_any(
+    tmp_path: Path, pending: list[str], changes: list[ItemChange]
+) -> None:
+    listed = ServerTool("mail", "read", "mail__read", "Reads.", {"type": "object"}, {"type": "object"})
+    async with request_world(tmp_path, tools=[McpTool(listed, McpServers(connect))]) as world:
+        await world.ask("Which mail?")
+        rebuilt = await world.rebuilt_beside(Catalog(AgentDefinition("Test", ""), (), pending))
+        assert rebuilt.matches
+        assert [difference.change for difference in rebuilt.differences] == changes
 
 
 async def test_contents_that_are_no_longer_stored_are_told_and_the_hash_does_not_match(tmp_path: Path) -> None:

@@ -34,7 +34,11 @@ def a_catalog(*items: CatalogItem) -> Catalog:
 
 def holding(*items: CatalogItem) -> CatalogHolder:
     """A holder whose catalog is read anew as it was."""
-    catalog = a_catalog(*items)
+    return holding_catalog(a_catalog(*items))
+
+
+def holding_catalog(catalog: Catalog) -> CatalogHolder:
+    """As `holding` does."""
 
     async def load() -> Catalog:
         return catalog

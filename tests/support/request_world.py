@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proviso_service.agent.rebuilding import RebuiltRequest, RequestRebuilder
+from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import MatterContext, RequestContext
 from proviso_service.security.identity import Caller
@@ -16,7 +17,7 @@ from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
-from tests.support.catalogs import holding
+from tests.support.catalogs import a_catalog, holding_catalog
 from tests.support.scripted_model import text
 
 
@@ -52,8 +53,12 @@ class RequestWorld:
 
     async def rebuilt(self, *items: CatalogItem, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:
         """The last turn's request, or another's, rebuilt beside a catalog of these items, or else that of the agent."""
-        catalog = holding(*items) if items else self.agent.agent.engine.means.catalog
-        return await RequestRebuilder(self.turns, self.contents, catalog).rebuild(caller, turn_id or self.turn_ids[-1])
+        catalog = a_catalog(*items) if items else self.agent.agent.engine.means.catalog.current
+        return await self.rebuilt_beside(catalog, turn_id, caller)
+
+    async def rebuilt_beside(self, catalog: Catalog, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:
+        rebuilder = RequestRebuilder(self.turns, self.contents, holding_catalog(catalog))
+        return await rebuilder.rebuild(caller, turn_id or self.turn_ids[-1])
 
 
 @asynccontextmanager

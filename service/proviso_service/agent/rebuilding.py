@@ -9,6 +9,7 @@ from proviso_service.agent.payload import build_payload
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.contents import ContentStore
+from proviso_service.context.missing import is_missing
 from proviso_service.context.model import ItemRef, RequestContext
 from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.errors import NoRequestContext
@@ -82,9 +83,9 @@ def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str
         current = known.content_sha256 if known else ""
         if item.content_sha256 not in kept:
             yield ItemDifference(item.ref, ItemChange.LOST, item.content_sha256, current)
-        elif known is None:
+        elif is_missing(item.ref, catalog):
             yield ItemDifference(item.ref, ItemChange.MISSING, item.content_sha256, current)
-        elif current != item.content_sha256:
+        elif known and current != item.content_sha256:
             yield ItemDifference(item.ref, ItemChange.CHANGED, item.content_sha256, current)
 
 

@@ -22,7 +22,7 @@ class CatalogHolder:
         self._asked = 0
         self._answered = 0
         self._failure: Exception | None = None
-        self._current = current or Catalog(AgentDefinition("", ""))
+        self._current = Catalog(AgentDefinition("", "")) if current is None else current
         self._changed = asyncio.Event()
 
     @property
