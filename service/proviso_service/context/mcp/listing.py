@@ -31,7 +31,7 @@ def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
         try:
             tool = _read(server, one, tools)
         except ToolRefused as problem:
-            refused.append(RefusedTool(_encodable(one.name[:MAX_NAME_CHARS]), _encodable(str(problem))))
+            refused.append(RefusedTool(_printable(one.name[:MAX_NAME_CHARS]), _encodable(str(problem))))
             if len(refused) == MAX_TOOLS:
                 break
         else:
@@ -41,8 +41,10 @@ def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
 
 def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> ServerTool:
     shown = shown_name(server, listed.name)
-    if not listed.name or len(listed.name) > MAX_NAME_CHARS:
-        raise ToolRefused(f"Its name does not have 1 to {MAX_NAME_CHARS} characters.")
+    if not _is_name(listed.name):
+        raise ToolRefused(
+            f"Its name is not one line of 1 to {MAX_NAME_CHARS} printable characters, without spaces around it."
+        )
     if shown in others:
         raise ToolRefused("Another tool of the server has its name.")
     if len(others) == MAX_TOOLS:
@@ -50,15 +52,25 @@ def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> 
     schema = checked_schema(listed.input_schema)
     check_schema(schema)
     description = listed.description.strip()[:MAX_DESCRIPTION_CHARS] or f"The tool {listed.name} of {server}."
-    if not _is_text([listed.name, description, schema]):
+    if not _is_text([description, schema]):
         raise ToolRefused("It holds half of a character.")
     return ServerTool(server, listed.name, shown, description, schema, shown_schema(schema))
+
+
+def _is_name(name: str) -> bool:
+    """Names stand in what people are asked and told of a tool: none may look like more than that. It is also what
+    agent.yaml can name, to ask for approval of the tool for instance."""
+    return 0 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name == name.strip()
 
 
 def _is_text(value: Any) -> bool:
     """False for what an escape such as \\ud800 makes: no encoding has it."""
     text = json.dumps(value, ensure_ascii=False)
     return _encodable(text) == text
+
+
+def _printable(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name)
 
 
 def _encodable(text: str) -> str:
