@@ -54,6 +54,8 @@ class Sessions:
         async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
             if tool == "refuse":
                 raise CallRefused(f"the key {arguments['key']} is unknown")
+            if tool == "fail":
+                return ToolOutput(f"the key {arguments['key']} is unknown", is_error=True)
             return ToolOutput(self._name)
 
         async def news(self) -> News:
@@ -169,6 +171,15 @@ async def test_a_refusal_of_a_call_never_repeats_a_secret() -> None:
     ):
         await servers.call("one", "refuse", {"key": "hunter22"})
     await servers.stop()
+
+
+async def test_what_a_tool_says_of_its_own_failure_never_repeats_a_secret() -> None:
+    servers = McpServers(Sessions().connect)
+    servers.apply([McpServerConfig("one", StdioTransport("one", env={"KEY": SecretStr("hunter22")}))])
+    await servers.settled()
+    output = await servers.call("one", "fail", {"key": "hunter22"})
+    await servers.stop()
+    assert (output.text, output.is_error) == ("the key *** is unknown", True)
 
 
 def test_a_tool_that_no_encoding_can_hold_is_refused() -> None:

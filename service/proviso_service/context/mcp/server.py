@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,7 +72,8 @@ class ToolServer:
         # The failure is raised outside the handlers: one that carried a TimeoutError would be tried again.
         try:
             async with asyncio.timeout(self.config.timeout_s):
-                return await connection.call(tool, arguments)
+                output = await connection.call(tool, arguments)
+                return replace(output, text=self.config.masked(output.text)) if output.is_error else output
         except TimeoutError:
             failure = f"did not answer within {self.config.timeout_s:g} seconds"
         except ConnectionFailed as error:
