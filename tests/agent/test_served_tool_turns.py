@@ -2,8 +2,14 @@
 
 import json
 
+from langchain_core.messages import AIMessage, ToolCall
+
+from proviso_service.agent.tool_calls import InvalidCall, read_calls
+from proviso_service.context.mcp.model import ServerTool
 from proviso_service.context.mcp.servers import McpServers
+from proviso_service.mcp.connecting import connect
 from proviso_service.tools.base import Tool
+from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool
 from proviso_service.turns.events import ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason
@@ -59,3 +65,16 @@ async def test_arguments_off_the_servers_schema_are_told_to_the_model_and_not_se
     assert outcome.final_state.exit_reason is ExitReason.COMPLETED
     (start,) = [event for event in world.events if isinstance(event, ToolStart)]
     assert json.loads(start.input_json) == {"text": "seven"}
+
+
+def test_what_is_said_of_an_unknown_tool_stays_short_among_very_many_tools() -> None:
+    servers = McpServers(connect)
+    tools = [
+        McpTool(ServerTool("odd", f"t{number}", f"odd__t{number}", "", {"type": "object"}, {"type": "object"}), servers)
+        for number in range(4_000)
+    ]
+    message = AIMessage("", tool_calls=[ToolCall(name="odd__no", args={}, id="1")])
+    [call] = read_calls(message, ToolRegistry(tools))
+    assert isinstance(call, InvalidCall)
+    assert call.problem.startswith("There is no such tool. The tools are: odd__t0, odd__t1, ")
+    assert len(call.problem) <= 1_000

@@ -45,7 +45,8 @@ def read_calls(message: AIMessage, tools: ToolRegistry) -> list[ValidCall | Inva
         tool = tools.get(call["name"])
         if tool is None:
             known = ", ".join(tools.names)
-            calls.append(InvalidCall(call_id, call["name"], f"There is no such tool. The tools are: {known}."))
+            problem = f"There is no such tool. The tools are: {known}."
+            calls.append(InvalidCall(call_id, call["name"], problem[:_MAX_PROBLEM_CHARS]))
             continue
         calls.append(_read_call(call_id, tool, call["args"]))
     return calls + [InvalidCall(str(c["id"]), c["name"] or "", _NOT_JSON) for c in message.invalid_tool_calls]
