@@ -21,7 +21,7 @@ IQL = ItemRef(ItemType.TOOL, "isaacus_iql", "proviso")
 def test_items_stand_by_type_and_name() -> None:
     catalog = a_catalog(an_item(IQL), an_item(CAPS), an_item(QUOTING), an_item(PLAIN))
     assert [item.ref for item in catalog] == [PLAIN, QUOTING, CAPS, IQL]
-    assert [item.ref for item in catalog.of_type(ItemType.RULE)] == [PLAIN, QUOTING]
+    assert [item.ref for item in catalog.page(ItemType.RULE, PageRequest(10)).items] == [PLAIN, QUOTING]
 
 
 def test_sessions_begin_with_enabled_always_items_the_most_important_first() -> None:

@@ -15,8 +15,9 @@ async def test_the_default_agent_has_no_fault_and_needs_no_server() -> None:
     agent = await load(default_agent_folder())
     assert agent.mcp_servers == ()
     catalog = Catalog(agent)
-    assert len(catalog.of_type(ItemType.RULE)) >= 6
-    assert len(catalog.of_type(ItemType.REFERENCE)) >= 4
+    kinds = [item.ref.type for item in catalog]
+    assert kinds.count(ItemType.RULE) >= 6
+    assert kinds.count(ItemType.REFERENCE) >= 4
 
 
 async def test_its_items_say_how_they_are_included_and_are_short() -> None:

@@ -65,9 +65,6 @@ class Catalog:
         near.sort(key=lambda pair: (pair[1].type is not ref.type, -pair[0], _key(pair[1])))
         return tuple(found for _, found in near[:_NEAR_MATCHES])
 
-    def of_type(self, kind: ItemType) -> tuple[CatalogItem, ...]:
-        return tuple(item for item in self.items if item.ref.type is kind)
-
     def always_items(self) -> tuple[CatalogItem, ...]:
         """Those that every new session begins with, the highest priority first."""
         found = [item for item in self.items if item.enabled and item.include_mode is IncludeMode.ALWAYS]
