@@ -1,8 +1,11 @@
 """Quotes are found in sources however their markup and white space were retyped."""
 
+from unittest.mock import patch
+
 import pytest
 
 from proviso_service.agent.sources import Sources
+from proviso_service.context import quotations
 from proviso_service.tools.base import Passage
 
 TEXT = '## 1. Fees\n\n*Sample.* The "**Customer**" pays <span class="x">the Fee</span> of\nUSD 5; see [*] below.'
@@ -30,3 +33,14 @@ def test_other_words_are_not_found() -> None:
     sources = Sources()
     sources.number(Passage("d", "a.md", 0, TEXT))
     assert sources.locate(1, "pays the fee of USD 6") is None
+
+
+def test_a_long_reference_is_made_ready_once_however_many_quotations_are_looked_up() -> None:
+    reference = "The **Tenant** pays the rent on the first day.\n" * 1_000
+    with patch.object(quotations, "normalise", wraps=quotations.normalise) as normalise:
+        sources = Sources(references={"Lease": reference})
+        assert not any(sources.holds(f"The Tenant pays the rent on day {day}") for day in range(100))
+        assert sources.holds("The Tenant pays the rent")
+        assert not sources.holds("The Landlord pays the rent")
+    looked_through = [call.args[0] for call in normalise.call_args_list]
+    assert looked_through.count(reference) == 1

@@ -21,7 +21,7 @@ STYLE = ItemRef(ItemType.REFERENCE, "House style")
 RULE = ItemRef(ItemType.RULE, "House style")
 SEARCH = ItemRef(ItemType.TOOL, "search", "proviso")
 FOREIGN_SEARCH = ItemRef(ItemType.TOOL, "search", "registry")
-CONTENT = "# Style\n\nWe write *plain* English, and\nsay “shall” **only** of duties."
+CONTENT = "# Style\n\nWe write *plain* English, and\nsay “shall” **only** of duties, and **T**enant."
 
 
 def context(*refs: ItemRef, note: str = "") -> RequestContext:
@@ -47,6 +47,7 @@ def test_a_reference_is_cited_by_its_name_in_brackets(answer: str) -> None:
         "It says “We write plain English, and say”.",
         'It says “say "shall" only of duties”.',
         "It says “We   write\nplain English”.",
+        "It says “of duties, and Tenant”.",
     ],
 )
 def test_a_reference_is_cited_by_a_quotation_however_it_was_retyped(answer: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from proviso_service.context.quotations import NormalisedText, normalise
+from proviso_service.context.quotations import NormalisedText, QuotableText, Quotation
 from proviso_service.tools.base import Passage
 
 
@@ -28,7 +28,7 @@ class Sources:
         references: Mapping[str, str] | None = None,
     ) -> None:
         self.images = frozenset(images)
-        self._references = {name.casefold(): text for name, text in (references or {}).items()}
+        self._references = {name.casefold(): QuotableText(text) for name, text in (references or {}).items()}
         self._passages: list[Passage] = []
         self._texts: list[NormalisedText] = []
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
@@ -76,8 +76,8 @@ class Sources:
         """Whether the quote stands in any source."""
         if any(text.find(quote) for text in (*self._texts, *self._unnumbered)):
             return True
-        wanted = normalise(quote)
-        return bool(wanted) and any(wanted in normalise(text) for text in self._references.values())
+        wanted = Quotation.of(quote)
+        return any(text.holds(wanted) for text in self._references.values())
 
     def has_reference(self, name: str) -> bool:
         """Whether the model was given a reference of this name, whatever its capitals."""

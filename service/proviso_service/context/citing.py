@@ -1,17 +1,14 @@
 """Which items of a request its answer used."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from proviso_service.context.model import ItemRef, ItemType, RequestContext, RequestItem
-from proviso_service.context.quotations import normalise, quotations
+from proviso_service.context.quotations import QuotableText, Quotation, quotations
 
 _MAX_QUOTATIONS = 100
 """What is looked up of an answer, which may be anything."""
-
-_WORD = re.compile(r"\w{4,}")
 
 
 def with_cited(
@@ -20,7 +17,7 @@ def with_cited(
     """The context with `cited` set on each item that the answer used: a tool of `called`, and a reference that the
     answer names in square brackets (case does not matter) or quotes. `contents` are the texts of the references by
     their content_sha256; one that is not there can still be named. Nobody can tell it of a rule."""
-    quotes = [_Quotation.of(text) for text in islice(quotations(answer), _MAX_QUOTATIONS)]
+    quotes = [Quotation.of(text) for text in islice(quotations(answer), _MAX_QUOTATIONS)]
     folded = _folded(answer)
 
     def is_cited(item: RequestItem) -> bool:
@@ -33,25 +30,9 @@ def with_cited(
     return replace(context, items=tuple(replace(item, cited=is_cited(item)) for item in context.items))
 
 
-@dataclass(frozen=True, slots=True)
-class _Quotation:
-    text: str
-    words: Sequence[str]
-
-    @classmethod
-    def of(cls, quoted: str) -> "_Quotation":
-        text = normalise(quoted)
-        return cls(text, _WORD.findall(text))
-
-
-def _is_quoted(content: str, quotes: Sequence[_Quotation]) -> bool:
-    """Whether one of the quotations stands in the content. Normalising a long one takes tens of milliseconds, so its
-    words are looked for first, which takes next to nothing."""
-    likely = [quote for quote in quotes if quote.text and all(word in content for word in quote.words)]
-    if not likely:
-        return False
-    plain = normalise(content)
-    return any(quote.text in plain for quote in likely)
+def _is_quoted(content: str, quotes: Sequence[Quotation]) -> bool:
+    text = QuotableText(content)
+    return any(text.holds(quote) for quote in quotes)
 
 
 def _folded(text: str) -> str:
