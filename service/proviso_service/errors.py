@@ -134,15 +134,17 @@ class SessionNotFound(NotFound):
 
 
 class ContextItemNotFound(NotFound):
-    """`name` is the item in words, such as "rule 'Quoting'"; so are the `near_matches`."""
+    """`name` is the item in words, such as "rule 'Quoting'"; so are the `near_matches`. `not_yet`: it is a tool of a
+    server that has not listed any."""
 
     resource = "context item"
 
-    def __init__(self, name: str, near_matches: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, near_matches: Sequence[str] = (), *, not_yet: bool = False) -> None:
         super().__init__(name)
         self.near_matches = tuple(near_matches)
+        waits = " yet: its server has not listed its tools" if not_yet else ""
         meant = f"; did you mean {' or '.join(near_matches)}?" if near_matches else ""
-        self.message = f"The catalog has no {name}{meant}"
+        self.message = f"The catalog has no {name}{waits}{meant}"
 
 
 class ContextItemDisabled(ContextItemNotFound):

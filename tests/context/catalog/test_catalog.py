@@ -73,6 +73,16 @@ def test_an_unknown_item_names_near_matches(ref: ItemRef, near: tuple[ItemRef, .
     assert ("did you mean" in caught.value.message) == bool(near)
 
 
+def test_a_tool_of_a_server_that_has_not_listed_any_is_not_there_yet() -> None:
+    catalog = Catalog(AgentDefinition("Test", ""), [an_item(IQL)], ["time"])
+    with pytest.raises(ContextItemNotFound) as pending:
+        catalog.get(ItemRef(ItemType.TOOL, "now", "time"))
+    assert pending.value.message == "The catalog has no tool 'time:now' yet: its server has not listed its tools"
+    with pytest.raises(ContextItemNotFound) as unknown:
+        catalog.get(ItemRef(ItemType.TOOL, "now", "tim"))
+    assert unknown.value.message == "The catalog has no tool 'tim:now'"
+
+
 def test_near_matches_of_the_same_type_come_first() -> None:
     rule, reference = ItemRef(ItemType.RULE, "Caps on fees"), ItemRef(ItemType.REFERENCE, "Cap on fees")
     catalog = a_catalog(an_item(rule), an_item(reference))

@@ -55,7 +55,8 @@ class Catalog:
         """Raises ContextItemNotFound, which names near matches."""
         if item := self.find(ref):
             return item
-        raise ContextItemNotFound(shown(ref), [shown(near) for near in self.near_matches(ref)])
+        near = [shown(near) for near in self.near_matches(ref)]
+        raise ContextItemNotFound(shown(ref), near, not_yet=ref.server_name in self.pending_servers)
 
     def near_matches(self, ref: ItemRef) -> tuple[ItemRef, ...]:
         """Items with a name like this one, the likest first, and of its type before others."""
