@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
 from proviso.v1 import catalog_pb2 as pb
 from proviso.v1 import context_pb2
 from proviso_service.agent_catalog import AgentCatalog
@@ -176,3 +178,22 @@ async def test_a_reload_while_a_server_is_starting_leaves_it_to_that(tmp_path: P
         await w.view.reload()
         ready = await w.view.until_state("odd", ServerState.READY)
         assert ready.starts == 1
+
+
+async def test_settings_of_tools_that_a_server_does_not_list_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def said() -> list[str]:
+        return [record.message for record in caplog.records if "settings_of_unknown_tools" in record.message]
+
+    sound, mistyped = {"echo": {"approval": "required"}}, {"ehco": {"approval": "required"}}
+    folder = with_servers(tmp_path / "agent", {"odd": odd_server(tools=sound), "other": odd_server(tools=mistyped)})
+    async with world(tmp_path, folder) as w:
+        await w.ready("odd", "other")
+        [first] = said()
+        assert "server='other'" in first
+        assert "tools=['ehco']" in first
+        with_servers(folder, {"odd": odd_server(tools=mistyped)})
+        await w.view.reload()
+        [_, second] = said()
+        assert "server='odd'" in second

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
+
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
 from proviso_service.context.catalog.default import default_agent_folder
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.loader import load_agent
-from proviso_service.context.catalog.servers import ServerStatus
+from proviso_service.context.catalog.servers import McpServer, ServerStatus
 from proviso_service.context.mcp.listing import Listing
 from proviso_service.context.mcp.model import ServerHealth, ServerState
 from proviso_service.context.mcp.ports import Connect
@@ -21,6 +23,8 @@ from proviso_service.matters.parsing.texts import FileTexts
 from proviso_service.tools.base import Tool
 from proviso_service.tools.own import OWN_TOOL_NAMES
 from proviso_service.tools.toolbox import Toolbox
+
+_log = structlog.get_logger(__name__)
 
 
 class AgentCatalog:
@@ -62,6 +66,7 @@ class AgentCatalog:
         """Once the folder has been read, nothing can fail, and nothing else runs until the catalog is exchanged."""
         agent = await load_agent_folder(self._folder, self._reader)
         self._servers.apply([server.config for server in agent.mcp_servers])
+        self._listings = {}  # all are looked at anew, beside what is said of their tools now
         return self._catalog(agent)
 
     def _on_change(self, _health: ServerHealth) -> None:
@@ -70,11 +75,21 @@ class AgentCatalog:
 
     def _catalog(self, agent: AgentDefinition) -> Catalog:
         """With the tools that there are now."""
-        self._listings = self._servers.listings()
+        before, self._listings = self._listings, self._servers.listings()
+        for server in agent.mcp_servers:
+            if self._listings.get(server.name) is not before.get(server.name):
+                _warn_of_unknown_tools(server, self._listings.get(server.name))
         self.toolbox.take(self._listings)
         policies = [(OWN_SERVER, agent.own_tools), *((server.name, server.policy) for server in agent.mcp_servers)]
         tools = [item for name, policy in policies for item in tool_items(name, self.toolbox.definitions(name), policy)]
         return Catalog(agent, tools, _pending(agent, self._listings))
+
+
+def _warn_of_unknown_tools(server: McpServer, listing: Listing | None) -> None:
+    """A mistyped name would leave the tool that was meant without its approval."""
+    listed = {tool.name for tool in listing.tools} if listing else set()
+    if listing and (unknown := sorted(server.policy.tools.keys() - listed)):
+        _log.warning("settings_of_unknown_tools", server=server.name, tools=unknown)
 
 
 def _pending(agent: AgentDefinition, listings: Mapping[str, Listing | None]) -> Sequence[str]:
