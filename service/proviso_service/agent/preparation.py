@@ -122,9 +122,10 @@ class Preparation:
 
     async def _call(self) -> Ready | Ended:
         documents = await self._means.drafter.documents(self._request, self._progress.text)
-        context = self._context(documents)
-        if (characters := self._characters(self._payload(context).messages({}))) > self._room:
-            return self._ended(ExitReason.MAX_CONTEXT_REACHED, characters)
+        if self._request.image_urls:  # none is loaded for a message that does not fit anyway
+            messages = self._payload(self._context(documents)).messages({})
+            if (characters := self._characters(messages)) > self._room:
+                return self._ended(ExitReason.MAX_CONTEXT_REACHED, characters)
         cache_scope = await self._cache_scope()
         model = self._means.models.get(self._request.options.model)
         images = await self._images(model)
