@@ -1,9 +1,9 @@
 """Items of the catalog."""
 
-import hashlib
 from dataclasses import dataclass
 
 from proviso_service.context.catalog.tools import Approval, EffectiveMode, IncludeModeSource
+from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import IncludeMode, ItemRef
 
 
@@ -35,5 +35,5 @@ class CatalogItem:
         approval: Approval = Approval.NONE,
     ) -> "CatalogItem":
         """With the hash of its content, in hexadecimal."""
-        sha256 = hashlib.sha256(content.encode()).hexdigest()
+        sha256 = content_sha256(content)
         return cls(ref, description, content, sha256, effective.mode, effective.source, priority, enabled, approval)

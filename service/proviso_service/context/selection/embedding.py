@@ -1,10 +1,10 @@
 """Vectors of texts that are compared with messages."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 
+from proviso_service.context.contents import content_sha256
 from proviso_service.context.selection.ports import VectorCache
 from proviso_service.models.ports import Embedder, Scores, Vectors
 
@@ -15,7 +15,7 @@ _BATCH = 32
 async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> Vectors:
     """Shape (len(texts), dimensions), in order; each text is embedded once for its hash. `texts` are not empty. Raises
     what the embedder and the cache raise."""
-    by_hash = {_sha256(text): text for text in texts}
+    by_hash = {content_sha256(text): text for text in texts}
     known = dict(await cache.get(embedder.model_id, list(by_hash)))
     new = [sha256 for sha256 in by_hash if sha256 not in known]
     for start in range(0, len(new), _BATCH):
@@ -24,7 +24,7 @@ async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache)
         vectors = dict(zip(batch, made, strict=True))
         await cache.put(embedder.model_id, vectors)
         known |= vectors
-    return np.stack([known[_sha256(text)] for text in texts])
+    return np.stack([known[content_sha256(text)] for text in texts])
 
 
 def cosines(vectors: Vectors, vector: Vectors) -> Scores:
@@ -34,7 +34,3 @@ def cosines(vectors: Vectors, vector: Vectors) -> Scores:
     them takes twenty times as long as the work."""
     found: Scores = np.clip(np.einsum("ij,j->i", vectors, vector), 0.0, 1.0)
     return found
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

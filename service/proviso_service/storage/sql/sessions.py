@@ -69,8 +69,7 @@ class SqlSessionStore(Store):
         items = change(before.items)
         if items == before.items:
             return before
-        this = (sessions.c.tenant == caller.tenant, sessions.c.user_id == caller.user)
-        statement = update(sessions).where(*this, sessions.c.session_id == session_id)
+        statement = update(sessions).where(*this_session(caller, session_id))
         transaction.execute(statement.values(items=items, update_time=self._database.now()))
         return _get(transaction, caller, session_id)
 
