@@ -85,7 +85,7 @@ async def _closest_first(
         async with asyncio.timeout(settings.documents_time_limit_s):
             scores = await similarity.scores(message, list(lines.values()))
     except Exception as error:  # whatever it is, the turn goes on with the earlier ones
-        _log.warning("search of documents failed", error=type(error).__name__, documents=len(lines))
+        _log.warning("document_search_failed", error=type(error).__name__, documents=len(lines))
         return None
     by_place = dict(zip(lines, scores.tolist(), strict=True))
     return sorted(lines, key=lambda place: -by_place[place])

@@ -83,7 +83,7 @@ async def _chosen(
     try:
         matches = await _matches(catalog, session_items, message, search)
     except Exception as error:  # whatever it is, the turn goes on without agent items
-        _log.warning("search of agent items failed", error=type(error).__name__, candidates=len(candidates))
+        _log.warning("agent_item_search_failed", error=type(error).__name__, candidates=len(candidates))
         return Chosen((), [OmittedItem(item.ref, OmissionReason.SEARCH_FAILED) for item in _by_priority(candidates)])
     return choose(candidates, matches, budget, settings)
 
