@@ -262,3 +262,33 @@ async def test_a_tool_needs_approval_too_while_its_server_has_not_listed_it_afte
     failed = [event.tool_end.error for event in events if event.HasField("tool_end")]
     assert failed == ["The server 'odd' is not available: it is starting."] * 2
     assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
+
+
+async def test_a_turn_keeps_its_context_while_the_catalog_and_its_session_change(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    echo, changed = Call("odd__echo", '{"text": "hello"}'), asyncio.Event()
+    script = [calls(echo), Step(calls=[echo], hold=changed), SAID]
+    servers = {"odd": odd_server(tools={"pid": {"include": "manual"}})}
+    async with service(tmp_path, models_dir, *script, **servers) as running:
+        asked = Asked.now(running, "Say hello twice.", session_id="s")
+        await asked.until("tool_end")
+        await add(running, "s", tool("odd", "pid"))
+        with_servers(tmp_path / "agent", {})
+        await CatalogView(running.channel).reload()
+        changed.set()
+        events = await asked.rest()
+        session = (await running.sessions.GetSession(sessions_pb2.GetSessionRequest(session_id="s"))).session
+        turn = sessions_pb2.RebuildRequestRequest(turn_id=events[0].turn_id)
+        rebuilt = await running.sessions.RebuildRequest(turn)
+    final = completed(events)
+    assert [end.error for end in ends(events)] == ["", "There is no server 'odd'."]
+    begun = given_tools(events[0].turn_start.request_context)
+    assert given_tools(final.request_context).keys() == begun.keys()
+    assert "odd:echo" in begun
+    assert "odd:pid" not in begun
+    assert ("pid", MANUAL, True) in {(item.item.name, item.include_mode, item.missing) for item in session.items}
+    assert rebuilt.matches
+    assert {(d.item.name, d.change) for d in rebuilt.differences} == {
+        (item.name, sessions_pb2.ITEM_CHANGE_MISSING) for item in begun.values()
+    }
