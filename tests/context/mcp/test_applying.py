@@ -13,6 +13,7 @@ from proviso_service.context.mcp.config import HttpTransport, McpServerConfig, S
 from proviso_service.context.mcp.listing import read_listing
 from proviso_service.context.mcp.model import ListedTool, ServerState, ToolOutput, ToolServerFailed
 from proviso_service.context.mcp.ports import CallRefused, ConnectionFailed, News
+from proviso_service.context.mcp.server import Backoff
 from proviso_service.context.mcp.servers import McpServers
 from tests.support.mcp_world import QUICK, Watch
 
@@ -142,6 +143,21 @@ async def test_the_same_list_stays_the_same_object_and_another_does_not() -> Non
     sessions.news["one"].put_nowait(News.TOOLS_CHANGED)
     await watch.until(lambda health: [h.state for h in watch.seen].count(ServerState.READY) == 3)
     assert servers.listings()["one"] not in (first, None)
+    await servers.stop()
+
+
+async def test_a_server_that_announces_new_tools_without_end_is_asked_for_them_now_and_then() -> None:
+    sessions, watch = Sessions(), Watch()
+    servers = McpServers(sessions.connect, backoff=Backoff(list_s=3_600), on_change=watch)
+    servers.apply([ONE])
+    await servers.settled()
+    for _ in range(100):
+        sessions.news["one"].put_nowait(News.TOOLS_CHANGED)
+    await watch.until(lambda health: [h.state for h in watch.seen].count(ServerState.READY) == 2)
+    for _ in range(20):  # time enough for many more
+        await asyncio.to_thread(lambda: None)
+    assert [health.state for health in watch.seen].count(ServerState.READY) == 2
+    assert (await servers.call("one", "t", {})).text == "one"
     await servers.stop()
 
 

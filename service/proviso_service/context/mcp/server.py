@@ -22,11 +22,12 @@ OnChange = Callable[[ServerHealth], None]
 @dataclass(frozen=True, slots=True)
 class Backoff:
     """Pauses before a server is started again: `first_s`, doubling to at most `longest_s`; from the first once more
-    after a session that lasted `settled_s`."""
+    after a session that lasted `settled_s`. `list_s` is the one between lists of tools that a server announces."""
 
     first_s: float = 1.0
     longest_s: float = 60.0
     settled_s: float = 60.0
+    list_s: float = 0.5
 
     def pause_s(self, failures: int) -> float:
         """Before the next start, after so many failures in a row."""
@@ -120,6 +121,7 @@ class ToolServer:
             except TimeoutError:
                 return "did not list its tools in time"
             self._become(ServerState.READY)
+            await asyncio.sleep(self._backoff.list_s)  # what it announces meanwhile is one change
         return connection.end
 
     async def _list(self, connection: Connection) -> None:
