@@ -156,6 +156,7 @@ async def test_session_items_stay_when_they_alone_are_over_the_budget() -> None:
     request = await built((SessionItem(rule("held"), MANUAL),), [held, found], embedder, settings=settings)
     assert [item.ref.name for item in request.items] == ["held"]
     assert omissions(request.omitted) == [("found", BUDGET, 1.0)]
+    assert request.near_limit
 
 
 async def test_an_item_with_room_is_taken_after_one_without() -> None:
