@@ -24,7 +24,6 @@ class OmissionReason(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     BUDGET = "budget"
     SEARCH_FAILED = "search_failed"
-    MISSING = "missing"
     DISABLED = "disabled"
 
 

@@ -30,7 +30,6 @@ class OmissionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     OMISSION_REASON_BELOW_THRESHOLD: _ClassVar[OmissionReason]
     OMISSION_REASON_BUDGET: _ClassVar[OmissionReason]
     OMISSION_REASON_SEARCH_FAILED: _ClassVar[OmissionReason]
-    OMISSION_REASON_MISSING: _ClassVar[OmissionReason]
     OMISSION_REASON_DISABLED: _ClassVar[OmissionReason]
 
 class AssetKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -50,7 +49,6 @@ OMISSION_REASON_UNSPECIFIED: OmissionReason
 OMISSION_REASON_BELOW_THRESHOLD: OmissionReason
 OMISSION_REASON_BUDGET: OmissionReason
 OMISSION_REASON_SEARCH_FAILED: OmissionReason
-OMISSION_REASON_MISSING: OmissionReason
 OMISSION_REASON_DISABLED: OmissionReason
 ASSET_KIND_UNSPECIFIED: AssetKind
 ASSET_KIND_DOCUMENT: AssetKind
