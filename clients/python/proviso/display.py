@@ -31,7 +31,6 @@ _OMISSIONS = {
     pb.OMISSION_REASON_BELOW_THRESHOLD: "not similar enough to the message",
     pb.OMISSION_REASON_BUDGET: "better items took the room",
     pb.OMISSION_REASON_SEARCH_FAILED: "the search for items failed",
-    pb.OMISSION_REASON_MISSING: "no longer in the catalog",
     pb.OMISSION_REASON_DISABLED: "disabled in the catalog",
 }
 _ASSETS = {pb.ASSET_KIND_DOCUMENT: "Document", pb.ASSET_KIND_IMAGE: "Image"}
