@@ -150,7 +150,8 @@ class Approvals:
         """Whether the call need not be asked about again. What failed is said."""
         request = chat_pb2.DecideToolCallRequest(turn_id=call.turn_id, call_id=call.asked.call_id, decision=decision)
         try:
-            await self._client.chat.DecideToolCall(request, timeout=CALL_TIMEOUT_S)
+            # A service that is being started again is waited for: the call waits over a restart.
+            await self._client.chat.DecideToolCall(request, timeout=CALL_TIMEOUT_S, wait_for_ready=True)
         except grpc.aio.AioRpcError as error:
             self._screen.show(Note(explain(error, self._client.address)))
             return error.code() not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
