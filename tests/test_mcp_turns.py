@@ -260,7 +260,7 @@ async def test_a_tool_needs_approval_too_while_its_server_has_not_listed_it_afte
         events = await resumed.rest()
     assert second.approval_required.call_id != first.approval_required.call_id
     failed = [event.tool_end.error for event in events if event.HasField("tool_end")]
-    assert failed == ["The server 'odd' is not available: it is starting."] * 2
+    assert failed == ["The tool 'echo' is not available: its server 'odd' does not list it."] * 2
     assert events[-1].final_state.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
 
 

@@ -44,7 +44,7 @@ class Meanwhile:
         if self.act:
             act, self.act = self.act, None
             self.done.append(asyncio.create_task(_task(act)))
-            await asyncio.wait(self.done, timeout=0.3)
+            await asyncio.wait(self.done, timeout=1.0)
 
     async def end(self) -> None:
         assert len(self.done) == 1
