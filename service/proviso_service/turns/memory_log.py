@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from proviso_service.context.model import RequestContext
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -174,12 +175,21 @@ def _utf8_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _text_bytes(value: Any) -> int:
-    """UTF-8 bytes of all text in an event, however deep."""
-    if isinstance(value, str):
-        return _utf8_bytes(value)
-    if isinstance(value, tuple):
-        return sum(map(_text_bytes, value))
-    # Events are dataclasses with slots, whose names are at hand; `dataclasses.fields` takes longer than reading them.
-    names: tuple[str, ...] = getattr(type(value), "__slots__", ())
-    return sum(_text_bytes(getattr(value, name)) for name in names)
+def _text_bytes(event: Any) -> int:
+    """UTF-8 bytes of all text in an event, however deep. A request context counts once: the final state and its last
+    message share one."""
+    total, left, contexts = 0, [event], set[int]()
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            total += _utf8_bytes(value)
+        elif isinstance(value, tuple):
+            left += value
+        elif not isinstance(value, RequestContext) or id(value) not in contexts:
+            if isinstance(value, RequestContext):
+                contexts.add(id(value))
+            # Events are dataclasses with slots, whose names are at hand; `dataclasses.fields` takes longer than reading
+            # them.
+            names: tuple[str, ...] = getattr(type(value), "__slots__", ())
+            left += [getattr(value, name) for name in names]
+    return total
