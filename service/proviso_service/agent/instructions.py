@@ -1,8 +1,9 @@
 """The system message: the service's own instructions, then the rules and references of a request."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from proviso_service.context.contents import content_sha256
 
 _RULES = "Rules\nThey hold for every answer, beside what is said above."
 _REFERENCES = (
@@ -32,5 +33,5 @@ def render_system(prompt: str, rules: Sequence[Entry], references: Sequence[Entr
 
 def _marked(reference: Entry) -> str:
     text = reference.content.strip()
-    mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_MARK_CHARS]
+    mark = content_sha256(text)[:_MARK_CHARS]
     return f"<reference {mark}> [{reference.name}]\n{text}\n</reference {mark}>"

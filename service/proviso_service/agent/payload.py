@@ -1,7 +1,6 @@
 """What a turn's first model call is sent: a pure function of the turn's request context, the conversation, and the
 contents that the context names by hash (seeds: context tracking design, "Build from request context")."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from proviso_service.agent.conversation import message_text, sent_history
 from proviso_service.agent.instructions import Entry, render_system
 from proviso_service.context.assets import image_part
+from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import AssetKind, ItemType, RequestContext, RequestItem
 from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.ports import HistoryMessage
@@ -44,7 +44,7 @@ class ModelPayload:
     @property
     def sha256(self) -> str:
         """Of its JSON, in hexadecimal."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return content_sha256(self.to_json())
 
     def messages(self, image_data: Mapping[str, str]) -> list[AnyMessage]:
         """As LangChain has them; `image_data` are the images' bytes in base64, by their SHA-256."""

@@ -8,7 +8,7 @@ from proviso_service.agent.drafting import SYSTEM_PROMPT_SHA256
 from proviso_service.agent.payload import build_payload
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.contents import ContentStore
+from proviso_service.context.contents import ContentStore, content_sha256
 from proviso_service.context.missing import is_missing
 from proviso_service.context.model import ItemRef, RequestContext
 from proviso_service.context.sessions import ChatMessage, MessageRole
@@ -65,9 +65,10 @@ class RequestRebuilder:
         hashes = {context.system_prompt_sha256, *(item.content_sha256 for item in context.items if item.is_given)}
         contents = await self._contents.contents(caller.tenant, hashes)
         payload = build_payload(context, _history(record.final_state), _text(record.final_state), contents)
+        payload_json = payload.to_json()
         return RebuiltRequest(
-            payload.to_json(),
-            payload.sha256,
+            payload_json,
+            content_sha256(payload_json),
             context.payload_sha256,
             tuple(_differences(context, self._catalog.current, contents.keys())),
             context.system_prompt_sha256 != SYSTEM_PROMPT_SHA256,
