@@ -163,13 +163,13 @@ async def test_waiters_of_different_patience_each_wait_their_own_time() -> None:
 
 async def test_a_waiter_that_comes_after_others_were_woken_waits_its_full_time() -> None:
     log, loop = new_log(), asyncio.get_running_loop()
-    first = asyncio.create_task(log.wait(0, timeout_s=0.02))
-    await asyncio.sleep(0.01)
+    first = asyncio.create_task(log.wait(0, timeout_s=0.2))
+    await asyncio.sleep(0.05)
     log.append(TURN_START)
     assert await first
     began = loop.time()
-    assert not await log.wait(1, timeout_s=0.02)
-    assert loop.time() - began >= 0.02
+    assert not await log.wait(1, timeout_s=0.2)
+    assert loop.time() - began >= 0.2
 
 
 async def test_the_final_state_wakes_those_who_wait() -> None:
