@@ -29,7 +29,7 @@ async def test_embeddings_are_unit_vectors_in_the_order_of_the_texts(world: Isaa
     assert vectors.dtype == np.float32
     expected = np.array([embedding(text, 8) for text in texts])
     assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
-    assert [len(asked.request.texts) for asked in world.server.asked] == [2, 2, 1]
+    assert sorted(len(asked.request.texts) for asked in world.server.asked) == [1, 2, 2], "parts are sent side by side"
 
 
 async def test_documents_and_queries_are_embedded_for_their_tasks(world: IsaacusWorld) -> None:
