@@ -1,0 +1,96 @@
+"""What is known of a turn while its events are read, over as many calls as it takes. Nothing here waits or calls."""
+
+from collections.abc import Iterable
+from typing import cast
+
+from proviso.errors import BrokenStream
+from proviso.steps import Step
+from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, FinalState, GetTurnResponse, ResumeChatRequest
+
+TURN_ID_KEY = "proviso-turn-id"
+
+_KINDS = {
+    "approval_required",
+    "citation",
+    "final_state",
+    "text_discarded",
+    "token",
+    "tool_end",
+    "tool_start",
+    "turn_start",
+}
+
+
+class Reading:
+    """The place in a turn's events. `request` starts the turn; without one it is attached to by `turn_id`."""
+
+    def __init__(self, request: ChatRequest | None, turn_id: str = "", sequence: int = 0, user_id: str = "") -> None:
+        self._request = request
+        self._user_id = user_id
+        self.turn_id = turn_id
+        self.sequence = sequence
+        self.last_event: AgentEvent | None = None
+        self.final: FinalState | None = None
+        self.events_missed = False
+        self._texts: dict[str, list[str]] = {}
+
+    @property
+    def text(self) -> str:
+        if self.final is not None:
+            return self.final.message
+        return "".join(piece for pieces in self._texts.values() for piece in pieces)
+
+    @property
+    def start(self) -> ChatRequest | None:
+        """The request of the next call; None when the turn has begun, and `resume` is."""
+        return None if self.turn_id else self._request
+
+    @property
+    def resume(self) -> ResumeChatRequest:
+        return ResumeChatRequest(turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id)
+
+    def learn(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
+        """The turn's id is ahead of the first event."""
+        for key, value in metadata or ():
+            if key == TURN_ID_KEY and not self.turn_id:
+                self.turn_id = str(value)
+
+    def take(self, event: AgentEvent) -> Step | None:
+        """What an event holds; None for a heartbeat, an event that was read before, and one of a kind that this
+        package does not know. Raises BrokenStream when an event is missing before it."""
+        sequence = event.sequence
+        if sequence <= self.sequence:
+            return None
+        kind = event.WhichOneof("event")
+        if kind == "token":
+            token = event.token
+            if token.first_sequence != self.sequence + 1:
+                raise self._gap(token.first_sequence)
+            self.sequence = sequence
+            self.last_event = event
+            self._texts.setdefault(token.text_id, []).append(token.text)
+            return token
+        if sequence != self.sequence + 1:
+            raise self._gap(sequence)
+        self.turn_id = event.turn_id
+        self.sequence = sequence
+        self.last_event = event
+        return self._step(event, kind)
+
+    def take_stored(self, turn: GetTurnResponse) -> Step:
+        """The end of a turn whose events are no longer kept."""
+        self.events_missed = turn.last_sequence > self.sequence + 1
+        self.sequence = turn.last_sequence
+        self.final = turn.final_state
+        self.last_event = AgentEvent(turn_id=turn.turn_id, sequence=turn.last_sequence, final_state=turn.final_state)
+        return turn.final_state
+
+    def _step(self, event: AgentEvent, kind: str | None) -> Step | None:
+        if kind == "final_state":
+            self.final = event.final_state
+        elif kind == "text_discarded":
+            self._texts.pop(event.text_discarded.text_id, None)
+        return cast(Step, getattr(event, kind)) if kind in _KINDS else None
+
+    def _gap(self, first: int) -> BrokenStream:
+        return BrokenStream(f"Event {first} came after event {self.sequence} of turn {self.turn_id}")
