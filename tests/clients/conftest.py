@@ -12,6 +12,7 @@ from tests.support.marked_tools import needing_approval
 from tests.support.stage import Stage, stage
 
 APPROVED_TOOL = "isaacus_extract"
+MAX_UPLOAD_BYTES = 24 * 1024 * 1024
 
 
 @pytest.fixture(params=["asyncio", "blocking"])
@@ -23,6 +24,7 @@ def connect(request: pytest.FixtureRequest) -> Connect:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def staged(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> AsyncIterator[Stage]:
     """A service that lives as long as the tests of a module; `isaacus_extract` needs an approval."""
+    data_dir, documents = tmp_path_factory.mktemp("stage") / "data", {"max_upload_bytes": MAX_UPLOAD_BYTES}
     with needing_approval(APPROVED_TOOL):
-        async with stage(tmp_path_factory.mktemp("stage") / "data", models_dir) as running:
+        async with stage(data_dir, models_dir, documents=documents) as running:
             yield running

@@ -20,6 +20,7 @@ _ROOT = Path(__file__).parents[2]
 @dataclass(frozen=True)
 class EndlessService:
     process: asyncio.subprocess.Process
+    port: int
     channel: grpc.aio.Channel
 
     async def has_deleted(self, matter_id: str) -> None:
@@ -51,7 +52,7 @@ async def endless_service(
         assert process.stdout is not None
         port = int(await process.stdout.readline())
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-            yield EndlessService(process, channel)
+            yield EndlessService(process, port, channel)
     finally:
         if process.returncode is None:
             process.kill()

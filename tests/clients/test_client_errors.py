@@ -1,0 +1,102 @@
+"""Failures of the service as exceptions of the Python client: every reason of the contract has its class."""
+
+import grpc
+import pytest
+from google.rpc.error_details_pb2 import ErrorInfo  # type: ignore[import-untyped]
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+
+from proviso import errors
+from proviso.errors import ErrorDetails, FieldViolation, ProvisoError, error_from
+from proviso.v1.errors_pb2 import ErrorReason
+from proviso_service import errors as domain
+from proviso_service.api.errors import STATUS_OF, status_of
+
+CODES = {code.value[0]: code for code in grpc.StatusCode}
+FAMILIES = {
+    grpc.StatusCode.INVALID_ARGUMENT: errors.InvalidRequest,
+    grpc.StatusCode.NOT_FOUND: errors.NotFound,
+    grpc.StatusCode.ALREADY_EXISTS: errors.AlreadyExists,
+    grpc.StatusCode.ABORTED: errors.SessionBusy,
+    grpc.StatusCode.FAILED_PRECONDITION: errors.FailedPrecondition,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: errors.TooBusy,
+    grpc.StatusCode.UNAVAILABLE: errors.Unavailable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: errors.DeadlineExceeded,
+    grpc.StatusCode.UNIMPLEMENTED: ProvisoError,
+}
+
+
+class Failure(grpc.RpcError):
+    """A failed call, as gRPC raises it."""
+
+    def __init__(self, status: Status, *, trailers: tuple[tuple[str, str | bytes], ...] | None = None) -> None:
+        super().__init__()
+        own: tuple[tuple[str, str | bytes], ...] = (
+            ("grpc-status-details-bin", status.SerializeToString()),
+            ("x-request-id", "r-1"),
+        )
+        self._status, self._trailers = status, own if trailers is None else trailers
+
+    def code(self) -> grpc.StatusCode:
+        return CODES[self._status.code]
+
+    def details(self) -> str:
+        return str(self._status.message)
+
+    def trailing_metadata(self) -> tuple[tuple[str, str | bytes], ...]:
+        return self._trailers
+
+
+@pytest.mark.parametrize(("code", "reason"), sorted(set(STATUS_OF.values()), key=str))
+def test_every_reason_that_the_service_gives_has_its_class(code: grpc.StatusCode, reason: ErrorReason) -> None:
+    name = ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
+    status = Status(code=code.value[0], message="what happened")
+    status.details.add().Pack(ErrorInfo(reason=name, domain="proviso.v1", metadata={"turn_id": "t"}))
+    error = error_from(Failure(status))
+    assert isinstance(error, FAMILIES[code])
+    assert (error.code, error.reason, error.request_id, str(error)) == (code, name, "r-1", "what happened")
+    if isinstance(error, errors.SessionBusy):
+        assert error.turn_id == "t"
+
+
+def test_what_the_service_tells_of_a_failure_is_all_there() -> None:
+    def told(failure: domain.ProvisoError) -> ProvisoError:
+        return error_from(Failure(status_of(failure, "r-1")))
+
+    invalid = told(domain.InvalidRequest((domain.FieldViolation("history[0].role", "must be USER or ASSISTANT"),)))
+    assert isinstance(invalid, errors.InvalidRequest)
+    assert invalid.violations == (FieldViolation("history[0].role", "must be USER or ASSISTANT"),)
+    busy = told(domain.TooBusy("Too many turns are running", 2.5))
+    assert isinstance(busy, errors.TooBusy)
+    assert busy.retry_after_s == 2.5
+    missing = told(domain.TurnUnknown("t-1"))
+    assert isinstance(missing, errors.NotFound)
+    assert (missing.resource_name, missing.near_matches) == ("t-1", ())
+
+
+def test_a_fault_of_the_service_says_where_to_look() -> None:
+    error = error_from(Failure(status_of(RuntimeError("secret"), "r-1")))
+    assert isinstance(error, errors.InternalError)
+    assert error.request_id == "r-1"
+    assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize("details", [b"", b"\xff\xff", "text"])
+def test_what_is_not_the_services_own_word_has_no_reason(details: str | bytes) -> None:
+    status = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="message larger than max")
+    error = error_from(Failure(status, trailers=(("grpc-status-details-bin", details),)))
+    assert type(error) is ProvisoError
+    assert error.details == ErrorDetails(grpc.StatusCode.RESOURCE_EXHAUSTED)
+
+
+def test_a_reason_of_another_domain_is_not_taken_for_ours() -> None:
+    status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="no healthy upstream")
+    status.details.add().Pack(ErrorInfo(reason="TOO_BUSY", domain="mesh.example"))
+    error = error_from(Failure(status))
+    assert isinstance(error, errors.Unavailable)
+    assert error.reason == ""
+
+
+def test_every_exception_is_in_the_drawing_at_the_top() -> None:
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, ProvisoError)}
+    assert errors.__doc__ is not None
+    assert {name for name in kinds if name in errors.__doc__.split()} == kinds

@@ -1,0 +1,67 @@
+"""A service that is stopped or killed while the Python client reads a turn: how the turn ended is told."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from proviso import AsyncClient, AsyncTurn, RetryPolicy
+from proviso.steps import Token, TurnStart
+from proviso.v1 import chat_pb2, turns_pb2
+from tests.support.client_kinds import connect_blocking
+from tests.support.cutting_proxy import cutting_proxy
+from tests.support.endless_process import endless_service
+from tests.support.running import running_service
+from tests.support.stage import stage
+
+PATIENT = RetryPolicy(max_attempts=500, first_wait_s=0.05, longest_wait_s=0.1)
+KINDS = (AsyncClient, connect_blocking)
+
+
+async def read_until(turn: AsyncTurn, kind: type) -> None:
+    async for step in turn:
+        if isinstance(step, kind):
+            return
+
+
+@pytest.mark.timeout(120)  # a process that imports everything, on a busy machine
+async def test_a_turn_of_a_service_that_was_killed_ends_in_an_internal_error(tmp_path: Path, models_dir: Path) -> None:
+    async with cutting_proxy(0) as proxy:
+        clients = [connect(proxy.target, retries=PATIENT) for connect in KINDS]
+        async with endless_service(tmp_path, models_dir) as doomed:
+            port = doomed.port
+            proxy.upstream_port = port
+            matter = await clients[0].matters.create("M")
+            turns = [client.chat("Hi", matter_id=matter.matter_id) for client in clients]
+            for turn in turns:
+                await read_until(turn, TurnStart)
+            readings = [asyncio.create_task(turn.result()) for turn in turns]
+        async with running_service(tmp_path, models_dir) as restarted:
+            proxy.upstream_port = restarted.app.port
+            for turn, reading in zip(turns, readings, strict=True):
+                final = await reading
+                assert final.exit_reason == turns_pb2.EXIT_REASON_INTERNAL_ERROR
+                assert final.retryable == chat_pb2.RETRYABLE_MAYBE
+                assert turn.text == final.message != ""
+                assert turn.last_event is not None
+                assert turn.last_event.final_state == final
+        for client in clients:
+            await client.close()
+
+
+async def test_a_turn_of_a_service_that_stops_ends_in_a_cancellation_to_be_tried_again(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    async with stage(tmp_path, models_dir, server={"drain_s": 0.1}) as stopping:
+        clients = [connect(stopping.target) for connect in KINDS]
+        turns = [client.chat(f"What about {i}?", matter_id=stopping.matter_id) for i, client in enumerate(clients)]
+        for i, turn in enumerate(turns):
+            stopping.held(f"What about {i}?")
+            await read_until(turn, Token)
+        readings = [asyncio.create_task(turn.result()) for turn in turns]
+    for reading in readings:
+        final = await reading
+        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
+        assert final.retryable == chat_pb2.RETRYABLE_YES
+    for client in clients:
+        await client.close()
