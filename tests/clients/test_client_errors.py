@@ -42,7 +42,7 @@ class Failure(grpc.RpcError):
     def details(self) -> str:
         return str(self._status.message)
 
-    def trailing_metadata(self) -> tuple[tuple[str, str | bytes], ...]:
+    def trailing_metadata(self) -> tuple[tuple[str, str | bytes], ...]:  # type: ignore[override]
         return self._trailers
 
 

@@ -69,7 +69,7 @@ def test_every_method_of_the_contract_is_called_by_the_client(flavour: str) -> N
 def test_the_package_exports_what_it_says() -> None:
     assert {name for name in proviso.__all__ if getattr(proviso, name, None) is not None} == set(proviso.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        _ = proviso.Nonsense  # type: ignore[attr-defined]
+        _ = proviso.Nonsense
 
 
 def test_reading_messages_alone_does_not_load_grpc() -> None:

@@ -7,7 +7,7 @@ from uuid import uuid4
 import grpc
 import pytest
 
-from proviso import AsyncTurn, RetryPolicy
+from proviso import AsyncClient, AsyncTurn, RetryPolicy
 from proviso.errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -159,6 +159,17 @@ async def test_closing_ends_a_reading_that_waits(connect: Connect, staged: Stage
         await turn.close()
         async with asyncio.timeout(10):
             assert not any(isinstance(step, FinalState) for step in await reading)
+
+
+async def test_a_step_that_is_waited_for_in_vain_comes_later(staged: Stage, question: str) -> None:
+    _, go_on = staged.held(question)
+    async with AsyncClient(staged.target) as client:
+        turn = client.chat(question, matter_id=staged.matter_id)
+        await first(turn, Token)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(turn), 0.05)
+        go_on.set()
+        assert (await turn.result()).message == turn.text == "We supply goods."
 
 
 async def test_a_busy_session_names_the_turn_to_attach_to(connect: Connect, staged: Stage, question: str) -> None:

@@ -41,12 +41,10 @@ class Reading:
         return "".join(piece for pieces in self._texts.values() for piece in pieces)
 
     @property
-    def start(self) -> ChatRequest | None:
-        """The request of the next call; None when the turn has begun, and `resume` is."""
-        return None if self.turn_id else self._request
-
-    @property
-    def resume(self) -> ResumeChatRequest:
+    def next_request(self) -> ChatRequest | ResumeChatRequest:
+        """What starts the turn until its id is known, and goes on with it from then on."""
+        if self._request is not None and not self.turn_id:
+            return self._request
         return ResumeChatRequest(turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id)
 
     def learn(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:

@@ -91,7 +91,7 @@ class Patience:
         wait_s = max(self._backoff_s(), error.retry_after_s or 0.0)
         left_s = self._deadline.left_s
         if left_s is not None and wait_s >= left_s:
-            raise deadline_exceeded(error)
+            raise _deadline_exceeded(error)
         if now + wait_s - self._failing_since > policy.give_up_after_s:
             raise error
         return wait_s
@@ -99,15 +99,6 @@ class Patience:
     def _backoff_s(self) -> float:
         doubled_s = self._policy.first_wait_s * 2.0 ** min(self._failures - 1, 60)
         return min(doubled_s, self._policy.longest_wait_s) * (1.0 - self._chance() / 2)
-
-
-def deadline_exceeded(error: ProvisoError) -> DeadlineExceeded:
-    """The error itself where it says so, and one that does in its place otherwise."""
-    if isinstance(error, DeadlineExceeded):
-        return error
-    exceeded = DeadlineExceeded(f"No time is left to try again after: {error.message}", error.details)
-    exceeded.__cause__ = error
-    return exceeded
 
 
 def passes(error: ProvisoError) -> bool:
@@ -121,3 +112,12 @@ def is_cut(error: ProvisoError, *, begun: bool) -> bool:
     if error.reason:
         return isinstance(error, Unavailable) or (begun and isinstance(error, TooBusy))
     return error.code in _CUTS
+
+
+def _deadline_exceeded(error: ProvisoError) -> DeadlineExceeded:
+    """The error itself where it says so, and one that does in its place otherwise."""
+    if isinstance(error, DeadlineExceeded):
+        return error
+    exceeded = DeadlineExceeded(f"No time is left to try again after: {error.message}", error.details)
+    exceeded.__cause__ = error
+    return exceeded

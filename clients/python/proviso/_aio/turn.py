@@ -10,7 +10,7 @@ import grpc
 
 from proviso._aio.calls import Calls
 from proviso._reading import Reading
-from proviso._retrying import Deadline, Patience, deadline_exceeded, is_cut
+from proviso._retrying import Deadline, Patience, is_cut
 from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
@@ -115,6 +115,8 @@ class AsyncTurn:
     async def _next(self) -> Step | None:
         """None at the end."""
         while not self._closed.is_set():
+            if self._cancel_wanted and self.turn_id:
+                await self._cancel_now()
             try:
                 step = self._reading.take(await anext(self._events or self._connect()))
             except StopAsyncIteration:
@@ -134,8 +136,6 @@ class AsyncTurn:
                 raise
             else:
                 self._patience.progressed()
-            if self._cancel_wanted and self.turn_id:
-                await self._cancel_now()
             if step is not None:
                 return step
         return None
@@ -145,12 +145,12 @@ class AsyncTurn:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = Patience(self._calls.retries, self._deadline)
-        start, left_s, metadata = self._reading.start, self._deadline.left_s, self._calls.metadata
+        request, left_s, metadata = self._reading.next_request, self._deadline.left_s, self._calls.metadata
         call: _EventCall
-        if start is not None:
-            call = self._stub.Chat(start, timeout=left_s, metadata=metadata)
+        if isinstance(request, pb.ChatRequest):
+            call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
         else:
-            call = self._stub.ResumeChat(self._reading.resume, timeout=left_s, metadata=metadata)
+            call = self._stub.ResumeChat(request, timeout=left_s, metadata=metadata)
         self._call, self._events = call, aiter(call)
         return self._events
 
@@ -165,11 +165,10 @@ class AsyncTurn:
             if isinstance(error, NotFound) and error.reason == "TURN_EXPIRED" and self.turn_id:
                 stored = await self._stored()
                 if stored.HasField("final_state"):
+                    self._closed.set()
                     return self._reading.take_stored(stored)
             elif not is_cut(error, begun=bool(self.turn_id)):
                 raise error
-            elif self._deadline.left_s == 0:
-                raise deadline_exceeded(error)
             await self._rest(self._patience.wait_s(error))
         except ProvisoError:
             self._closed.set()

@@ -67,7 +67,7 @@ class Client:
         """A turn to be iterated: the message is sent when its first step is asked for. `timeout_s` is for all of the
         reading; without one it takes as long as the turn does."""
         request = for_user(chat_request(message, fields), self._calls.user_id)
-        return Turn(self._calls, Reading(request, user_id=self._calls.user_id), timeout_s)
+        return Turn(self._calls, Reading(request, user_id=request.user_id), timeout_s)
 
     def resume(self, turn_id: str, after_sequence: int = 0, *, timeout_s: float | None = None) -> Turn:
         """The rest of a turn that was begun elsewhere, after the last event that was seen; all of it after 0."""

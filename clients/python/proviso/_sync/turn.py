@@ -8,7 +8,7 @@ from typing import Protocol
 import grpc
 
 from proviso._reading import Reading
-from proviso._retrying import Deadline, Patience, deadline_exceeded, is_cut
+from proviso._retrying import Deadline, Patience, is_cut
 from proviso._sync.calls import Calls
 from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
 from proviso.steps import Step
@@ -118,6 +118,8 @@ class Turn:
     def _next(self) -> Step | None:
         """None at the end."""
         while not self._closed.is_set():
+            if self._cancel_wanted and self.turn_id:
+                self._cancel_now()
             try:
                 step = self._reading.take(next(self._call or self._connect()))
             except StopIteration:
@@ -133,8 +135,6 @@ class Turn:
                 step = self._recover(_caused(failure))
             else:
                 self._patience.progressed()
-            if self._cancel_wanted and self.turn_id:
-                self._cancel_now()
             if step is not None:
                 return step
         return None
@@ -144,12 +144,12 @@ class Turn:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = Patience(self._calls.retries, self._deadline)
-        start, left_s, metadata = self._reading.start, self._deadline.left_s, self._calls.metadata
+        request, left_s, metadata = self._reading.next_request, self._deadline.left_s, self._calls.metadata
         call: _EventCall
-        if start is not None:
-            call = self._stub.Chat(start, timeout=left_s, metadata=metadata)
+        if isinstance(request, pb.ChatRequest):
+            call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
         else:
-            call = self._stub.ResumeChat(self._reading.resume, timeout=left_s, metadata=metadata)
+            call = self._stub.ResumeChat(request, timeout=left_s, metadata=metadata)
         self._call = call
         if self._closed.is_set():  # by another thread, which may not have seen the call
             call.cancel()
@@ -166,11 +166,10 @@ class Turn:
             if isinstance(error, NotFound) and error.reason == "TURN_EXPIRED" and self.turn_id:
                 stored = self._stored()
                 if stored.HasField("final_state"):
+                    self._closed.set()
                     return self._reading.take_stored(stored)
             elif not is_cut(error, begun=bool(self.turn_id)):
                 raise error
-            elif self._deadline.left_s == 0:
-                raise deadline_exceeded(error)
             self._closed.wait(self._patience.wait_s(error))
         except ProvisoError:
             self._closed.set()

@@ -1,0 +1,148 @@
+"""What the Python client asks for after each way in which a stream can end, with either client."""
+
+import time
+
+import grpc
+import pytest
+
+from proviso import RetryPolicy
+from proviso.errors import BrokenStream, InternalError, NotFound, TooBusy, Unavailable
+from proviso.steps import FinalState, Token, TurnStart
+from proviso.v1 import chat_pb2 as pb
+from proviso_service import errors as domain
+from proviso_service.api.errors import status_of
+from tests.support.client_kinds import Connect
+from tests.support.scripted_chat_service import TURN_ID, Reply, scripted_chat_service, token_event, turn_event
+
+QUICK = RetryPolicy(max_attempts=4, first_wait_s=0.001, longest_wait_s=0.002)
+START = turn_event(1, turn_start=pb.TurnStart())
+WE, SUPPLY = token_event(2, "We "), token_event(3, "supply.")
+FINAL = pb.FinalState(message="We supply.")
+END = turn_event(4, final_state=FINAL)
+BUSY = status_of(domain.TooBusy("Too many calls", 0.001), "r-1")
+EXPIRED = status_of(domain.TurnExpired(TURN_ID), "r-1")
+FAULT = status_of(RuntimeError(), "r-1")
+
+
+def resumed(after: int) -> pb.ResumeChatRequest:
+    return pb.ResumeChatRequest(turn_id=TURN_ID, after_sequence=after)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        grpc.StatusCode.OK,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNKNOWN,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        BUSY,
+    ],
+    ids=lambda ending: getattr(ending, "name", "TOO_BUSY"),
+)
+async def test_a_stream_that_ends_before_its_turn_goes_on_after_the_last_event(
+    connect: Connect, ending: grpc.StatusCode
+) -> None:
+    streams = Reply([START, WE], ending), Reply([], ending), Reply([SUPPLY, END])
+    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+        turn = client.chat("Hi")
+        steps = [step async for step in turn]
+        assert [type(step) for step in steps] == [TurnStart, Token, Token, FinalState]
+        assert turn.text == "We supply."
+        assert service.asked[1:] == [resumed(2), resumed(2)]
+
+
+async def test_a_turn_that_was_begun_before_the_first_event_is_resumed(connect: Connect) -> None:
+    streams = Reply([], grpc.StatusCode.UNAVAILABLE), Reply([START, WE, SUPPLY, END])
+    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+        assert await client.chat("Hi").result() == FINAL
+        assert service.asked[1:] == [resumed(0)]
+
+
+async def test_a_request_whose_fate_is_unknown_is_sent_again_as_it_was(connect: Connect) -> None:
+    streams = Reply([], grpc.StatusCode.UNAVAILABLE, begun=False), Reply([START, WE, SUPPLY, END])
+    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+        await client.chat("Hi").result()
+        first, second = service.asked
+        assert first == second
+        assert isinstance(first, pb.ChatRequest)
+        assert first.request_id
+
+
+async def test_the_wait_that_the_service_asks_for_is_kept(connect: Connect) -> None:
+    busy = status_of(domain.TooBusy("Too many calls", 0.3), "r-1")
+    streams = Reply([START, WE], busy), Reply([SUPPLY, END])
+    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+        before = time.monotonic()
+        await client.chat("Hi").result()
+        assert time.monotonic() - before >= 0.3
+
+
+@pytest.mark.parametrize(("refusal", "kind"), [(BUSY, TooBusy), (FAULT, InternalError)])
+async def test_a_turn_that_is_refused_is_not_asked_for_again(
+    connect: Connect, refusal: grpc.StatusCode, kind: type[Exception]
+) -> None:
+    async with scripted_chat_service(Reply([], refusal, begun=False)) as service, connect(service.target) as client:
+        with pytest.raises(kind):
+            await client.chat("Hi").result()
+        assert len(service.asked) == 1
+
+
+async def test_attempts_that_bring_nothing_come_to_an_end(connect: Connect) -> None:
+    streams = [Reply([START, WE], grpc.StatusCode.UNAVAILABLE), *[Reply([], grpc.StatusCode.UNAVAILABLE)] * 3]
+    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+        turn = client.chat("Hi")
+        with pytest.raises(Unavailable):
+            await turn.result()
+        assert len(service.asked) == QUICK.max_attempts
+        assert (turn.turn_id, turn.sequence, turn.text) == (TURN_ID, 2, "We ")
+        assert [step async for step in turn] == []
+
+
+async def test_a_missing_event_ends_the_reading(connect: Connect) -> None:
+    async with scripted_chat_service(Reply([START, SUPPLY, END])) as service, connect(service.target) as client:
+        with pytest.raises(BrokenStream, match="Event 3 came after event 1"):
+            await client.chat("Hi").result()
+
+
+async def test_a_turn_whose_events_are_gone_ends_in_its_stored_final_state_once(connect: Connect) -> None:
+    running = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_sequence=2)
+    ended = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_ENDED, last_sequence=4, final_state=FINAL)
+    streams = Reply([START, WE], grpc.StatusCode.UNAVAILABLE), Reply([], EXPIRED), Reply([], EXPIRED)
+    async with scripted_chat_service(*streams, turns=[running, ended]) as service:
+        async with connect(service.target, retries=QUICK) as client:
+            turn = client.chat("Hi")
+            steps = [step async for step in turn]
+        assert steps[2:] == [FINAL]
+        assert turn.last_event == END
+        assert turn.events_missed
+        asked = pb.GetTurnRequest(turn_id=TURN_ID)
+        assert service.asked[1:] == [resumed(2), asked, resumed(2), asked]
+
+
+async def test_a_turn_that_is_gone_and_never_ends_is_told_as_expired(connect: Connect) -> None:
+    running = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_sequence=2)
+    attempts = QUICK.max_attempts
+    streams, turns = [Reply([], EXPIRED)] * attempts, [running] * attempts
+    async with (
+        scripted_chat_service(*streams, turns=turns) as service,
+        connect(service.target, retries=QUICK) as client,
+    ):
+        with pytest.raises(NotFound) as raised:
+            await client.resume(TURN_ID).result()
+        assert raised.value.reason == "TURN_EXPIRED"
+
+
+async def test_no_step_is_lost_when_a_cancellation_fails(connect: Connect) -> None:
+    async with (
+        scripted_chat_service(Reply([START, WE, SUPPLY, END]), cancelling=FAULT) as service,
+        connect(service.target) as client,
+    ):
+        turn = client.chat("Hi")
+        await turn.cancel()
+        steps = [await anext(turn)]
+        with pytest.raises(InternalError):
+            await anext(turn)
+        steps += [step async for step in turn]
+        assert [type(step) for step in steps] == [TurnStart, Token, Token, FinalState]
