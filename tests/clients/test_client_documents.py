@@ -9,11 +9,14 @@ import pytest
 from proviso.errors import DocumentsFailed, InvalidRequest, NotFound
 from proviso.v1 import matters_pb2
 from tests.support.client_kinds import Connect
+from tests.support.cutting_proxy import cutting_proxy
 from tests.support.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BIG_BYTES = 20 * 1024 * 1024
+CUT_BYTES = 100
+"""Of answers: the connection's settings, and some of what says that more can be sent."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -88,6 +91,22 @@ async def test_a_source_that_fails_on_the_way_fails_the_upload_with_its_own_erro
     async with connect(staged.target) as client:
         with pytest.raises(OSError, match="the disk is gone"):
             await client.documents.upload(staged.matter_id, Torn(b"." * 1_000_000), filename="torn.txt")
+
+
+async def test_an_upload_that_is_cut_begins_again(connect: Connect, staged: Stage) -> None:
+    content = f"{connect.__name__} ".encode() * 500_000
+    sent: list[int] = []
+    async with cutting_proxy(staged.service.app.port) as proxy:
+        async with connect(proxy.target) as client:
+            matter = await client.matters.create("Cut")
+            await proxy.break_all()
+            proxy.cut_after([CUT_BYTES])
+            document = await client.documents.upload(
+                matter.matter_id, content, filename="cut.txt", progress=lambda done, _: sent.append(done)
+            )
+        assert proxy.broken == 1
+    assert document.size_bytes == sent[-1] == len(content)
+    assert sent.count(sent[0]) > 1, "the first piece was sent twice"
 
 
 async def test_a_refusal_in_the_middle_of_an_upload_is_told(connect: Connect, staged: Stage) -> None:
