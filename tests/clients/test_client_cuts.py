@@ -75,7 +75,7 @@ async def test_every_event_arrives_once_and_in_order_in_fifty_turns_that_are_cut
                         client.chat("What do you supply?", matter_id=matter_id, options={"disable_cache": True})
                     )
 
-            assert len(await ask()) > len(WORDS) / 2
+            assert len(await ask()) > 10, "there are places to cut at"
             whole_bytes = proxy.answered_bytes
             for _ in range(ROUNDS):
                 proxy.cut_after(chance.randrange(int(whole_bytes * 0.9)) for _ in range(3))
