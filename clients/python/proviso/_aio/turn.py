@@ -11,7 +11,7 @@ import grpc
 from proviso._aio.calls import Calls
 from proviso._reading import Reading
 from proviso._retrying import Deadline, Patience, is_cut
-from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
+from proviso.errors import BrokenStream, Cancelled, NotFound, ProvisoError, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -131,9 +131,11 @@ class AsyncTurn:
                     return None
                 step = await self._recover(_caused(failure))
             except asyncio.CancelledError:
-                if self._closed.is_set() and not _is_cancelled():
+                if _is_cancelled():
+                    raise
+                if self._closed.is_set():
                     return None
-                raise
+                raise Cancelled("The client was closed while it read the turn") from None
             else:
                 self._patience.progressed()
             if step is not None:
