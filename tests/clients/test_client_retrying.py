@@ -101,3 +101,10 @@ def test_what_the_service_says_itself_is_no_cut_unless_it_passes() -> None:
     assert [is_cut(error, begun=True) for error in (fault, draining, busy)] == [False, True, True]
     assert [is_cut(error, begun=False) for error in (fault, draining, busy)] == [False, True, False]
     assert [passes(error) for error in (fault, draining, busy)] == [False, True, False]
+
+
+@pytest.mark.parametrize("code", list(grpc.StatusCode))
+def test_a_single_call_is_repeated_where_its_connection_was_lost(code: grpc.StatusCode) -> None:
+    details = ErrorDetails(code)
+    error = Unavailable("", details) if code is grpc.StatusCode.UNAVAILABLE else ProvisoError("", details)
+    assert passes(error) == (code.name in {"UNAVAILABLE", "INTERNAL"})

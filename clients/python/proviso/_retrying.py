@@ -102,8 +102,12 @@ class Patience:
 
 
 def passes(error: ProvisoError) -> bool:
-    """Whether the service, or the way to it, was not there just now."""
-    return isinstance(error, Unavailable)
+    """Whether the service, or the way to it, was not there just now.
+
+    INTERNAL that the service did not say itself is gRPC's: of a stream that was reset, or, with asyncio, of an upload
+    that the service had refused while it was being sent, where the next attempt is told the refusal."""
+    lost = error.code is grpc.StatusCode.INTERNAL and not error.reason
+    return lost or isinstance(error, Unavailable)
 
 
 def is_cut(error: ProvisoError, *, begun: bool) -> bool:
