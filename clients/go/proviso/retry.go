@@ -1,0 +1,61 @@
+package proviso
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	firstWait   = 100 * time.Millisecond
+	longestWait = 5 * time.Second
+	maxTries    = 10 // in a row without a new event: about half a minute
+)
+
+// retries counts the tries since the last event.
+type retries struct{ made int }
+
+// next is how long to wait before the next try; false when there have been enough. asked is the wait that the service
+// asked for, zero when it did not.
+func (r *retries) next(asked time.Duration) (time.Duration, bool) {
+	if r.made == maxTries {
+		return 0, false
+	}
+	wait := min(firstWait<<r.made, longestWait)
+	r.made++
+	// With jitter, so that callers cut off together do not all come back together.
+	return max(wait/2+rand.N(wait/2), asked), true
+}
+
+func (r *retries) reset() { r.made = 0 }
+
+// pause waits, or returns the context's end as a status.
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// mayPass says whether a failed stream can be taken up again. The request is safe to repeat: it carries a request id.
+func mayPass(failure Failure, begun bool) bool {
+	switch failure.Code {
+	case codes.Unavailable:
+		return true
+	case codes.ResourceExhausted:
+		// A turn that has begun is worth waiting for. Whether to wait for a new one is for the caller to say.
+		return begun && failure.RetryDelay > 0
+	case codes.Internal, codes.Unknown:
+		// The service gives every error of its own a reason; this one is of a proxy that reset the stream.
+		return failure.Reason == ""
+	default:
+		return false
+	}
+}

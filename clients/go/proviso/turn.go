@@ -1,0 +1,152 @@
+package proviso
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"iter"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "proviso/clients/go/gen/proviso/v1"
+)
+
+// turnIDKey is the initial metadata that names the turn ahead of its first event.
+const turnIDKey = "proviso-turn-id"
+
+// Chat runs a turn and yields its events, each once and in order, up to the final state, which is the last. A stream that
+// is cut, or a service that is not there for the moment, is taken up again where it ended. Heartbeats are left out.
+//
+// An error is yielded once, and last: FailureOf has its details. Leaving the loop, or the end of ctx, detaches this
+// reader; what becomes of the turn then is on_disconnect's to say. A request without a request id is given one.
+func Chat(
+	ctx context.Context, stub pb.ChatServiceClient, request *pb.ChatRequest,
+) iter.Seq2[*pb.AgentEvent, error] {
+	request = proto.CloneOf(request)
+	if request.GetRequestId() == "" {
+		request.RequestId = rand.Text()
+	}
+	return func(yield func(*pb.AgentEvent, error) bool) {
+		reader := reader{stub: stub, chat: request, userID: request.GetUserId(), yield: yield}
+		reader.run(ctx)
+	}
+}
+
+// Resume yields the events of a turn that lie after request.after_sequence, as Chat does.
+func Resume(
+	ctx context.Context, stub pb.ChatServiceClient, request *pb.ResumeChatRequest,
+) iter.Seq2[*pb.AgentEvent, error] {
+	return func(yield func(*pb.AgentEvent, error) bool) {
+		reader := reader{stub: stub, userID: request.GetUserId(), yield: yield}
+		reader.turnID, reader.last = request.GetTurnId(), request.GetAfterSequence()
+		reader.run(ctx)
+	}
+}
+
+// reader follows one turn over as many streams as it takes.
+type reader struct {
+	stub    pb.ChatServiceClient
+	chat    *pb.ChatRequest // nil where the turn's id was known from the start
+	userID  string
+	yield   func(*pb.AgentEvent, error) bool
+	turnID  string // empty until the service has told it
+	last    int32  // sequence of the last event yielded
+	retries retries
+}
+
+func (r *reader) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // detaches the reader when the caller leaves the loop
+	for {
+		err := r.follow(ctx)
+		if FailureOf(err).Reason == ReasonTurnExpired && r.turnID != "" {
+			err = r.end(ctx, err)
+		}
+		if err == nil {
+			return
+		}
+		if err := r.wait(ctx, err); err != nil {
+			r.yield(nil, err)
+			return
+		}
+	}
+}
+
+// follow reads one stream; nil when there is nothing more to do: the final state was yielded, or the caller has left.
+func (r *reader) follow(ctx context.Context) error {
+	stream, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	header, err := stream.Header()
+	if ids := header.Get(turnIDKey); err == nil && len(ids) == 1 {
+		r.turnID = ids[0]
+	}
+	for {
+		event, err := stream.Recv()
+		if err != nil {
+			return cutOr(err)
+		}
+		r.retries.reset()
+		if event.GetHeartbeat() != nil || event.GetSequence() <= r.last {
+			continue
+		}
+		r.turnID, r.last = event.GetTurnId(), event.GetSequence()
+		if !r.yield(event, nil) || event.GetFinalState() != nil {
+			return nil
+		}
+	}
+}
+
+func (r *reader) open(ctx context.Context) (grpc.ServerStreamingClient[pb.AgentEvent], error) {
+	if r.turnID == "" {
+		return r.stub.Chat(ctx, r.chat)
+	}
+	return r.stub.ResumeChat(ctx, &pb.ResumeChatRequest{TurnId: r.turnID, AfterSequence: r.last, UserId: r.userID})
+}
+
+// end yields the stored final state of a turn whose events are no longer kept, for example because the service was
+// started anew. Its sequence tells how many events are lost. A turn without a final state stays the failure it was.
+func (r *reader) end(ctx context.Context, expired error) error {
+	turn, err := r.stub.GetTurn(ctx, &pb.GetTurnRequest{TurnId: r.turnID, UserId: r.userID})
+	if err != nil {
+		return err
+	}
+	if turn.GetFinalState() == nil {
+		return expired
+	}
+	r.yield(&pb.AgentEvent{
+		TurnId:   r.turnID,
+		Sequence: max(turn.GetLastSequence(), r.last+1),
+		Event:    &pb.AgentEvent_FinalState{FinalState: turn.GetFinalState()},
+	}, nil)
+	return nil
+}
+
+// wait returns when the turn can be taken up again after a failure, and an error when it cannot.
+func (r *reader) wait(ctx context.Context, cause error) error {
+	if ctx.Err() != nil {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	failure := FailureOf(cause)
+	if !mayPass(failure, r.turnID != "") {
+		return cause
+	}
+	wait, ok := r.retries.next(failure.RetryDelay)
+	if !ok {
+		return cause
+	}
+	return pause(ctx, wait)
+}
+
+// cutOr turns an end without a final state into the failure that it is.
+func cutOr(err error) error {
+	if errors.Is(err, io.EOF) {
+		return status.Error(codes.Unavailable, "the stream ended before the turn's final state")
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package proviso
+
+import (
+	"context"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	pb "proviso/clients/go/gen/proviso/v1"
+)
+
+const lastSequence = 5
+
+var cut = status.Error(codes.Unavailable, "cut")
+
+// visit is what the server does with one stream: it sends so many events, then ends with the error.
+type visit struct {
+	events int
+	err    error
+}
+
+// server has one turn of five events, and plays its visits in order.
+type server struct {
+	pb.UnimplementedChatServiceServer
+	visits   []visit
+	asked    []int32 // after_sequence of each stream; -1 for Chat
+	requests []string
+}
+
+func (s *server) Chat(request *pb.ChatRequest, stream grpc.ServerStreamingServer[pb.AgentEvent]) error {
+	s.asked, s.requests = append(s.asked, -1), append(s.requests, request.GetRequestId())
+	if s.visits[0].events < 0 { // not even the turn's id gets through
+		return s.play(0, nil)
+	}
+	if err := stream.SendHeader(metadata.Pairs(turnIDKey, "t1")); err != nil {
+		return err
+	}
+	return s.play(0, stream)
+}
+
+func (s *server) ResumeChat(request *pb.ResumeChatRequest, stream grpc.ServerStreamingServer[pb.AgentEvent]) error {
+	s.asked = append(s.asked, request.GetAfterSequence())
+	return s.play(request.GetAfterSequence(), stream)
+}
+
+func (s *server) GetTurn(context.Context, *pb.GetTurnRequest) (*pb.GetTurnResponse, error) {
+	return &pb.GetTurnResponse{TurnId: "t1", LastSequence: lastSequence, FinalState: &pb.FinalState{}}, nil
+}
+
+func (s *server) play(after int32, stream grpc.ServerStreamingServer[pb.AgentEvent]) error {
+	visit := s.visits[0]
+	s.visits = s.visits[1:]
+	for sequence := after + 1; sequence <= after+int32(visit.events); sequence++ {
+		if err := stream.Send(step(sequence)); err != nil {
+			return err
+		}
+	}
+	return visit.err
+}
+
+func step(sequence int32) *pb.AgentEvent {
+	event := &pb.AgentEvent{TurnId: "t1", Sequence: sequence}
+	if sequence == lastSequence {
+		event.Event = &pb.AgentEvent_FinalState{FinalState: &pb.FinalState{}}
+	}
+	return event
+}
+
+// serve returns a stub of a server on a connection in memory.
+func serve(t *testing.T, server *server) pb.ChatServiceClient {
+	t.Helper()
+	listener := bufconn.Listen(1 << 16)
+	running := grpc.NewServer()
+	pb.RegisterChatServiceServer(running, server)
+	go func() { _ = running.Serve(listener) }()
+	t.Cleanup(running.Stop)
+	dial := grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) })
+	connection, err := grpc.NewClient(
+		"passthrough:///memory", append(DialOptions(), dial, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return pb.NewChatServiceClient(connection)
+}
+
+func withReason(code codes.Code, reason string) error {
+	plain := status.New(code, "refused")
+	detailed, err := plain.WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "proviso.v1"})
+	if err != nil {
+		panic(err)
+	}
+	return detailed.Err()
+}
+
+func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
+	tests := map[string]struct {
+		visits []visit
+		asked  []int32
+		seen   []int32
+	}{
+		"whole":                          {[]visit{{5, nil}}, []int32{-1}, []int32{1, 2, 3, 4, 5}},
+		"cut in the middle":              {[]visit{{2, cut}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
+		"cut before its first event":     {[]visit{{0, cut}, {5, nil}}, []int32{-1, 0}, []int32{1, 2, 3, 4, 5}},
+		"cut before its id":              {[]visit{{-1, cut}, {5, nil}}, []int32{-1, -1}, []int32{1, 2, 3, 4, 5}},
+		"ended without its final state":  {[]visit{{2, nil}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
+		"reset by a proxy":               {[]visit{{2, status.Error(codes.Internal, "")}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
+		"its events are no longer there": {[]visit{{2, cut}, {0, withReason(codes.NotFound, ReasonTurnExpired)}}, []int32{-1, 2}, []int32{1, 2, 5}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := &server{visits: test.visits}
+			var seen []int32
+			for event, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen = append(seen, event.GetSequence())
+			}
+			if !slices.Equal(seen, test.seen) || !slices.Equal(server.asked, test.asked) {
+				t.Errorf("saw %v, want %v; asked after %v, want %v", seen, test.seen, server.asked, test.asked)
+			}
+			if len(slices.Compact(server.requests)) != 1 || server.requests[0] == "" {
+				t.Errorf("request ids %q, want one, so that no second turn begins", server.requests)
+			}
+		})
+	}
+}
+
+func TestAFaultOfTheServiceIsNotTriedAgain(t *testing.T) {
+	server := &server{visits: []visit{{2, withReason(codes.Internal, "INTERNAL")}}}
+	var failures []Failure
+	for _, err := range Resume(t.Context(), serve(t, server), &pb.ResumeChatRequest{TurnId: "t1", AfterSequence: 1}) {
+		if err != nil {
+			failures = append(failures, FailureOf(err))
+		}
+	}
+	if len(failures) != 1 || failures[0].Reason != "INTERNAL" || !slices.Equal(server.asked, []int32{1}) {
+		t.Errorf("failures %v after asking %v", failures, server.asked)
+	}
+}
+
+func TestTheContextEndsTheWaitForATurn(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	server := &server{visits: []visit{{2, cut}, {0, cut}, {0, cut}}}
+	var last error
+	for _, err := range Chat(ctx, serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+		last = err
+	}
+	if got := FailureOf(last).Code; got != codes.DeadlineExceeded {
+		t.Errorf("ended in %v, want DeadlineExceeded", got)
+	}
+}
+
+func TestLeavingTheLoopEndsTheReading(t *testing.T) {
+	server := &server{visits: []visit{{5, nil}}}
+	seen := 0
+	for range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+		seen++
+		break
+	}
+	if seen != 1 {
+		t.Errorf("saw %d events after leaving at the first", seen)
+	}
+}

@@ -1,0 +1,116 @@
+// Smoke drives a running service the way a Go back end does, and prints what it sees as JSON lines for a test to read.
+//
+//	smoke -address localhost:50051 chat -matter ID -message "What is the governing law?"
+//	smoke -address localhost:50051 upload -matter ID -file agreement.md
+//	smoke -address localhost:50051 turn -id ID
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	pb "proviso/clients/go/gen/proviso/v1"
+	"proviso/clients/go/proviso"
+)
+
+var errUsage = errors.New("usage: smoke [-address host:port] chat|upload|turn [flags]")
+
+func main() {
+	log.SetFlags(0)
+	address := flag.String("address", "localhost:50051", "address of the service")
+	flag.Parse()
+	if err := run(*address, flag.Args()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(address string, arguments []string) error {
+	if len(arguments) == 0 {
+		return errUsage
+	}
+	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
+	connection, err := grpc.NewClient(address, append(proviso.DialOptions(), plain)...)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	switch name, rest := arguments[0], arguments[1:]; name {
+	case "chat":
+		return chat(connection, rest)
+	case "upload":
+		return upload(connection, rest)
+	case "turn":
+		return turn(connection, rest)
+	default:
+		return fmt.Errorf("%w: no command %q", errUsage, name)
+	}
+}
+
+func upload(connection *grpc.ClientConn, arguments []string) error {
+	flags := flag.NewFlagSet("upload", flag.ContinueOnError)
+	matter := flags.String("matter", "", "matter to upload to")
+	path := flags.String("file", "", "document to upload")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	file, err := os.Open(*path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	header := &pb.UploadHeader{MatterId: *matter, Filename: filepath.Base(*path)}
+	stored, err := proviso.Upload(ctx, pb.NewMatterServiceClient(connection), header, file)
+	if err != nil {
+		return report(0, err)
+	}
+	document := stored.GetDocument()
+	return put(line{
+		"line": "document", "sha256": document.GetSha256(), "size_bytes": document.GetSizeBytes(),
+		"already_existed": stored.GetAlreadyExisted(),
+	})
+}
+
+func turn(connection *grpc.ClientConn, arguments []string) error {
+	flags := flag.NewFlagSet("turn", flag.ContinueOnError)
+	id := flags.String("id", "", "turn to ask for")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	found, err := pb.NewChatServiceClient(connection).GetTurn(ctx, &pb.GetTurnRequest{TurnId: *id})
+	if err != nil {
+		return report(0, err)
+	}
+	return put(line{"line": "turn", "state": found.GetState().String(), "last_sequence": found.GetLastSequence()})
+}
+
+// line is one line of output.
+type line map[string]any
+
+func put(content line) error {
+	return json.NewEncoder(os.Stdout).Encode(content)
+}
+
+// report prints what a failed call told.
+func report(round int, err error) error {
+	failure := proviso.FailureOf(err)
+	return put(line{
+		"line": "failure", "round": round, "code": failure.Code.String(), "reason": failure.Reason,
+		"message": failure.Message, "metadata": failure.Metadata, "violations": failure.Violations,
+		"retry_delay_s": failure.RetryDelay.Seconds(), "resource_type": failure.ResourceType,
+		"resource_name": failure.ResourceName,
+	})
+}
