@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from proviso.v1 import matters_pb2
+from tests.support.code_blocks import code_blocks
 from tests.support.dropping_proxy import cutting_proxy
-from tests.support.go_smoke import GoModule, Line, Smoke, built_module, whole_turn
+from tests.support.go_smoke import ROOT, GoModule, Line, Smoke, built_module, whole_turn
 from tests.support.running import RunningService, chat_request, new_id, running_service
 from tests.support.scripted_model import Call, Step, calls, text
 
@@ -22,6 +23,18 @@ LARGE_BYTES = 20 * 1024 * 1024
 
 NO_PORT = 1
 """Nothing listens there."""
+
+PAGE_HEADER = """\
+package page
+
+import (
+	"context"
+	"fmt"
+
+	pb "proviso/clients/go/gen/proviso/v1"
+	"proviso/clients/go/proviso"
+)
+"""
 
 LEASE = """\
 # 契約 Lease 😀
@@ -56,6 +69,15 @@ def test_the_module_is_formatted_vetted_and_passes_its_own_tests(module: GoModul
     module.run("go", "vet", "./...")
     module.run("go", "test", "-count=1", "./proviso", "./smoke")
     module.run("go", "mod", "verify")
+
+
+def test_the_go_of_the_documents_compiles(module: GoModule) -> None:
+    [program] = code_blocks(ROOT / "clients" / "go" / "README.md", "go")
+    module.write("readme/main.go", program)
+    functions = code_blocks(ROOT / "docs" / "contract.md", "go")
+    assert functions
+    module.write("page/page.go", PAGE_HEADER + "\n".join(functions))
+    module.run("go", "vet", "./readme", "./page")
 
 
 async def test_an_answer_comes_with_its_tools_and_citations(module: GoModule, service: RunningService) -> None:

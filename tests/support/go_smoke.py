@@ -31,6 +31,11 @@ class GoModule:
         self.run(str(Path(sys.executable).parent / "buf"), "generate", str(ROOT))
         self.run("go", "build", "-mod=readonly", "-o", str(self.program), "./smoke")
 
+    def write(self, name: str, source: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+
     def run(self, *command: str) -> str:
         """What a command prints, run in the module; an AssertionError with all of it when the command fails."""
         result = subprocess.run(
