@@ -53,6 +53,8 @@ func TestOnlyWhatMayPassIsTriedAgain(t *testing.T) {
 		{Failure{Code: codes.ResourceExhausted, Reason: ReasonTooBusy, RetryDelay: time.Second}, true, true},
 		{Failure{Code: codes.ResourceExhausted}, true, false},
 		{Failure{Code: codes.Internal}, true, true},
+		{Failure{Code: codes.Internal}, false, false},
+		{Failure{Code: codes.Unknown}, true, true},
 		{Failure{Code: codes.Internal, Reason: "INTERNAL"}, true, false},
 		{Failure{Code: codes.InvalidArgument, Reason: "INVALID_REQUEST"}, true, false},
 	}

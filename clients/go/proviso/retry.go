@@ -44,7 +44,8 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// mayPass says whether a failed stream can be taken up again. The request is safe to repeat: it carries a request id.
+// mayPass says whether a failed stream can be taken up again; begun, whether its turn is known to run. Before that the
+// request is sent again, which is safe: it carries a request id.
 func mayPass(failure Failure, begun bool) bool {
 	switch failure.Code {
 	case codes.Unavailable:
@@ -53,8 +54,9 @@ func mayPass(failure Failure, begun bool) bool {
 		// A turn that has begun is worth waiting for. Whether to wait for a new one is for the caller to say.
 		return begun && failure.RetryDelay > 0
 	case codes.Internal, codes.Unknown:
-		// The service gives every error of its own a reason; this one is of a proxy that reset the stream.
-		return failure.Reason == ""
+		// The service gives every error of its own a reason; this one is of a proxy that reset the stream. Before the turn
+		// has begun it could as well be a request that cannot be sent.
+		return begun && failure.Reason == ""
 	default:
 		return false
 	}

@@ -33,8 +33,8 @@ func (t *Text) String() string {
 	return joined.String()
 }
 
-// Slice is the part of a text between two offsets of the contract, which count code points; end is exclusive. It panics,
-// as slicing does, when they lie outside the text.
+// Slice is the part of a text between two offsets of the contract, which count code points; end is exclusive. It
+// panics, as slicing does, when they lie outside the text.
 func Slice(text string, start, end int32) string {
 	return string([]rune(text)[start:end])
 }

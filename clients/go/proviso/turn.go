@@ -18,8 +18,8 @@ import (
 // turnIDKey is the initial metadata that names the turn ahead of its first event.
 const turnIDKey = "proviso-turn-id"
 
-// Chat runs a turn and yields its events, each once and in order, up to the final state, which is the last. A stream that
-// is cut, or a service that is not there for the moment, is taken up again where it ended. Heartbeats are left out.
+// Chat runs a turn and yields its events, each once and in order, up to the final state, which is the last. A stream
+// that is cut, or a service that is not there for the moment, is taken up again where it ended. Heartbeats are left out.
 //
 // An error is yielded once, and last: FailureOf has its details. Leaving the loop, or the end of ctx, detaches this
 // reader; what becomes of the turn then is on_disconnect's to say. A request without a request id is given one.

@@ -83,9 +83,10 @@ func serve(t *testing.T, server *server) pb.ChatServiceClient {
 	pb.RegisterChatServiceServer(running, server)
 	go func() { _ = running.Serve(listener) }()
 	t.Cleanup(running.Stop)
-	dial := grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) })
-	connection, err := grpc.NewClient(
-		"passthrough:///memory", append(DialOptions(), dial, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	dial := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
+	options := append(DialOptions(), grpc.WithContextDialer(dial), plain)
+	connection, err := grpc.NewClient("passthrough:///memory", options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,18 +104,22 @@ func withReason(code codes.Code, reason string) error {
 }
 
 func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
+	reset := status.Error(codes.Internal, "")
+	expired := withReason(codes.NotFound, ReasonTurnExpired)
+	whole := []int32{1, 2, 3, 4, 5}
 	tests := map[string]struct {
 		visits []visit
 		asked  []int32
 		seen   []int32
 	}{
-		"whole":                          {[]visit{{5, nil}}, []int32{-1}, []int32{1, 2, 3, 4, 5}},
-		"cut in the middle":              {[]visit{{2, cut}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
-		"cut before its first event":     {[]visit{{0, cut}, {5, nil}}, []int32{-1, 0}, []int32{1, 2, 3, 4, 5}},
-		"cut before its id":              {[]visit{{-1, cut}, {5, nil}}, []int32{-1, -1}, []int32{1, 2, 3, 4, 5}},
-		"ended without its final state":  {[]visit{{2, nil}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
-		"reset by a proxy":               {[]visit{{2, status.Error(codes.Internal, "")}, {3, nil}}, []int32{-1, 2}, []int32{1, 2, 3, 4, 5}},
-		"its events are no longer there": {[]visit{{2, cut}, {0, withReason(codes.NotFound, ReasonTurnExpired)}}, []int32{-1, 2}, []int32{1, 2, 5}},
+		"whole":                          {[]visit{{5, nil}}, []int32{-1}, whole},
+		"cut in the middle":              {[]visit{{2, cut}, {3, nil}}, []int32{-1, 2}, whole},
+		"cut again and again":            {[]visit{{1, cut}, {1, cut}, {0, cut}, {3, nil}}, []int32{-1, 1, 2, 2}, whole},
+		"cut before its first event":     {[]visit{{0, cut}, {5, nil}}, []int32{-1, 0}, whole},
+		"cut before its id":              {[]visit{{-1, cut}, {5, nil}}, []int32{-1, -1}, whole},
+		"ended without its final state":  {[]visit{{2, nil}, {3, nil}}, []int32{-1, 2}, whole},
+		"reset by a proxy":               {[]visit{{2, reset}, {3, nil}}, []int32{-1, 2}, whole},
+		"its events are no longer there": {[]visit{{2, cut}, {0, expired}}, []int32{-1, 2}, []int32{1, 2, 5}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
