@@ -71,12 +71,20 @@ func seen(round int, event *pb.AgentEvent) line {
 	if token := event.GetToken(); token != nil {
 		first = token.GetFirstSequence()
 	}
-	step := event.ProtoReflect()
-	kind := step.WhichOneof(step.Descriptor().Oneofs().ByName("event"))
 	return line{
-		"line": "event", "round": round, "turn_id": event.GetTurnId(), "kind": kind.Name(),
+		"line": "event", "round": round, "turn_id": event.GetTurnId(), "kind": kindOf(event),
 		"first": first, "sequence": event.GetSequence(), "tool": event.GetToolStart().GetTool(),
 	}
+}
+
+// kindOf is the field that the event is in, empty for one of a later version of the contract.
+func kindOf(event *pb.AgentEvent) string {
+	step := event.ProtoReflect()
+	field := step.WhichOneof(step.Descriptor().Oneofs().ByName("event"))
+	if field == nil {
+		return ""
+	}
+	return string(field.Name())
 }
 
 // finish prints the final state with, for each citation, the text that its offsets stand for.
