@@ -3,7 +3,7 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 MODELS := .proviso/models
 
-.PHONY: setup demo serve test lint fmt type proto bench eval lock
+.PHONY: setup demo serve test test-typescript lint fmt type proto bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -25,6 +25,13 @@ serve: setup
 
 test: setup
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+test-typescript: setup
+	cd clients/typescript && npm ci --no-audit --no-fund
+	cd clients/typescript && npm run check:generated
+	cd clients/typescript && npm run lint
+	cd clients/typescript && npm run typecheck
+	cd clients/typescript && npm test
 
 lint: $(STAMP)
 	.venv/bin/ruff check .

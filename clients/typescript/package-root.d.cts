@@ -1,0 +1,2 @@
+/** The package's folder. */
+export declare const packageRoot: string;

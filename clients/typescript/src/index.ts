@@ -1,0 +1,17 @@
+export { agentEvents, followTurn } from "./agent-events.js";
+export type { AgentEventsOptions, FollowedTurn } from "./agent-events.js";
+export type { Backoff } from "./backoff.js";
+export type { Client, Partially } from "./client.js";
+export { CodePoints, utf16Range } from "./code-points.js";
+export type { Utf16Range } from "./code-points.js";
+export { ProvisoError } from "./errors.js";
+export type { FieldViolation, Reason, Resource } from "./errors.js";
+export { PACKAGE, channelOptions, grpcOptions, loaderOptions, protoFiles, protoRoot } from "./loader.js";
+export type { Address, GrpcOptions } from "./loader.js";
+export { plain, toDate, toMilliseconds } from "./plain.js";
+export type { Plain, Seconds } from "./plain.js";
+export type { StatusName } from "./status.js";
+export type { CallSettings, ChatCalls } from "./turn-calls.js";
+export { turnResult } from "./turn-event.js";
+export type { CitedPart, EventKind, TurnEvent, TurnResult } from "./turn-event.js";
+export { uploadRequests } from "./upload.js";

@@ -1,0 +1,151 @@
+import { create } from "@bufbuild/protobuf";
+import type { INestApplicationContext } from "@nestjs/common";
+import { Metadata, status } from "@grpc/grpc-js";
+import { lastValueFrom, toArray } from "rxjs";
+import { afterEach, expect, test } from "vitest";
+import { agentEvents, followTurn } from "../src/index.js";
+import type { AgentEventsOptions, TurnEvent } from "../src/index.js";
+import { ErrorInfoSchema } from "../src/es/google/rpc/error_details_pb.js";
+import { Assistant, nestApplication } from "./support/nest.js";
+import { WireServer, fail, last, tellTurnId } from "./support/wire-server.js";
+import type { Behaviour } from "./support/wire-server.js";
+
+let server: WireServer | undefined;
+let nest: INestApplicationContext | undefined;
+
+afterEach(async () => {
+  await nest?.close();
+  server?.close();
+});
+
+async function chatOf(behaviour: Behaviour): Promise<Assistant["chat"]> {
+  server = await WireServer.start(behaviour);
+  nest = await nestApplication(server.url);
+  return nest.get(Assistant).chat;
+}
+
+async function askedOf(behaviour: Behaviour, options: AgentEventsOptions = {}): Promise<TurnEvent[]> {
+  const events = agentEvents(await chatOf(behaviour), { message: "Hi", userId: "ann" }, { ...FAST, ...options });
+  return lastValueFrom(events.pipe(toArray()));
+}
+
+const FAST = { backoff: { firstMs: 1 } };
+const END = { turnId: "turn", sequence: 1, finalState: { message: "Done." } };
+const EXPIRED = {
+  schema: ErrorInfoSchema,
+  message: create(ErrorInfoSchema, { reason: "TURN_EXPIRED", domain: "proviso.v1" }),
+};
+
+test("a cut before the first event resumes the turn that the initial metadata named", async () => {
+  const resumed: unknown[] = [];
+  const events = await askedOf({
+    chat: (call) => {
+      tellTurnId(call, "turn");
+      fail(call, status.UNAVAILABLE);
+    },
+    resumeChat: (call) => {
+      resumed.push(call.request);
+      last(call, END);
+    },
+  });
+  expect(resumed).toEqual([{ turnId: "turn", afterSequence: 0, userId: "ann" }]);
+  expect(events.map((event) => event.text)).toEqual(["Done."]);
+});
+
+test("a try that the service did not answer is made again under the same request_id", async () => {
+  const ids: string[] = [];
+  await askedOf({
+    chat: (call) => {
+      ids.push(call.request.requestId);
+      if (ids.length < 3) fail(call, status.UNAVAILABLE);
+      else last(call, END);
+    },
+  });
+  expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(new Set(ids).size).toBe(1);
+  expect(ids).toHaveLength(3);
+});
+
+test("a stream that ends without a final state, breaks in the middle or falls silent is resumed", async () => {
+  let tries = 0;
+  const events = await askedOf(
+    {
+      chat: (call) => {
+        call.write({ turnId: "turn", sequence: 1, token: { textId: "a", text: "Do", firstSequence: 1 } });
+        call.end();
+      },
+      resumeChat: (call) => {
+        tries += 1;
+        if (tries === 1) fail(call, status.INTERNAL);
+        if (tries === 3) last(call, { ...END, sequence: call.request.afterSequence + 1 });
+      },
+    },
+    { silenceMs: 100 },
+  );
+  expect(events.map((event) => event.sequence)).toEqual([1, 2]);
+});
+
+test("heartbeats keep a stream open and are not shown", async () => {
+  const events = await askedOf(
+    {
+      chat: (call) => {
+        let beats = 0;
+        const timer = setInterval(() => {
+          beats += 1;
+          if (beats < 6) call.write({ turnId: "turn", sequence: 0, heartbeat: {} });
+          else {
+            clearInterval(timer);
+            last(call, END);
+          }
+        }, 50);
+      },
+    },
+    { silenceMs: 200 },
+  );
+  expect(events.map((event) => event.kind)).toEqual(["finalState"]);
+});
+
+test("a turn whose events are no longer kept ends in its stored final state", async () => {
+  const chat = await chatOf({
+    resumeChat: (call) => {
+      fail(call, status.NOT_FOUND, EXPIRED);
+    },
+    getTurn: () => ({ turnId: "turn", lastSequence: 9, state: "TURN_STATE_ENDED", finalState: { message: "Done." } }),
+  });
+  const events = await lastValueFrom(followTurn(chat, { turnId: "turn" }, FAST).pipe(toArray()));
+  expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
+});
+
+test("what cannot be read of a request fails at once", async () => {
+  const calls: unknown[] = [];
+  const chat = await chatOf({ chat: (call) => calls.push(call) });
+  const broken = agentEvents(chat, { message: "Hi", history: 3 as unknown as [] });
+  await expect(lastValueFrom(broken)).rejects.toMatchObject({ status: "INTERNAL", reason: undefined });
+  const noClient = agentEvents({} as typeof chat, { message: "Hi" });
+  await expect(lastValueFrom(noClient)).rejects.toMatchObject({
+    status: "UNKNOWN",
+    cause: expect.any(TypeError) as Error,
+  });
+  expect(calls).toEqual([]);
+});
+
+test("every call has the caller's metadata", async () => {
+  const seen: unknown[] = [];
+  const metadata = new Metadata();
+  metadata.set("authorization", "Bearer x");
+  await askedOf(
+    {
+      chat: (call) => {
+        seen.push(...call.metadata.get("authorization"));
+        tellTurnId(call, "turn");
+        fail(call, status.UNAVAILABLE);
+      },
+      resumeChat: (call) => {
+        seen.push(...call.metadata.get("authorization"));
+        last(call, END);
+      },
+    },
+    { metadata },
+  );
+  expect(seen).toEqual(["Bearer x", "Bearer x"]);
+});

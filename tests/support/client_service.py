@@ -1,0 +1,66 @@
+"""The whole service as a process of its own, for the tests of clients in other languages:
+`python -m tests.support.client_service DATA MODELS SETTINGS`, the last being JSON, as in `{"turns": {"grace_s": 1}}`.
+
+Its model plays the script in the message (see message_scripted_model.py). What it tells is a line of JSON each, behind
+`@ `: `{"port": 50051}` when it is SERVING, then `{"attached": 1}` whenever a reader comes to a turn or leaves it, with
+the number of those that all turns have. It stops at SIGTERM, and when its input ends: whoever started it is gone."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.app import App
+from proviso_service.settings import Settings
+from proviso_service.telemetry.logging import configure_logging
+from proviso_service.turns.attendance import Attendance
+from tests.support.message_scripted_model import MessageScriptedModel
+
+
+def tell(**fields: Any) -> None:
+    print(f"@ {json.dumps(fields)}", flush=True)
+
+
+@contextmanager
+def readers_announced() -> Iterator[None]:
+    attached, readers = Attendance.attached, 0
+
+    @contextmanager
+    def announced(attendance: Attendance) -> Iterator[None]:
+        nonlocal readers
+        with attached(attendance):
+            readers += 1
+            tell(attached=readers)
+            try:
+                yield
+            finally:
+                readers -= 1
+                tell(attached=readers)
+
+    with patch.object(Attendance, "attached", announced):
+        yield
+
+
+async def main(data_dir: Path, models_dir: Path, chosen: dict[str, Any]) -> None:
+    usual = {"data_dir": data_dir, "models_dir": models_dir, "server": {"port": 0, "drain_s": 0.5}}
+    settings = Settings.model_validate(usual | chosen)
+    configure_logging(settings.telemetry)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    loop.add_reader(sys.stdin.fileno(), stopping.set)  # nothing is ever written to it: it can be read when it has ended
+    app = await App.start(settings, ChatModels(NamedChatModel("scripted", MessageScriptedModel())))
+    tell(port=app.port)
+    await stopping.wait()
+    await app.stop()
+
+
+if __name__ == "__main__":
+    with readers_announced():
+        asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])))
