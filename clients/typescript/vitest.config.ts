@@ -3,9 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    benchmark: { include: ["bench/**/*.bench.ts"] },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Each file has a service of its own, which takes a core for a while when it starts.
     maxWorkers: 2,
   },

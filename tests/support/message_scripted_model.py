@@ -28,11 +28,13 @@ class ToolCall(BaseModel):
 
 
 class Step(BaseModel):
-    """One reply: tokens, `pause_ms` after each, then tool calls; `hold`: it never ends after its tokens."""
+    """One reply: tokens, `repeat` times over and `pause_ms` after each, then tool calls; `hold`: it never ends after its
+    tokens."""
 
     model_config = ConfigDict(extra="forbid")
 
     tokens: list[str] = []
+    repeat: int = 1
     pause_ms: float = 0
     calls: list[ToolCall] = []
     hold: bool = False
@@ -75,7 +77,7 @@ class MessageScriptedModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         due = position(messages)
-        for token in due.step.tokens:
+        for token in due.step.tokens * due.step.repeat:
             yield ChatGenerationChunk(message=AIMessageChunk(content=token))
             if due.step.pause_ms:
                 await asyncio.sleep(due.step.pause_ms / 1000)

@@ -120,18 +120,21 @@ class TurnReader {
 
   /** The events behind the last one: of a new turn, or of the one whose id is known. */
   private open(): Observable<AgentEvent> {
+    return this.call().pipe(catchError((error: unknown) => this.storedEnd(error)));
+  }
+
+  private call(): Observable<AgentEvent> {
     if (this.turnId === "" && this.request) {
       return this.calls.chat(this.request, (turnId) => {
         this.turnId = turnId;
       });
     }
-    const resumed = { turnId: this.turnId, afterSequence: this.lastSequence, userId: this.userId };
-    return this.calls.resume(resumed).pipe(catchError((error: unknown) => this.storedEnd(ProvisoError.from(error))));
+    return this.calls.resume({ turnId: this.turnId, afterSequence: this.lastSequence, userId: this.userId });
   }
 
   /** The service keeps the final state of a turn longer than its events. */
-  private storedEnd(error: ProvisoError): Observable<AgentEvent> {
-    if (error.reason !== "TURN_EXPIRED") return throwError(() => error);
+  private storedEnd(error: unknown): Observable<AgentEvent> {
+    if (this.turnId === "" || ProvisoError.from(error).reason !== "TURN_EXPIRED") return throwError(() => error);
     const stored = this.calls.get({ turnId: this.turnId, userId: this.userId });
     return stored.pipe(mergeMap((turn) => (turn.finalState ? of(this.endOf(turn)) : throwError(cut))));
   }

@@ -73,7 +73,7 @@ export function toMilliseconds(duration: Seconds): number {
 
 function plainField(name: string, value: unknown): [string, unknown] {
   if (TIMES.has(name)) return [name, toDate(value as Seconds)];
-  if (name in DURATIONS) return [DURATIONS[name as DurationField], toMilliseconds(value as Seconds)];
+  if (Object.hasOwn(DURATIONS, name)) return [DURATIONS[name as DurationField], toMilliseconds(value as Seconds)];
   return [name, plainValue(value)];
 }
 

@@ -21,7 +21,7 @@ export interface ChatCalls {
 export interface CallSettings {
   /** Sent with every call, as in a credential. */
   metadata?: Metadata;
-  /** Interceptors of every call; those of the channel do not see calls made here. */
+  /** Interceptors of every call. A call of Chat has an interceptor of its own, so those of the channel do not see it. */
   interceptors?: readonly Interceptor[];
 }
 

@@ -116,6 +116,17 @@ test("a turn whose events are no longer kept ends in its stored final state", as
   expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
 });
 
+test("a request that had begun a turn long ago ends in that turn's stored final state", async () => {
+  const events = await askedOf({
+    chat: (call) => {
+      tellTurnId(call, "turn");
+      fail(call, status.NOT_FOUND, EXPIRED);
+    },
+    getTurn: () => ({ turnId: "turn", lastSequence: 9, finalState: { message: "Done." } }),
+  });
+  expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
+});
+
 test("what cannot be read of a request fails at once", async () => {
   const calls: unknown[] = [];
   const chat = await chatOf({ chat: (call) => calls.push(call) });

@@ -1,6 +1,7 @@
-/** One reply of the model: tokens, `pause_ms` after each, then calls of tools; with `hold` it never ends. */
+/** One reply of the model: tokens, `repeat` times over and `pause_ms` after each, then calls of tools; with `hold` it never ends. */
 export interface Step {
   tokens?: string[];
+  repeat?: number;
   pause_ms?: number;
   calls?: { name: string; args?: object }[];
   hold?: boolean;
