@@ -28,8 +28,7 @@ class ToolCall(BaseModel):
 
 
 class Step(BaseModel):
-    """One reply: tokens, `repeat` times over and `pause_ms` after each, then tool calls; `hold`: it never ends after its
-    tokens."""
+    """One reply: tokens, `repeat` times over and `pause_ms` after each, then tool calls; with `hold` it never ends."""
 
     model_config = ConfigDict(extra="forbid")
 
