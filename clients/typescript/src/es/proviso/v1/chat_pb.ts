@@ -1313,7 +1313,8 @@ export const ChatService: GenService<{
   },
   /**
    * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+   * a turn that waits for a person, and goes on when the service is back.
    *
    * @generated from rpc proviso.v1.ChatService.ResumeChat
    */
@@ -1336,7 +1337,7 @@ export const ChatService: GenService<{
   },
   /**
    * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    *
    * @generated from rpc proviso.v1.ChatService.CancelTurn
    */
@@ -1360,7 +1361,7 @@ export const ChatService: GenService<{
    * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
    * decided. Deciding a call the same way again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call.
+   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    *
    * @generated from rpc proviso.v1.ChatService.DecideToolCall
    */

@@ -514,7 +514,8 @@ export interface ChatServiceClient {
 
   /**
    * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+   * a turn that waits for a person, and goes on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;
@@ -529,7 +530,7 @@ export interface ChatServiceClient {
 
   /**
    * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   cancelTurn(request: CancelTurnRequest, metadata?: Metadata): Observable<CancelTurnResponse>;
@@ -545,7 +546,7 @@ export interface ChatServiceClient {
    * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
    * decided. Deciding a call the same way again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call.
+   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(request: DecideToolCallRequest, metadata?: Metadata): Observable<DecideToolCallResponse>;
@@ -571,7 +572,8 @@ export interface ChatServiceController {
 
   /**
    * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
+   * a turn that waits for a person, and goes on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;
@@ -589,7 +591,7 @@ export interface ChatServiceController {
 
   /**
    * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   cancelTurn(
@@ -611,7 +613,7 @@ export interface ChatServiceController {
    * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
    * decided. Deciding a call the same way again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call.
+   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(

@@ -63,8 +63,6 @@ export const OmissionReason = {
   OMISSION_REASON_BUDGET: "OMISSION_REASON_BUDGET",
   /** OMISSION_REASON_SEARCH_FAILED - Semantic search failed; the request went on without agent items. */
   OMISSION_REASON_SEARCH_FAILED: "OMISSION_REASON_SEARCH_FAILED",
-  /** OMISSION_REASON_MISSING - The item is no longer in the catalog. */
-  OMISSION_REASON_MISSING: "OMISSION_REASON_MISSING",
   /** OMISSION_REASON_DISABLED - The item is disabled in the catalog. */
   OMISSION_REASON_DISABLED: "OMISSION_REASON_DISABLED",
 } as const;
@@ -76,7 +74,6 @@ export namespace OmissionReason {
   export type OMISSION_REASON_BELOW_THRESHOLD = typeof OmissionReason.OMISSION_REASON_BELOW_THRESHOLD;
   export type OMISSION_REASON_BUDGET = typeof OmissionReason.OMISSION_REASON_BUDGET;
   export type OMISSION_REASON_SEARCH_FAILED = typeof OmissionReason.OMISSION_REASON_SEARCH_FAILED;
-  export type OMISSION_REASON_MISSING = typeof OmissionReason.OMISSION_REASON_MISSING;
   export type OMISSION_REASON_DISABLED = typeof OmissionReason.OMISSION_REASON_DISABLED;
 }
 

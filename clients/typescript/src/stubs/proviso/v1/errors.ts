@@ -49,8 +49,6 @@ export const ErrorReason = {
   ERROR_REASON_DRAINING: "ERROR_REASON_DRAINING",
   /** ERROR_REASON_NOT_READY - UNAVAILABLE: storage, the index or a model is not ready. */
   ERROR_REASON_NOT_READY: "ERROR_REASON_NOT_READY",
-  /** ERROR_REASON_NOT_IMPLEMENTED - UNIMPLEMENTED: the method is part of the contract and not built yet. */
-  ERROR_REASON_NOT_IMPLEMENTED: "ERROR_REASON_NOT_IMPLEMENTED",
   /** ERROR_REASON_INTERNAL - INTERNAL: a fault of the service; it is in the service's log under the request id. */
   ERROR_REASON_INTERNAL: "ERROR_REASON_INTERNAL",
   /** ERROR_REASON_TURN_NOT_WAITING - FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call. */
@@ -105,7 +103,6 @@ export namespace ErrorReason {
   export type ERROR_REASON_TOO_BUSY = typeof ErrorReason.ERROR_REASON_TOO_BUSY;
   export type ERROR_REASON_DRAINING = typeof ErrorReason.ERROR_REASON_DRAINING;
   export type ERROR_REASON_NOT_READY = typeof ErrorReason.ERROR_REASON_NOT_READY;
-  export type ERROR_REASON_NOT_IMPLEMENTED = typeof ErrorReason.ERROR_REASON_NOT_IMPLEMENTED;
   export type ERROR_REASON_INTERNAL = typeof ErrorReason.ERROR_REASON_INTERNAL;
   export type ERROR_REASON_TURN_NOT_WAITING = typeof ErrorReason.ERROR_REASON_TURN_NOT_WAITING;
   export type ERROR_REASON_DEADLINE_EXCEEDED = typeof ErrorReason.ERROR_REASON_DEADLINE_EXCEEDED;
