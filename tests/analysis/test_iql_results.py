@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.analysis.model import IqlOutcome, IqlQuery, StatementScore
+from proviso_service.analysis.model import UNEXPLAINED, IqlOutcome, IqlQuery, StatementScore
 from proviso_service.errors import InvalidIql, InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
 from proviso_service.iql import ComparisonMode
 from proviso_service.matters.model import DocumentStatus
@@ -97,10 +97,24 @@ async def test_without_a_match_the_average_is_zero(world: AnalysisWorld) -> None
 async def test_an_explained_result_has_the_scores_of_each_statement(world: AnalysisWorld) -> None:
     await world.add(RENT, NOTICE)
     found = await world.ask_one("{rent} > {notice}", explain=True)
-    assert found.statement_scores == (StatementScore("rent", 1.0), StatementScore("notice", 1.0))
-    assert found.matches[0].statement_scores == (StatementScore("rent", 1.0), StatementScore("notice", 0.0))
+    assert found.explanation.statements == (StatementScore("rent", 1.0), StatementScore("notice", 1.0))
+    assert found.matches[0].explanation.statements == (StatementScore("rent", 1.0), StatementScore("notice", 0.0))
     plain = await world.ask_one("{rent} > {notice}")
-    assert (plain.statement_scores, plain.matches[0].statement_scores) == ((), ())
+    assert (plain.explanation, plain.matches[0].explanation) == (UNEXPLAINED, UNEXPLAINED)
+
+
+async def test_an_explained_result_has_the_score_of_each_node(world: AnalysisWorld) -> None:
+    await world.add(NOTICE, RENT)
+    found = await world.ask_one("{rent} AND NOT {notice}", explain=True)
+    assert found.matches[0].explanation.nodes == (1.0, 1.0, 1.0, 0.0), "AND, rent, NOT, notice"
+    assert found.explanation.nodes == (1.0, 1.0, 1.0, 0.0), "those of the passage with the highest score"
+
+
+async def test_a_document_that_could_not_be_scored_is_not_explained(world: AnalysisWorld) -> None:
+    await world.add_unready(DocumentStatus.PROCESSING)
+    await world.add(RENT)
+    unready, _ = (await world.ask("{rent}", explain=True)).results
+    assert unready.explanation == UNEXPLAINED
 
 
 async def test_headings_are_part_of_what_is_judged(world: AnalysisWorld) -> None:

@@ -162,8 +162,9 @@ async def test_an_explained_answer_has_the_scores_of_each_statement(service: Run
     assert [one.score for one in services.statement_scores] == [0.875, 0.75]
     assert [one.score for one in services.matches[0].statement_scores] == [0.875, 0.75]
     assert services.statement_scores[0].statement.startswith("This is a termination clause")
+    assert list(services.node_scores) == list(services.matches[0].node_scores) == [0.75, 0.875, 0.75]
     plain, _ = (await execute(service, matter_id, query)).document_results
-    assert not plain.statement_scores
+    assert not [*plain.statement_scores, *plain.node_scores, *plain.matches[0].node_scores]
 
 
 async def test_the_least_score_and_the_most_matches_are_the_callers(service: RunningService, matter_id: str) -> None:
@@ -290,6 +291,16 @@ async def test_a_query_is_parsed_without_a_model(service: RunningService, matter
     assert json.loads(answer.tree_json)["type"] == "and"
     assert answer.estimated_model_calls > 0
     assert CLASSIFIER.calls == before
+
+
+async def test_templates_are_listed_with_their_arguments(service: RunningService) -> None:
+    templates = (await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest())).templates
+    by_name = {template.name: template for template in templates}
+    assert len(by_name) == len(templates) == 27
+    obligating = by_name["clause obligating"]
+    assert list(obligating.arguments) == ["PARTY"]
+    assert "<PARTY>" in obligating.statement
+    assert obligating.meaning == "Imposes a duty on the party."
 
 
 async def test_faults_of_a_parsed_query_are_in_the_answer(service: RunningService) -> None:

@@ -83,6 +83,7 @@ async def test_iql_is_run_streamed_and_parsed(connect: Connect, staged: Stage) -
         assert isinstance(streamed[-1], tools_pb2.StreamIqlResponse)
         assert streamed[-1].summary.total_matches == whole.total_matches
         assert (await client.tools.parse_iql(query)).statements == ["This is a governing law clause."]
+        assert "termination clause" in {template.name for template in await client.tools.iql_templates()}
         with pytest.raises(InvalidIql) as raised:
             await client.tools.execute_iql(staged.matter_id, "{one} AND")
         assert 0 <= raised.value.start <= raised.value.end <= len("{one} AND")

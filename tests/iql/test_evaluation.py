@@ -17,6 +17,7 @@ from proviso_service.iql import (
     Template,
     TemplateCatalog,
     evaluate,
+    node_scores,
     parse,
 )
 from tests.iql.trees import trees
@@ -82,6 +83,28 @@ def test_vendor_scores_equal_a_direct_recursive_oracle(tree: Expression, scores:
     expected = [oracle(tree, chunk, ComparisonMode.VENDOR) for chunk in chunks(scores)]
 
     assert evaluate(tree, scores, ComparisonMode.VENDOR).tolist() == expected
+
+
+@given(any_tree, score_tables, modes)
+def test_scores_of_nodes_are_those_of_the_subtrees_in_pre_order(
+    tree: Expression, scores: Table, mode: ComparisonMode
+) -> None:
+    found = node_scores(tree, scores, mode)
+
+    assert same(found[0], evaluate(tree, scores, mode))
+    expected = [evaluate(subtree, scores, mode) for subtree in pre_order(tree)]
+    assert len(found) == len(expected)
+    assert all(map(same, found, expected))
+
+
+def pre_order(tree: Expression) -> list[Expression]:
+    match tree:
+        case Statement() | Template():
+            return [tree]
+        case Not():
+            return [tree, *pre_order(tree.operand)]
+        case _:
+            return [tree, *(inner for operand in tree.operands for inner in pre_order(operand))]
 
 
 @given(any_tree, score_tables, modes, st.sampled_from([np.float32, np.float64]))

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.analysis.document_scoring import ScoredDocument
-from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlQuery, StatementScore
+from proviso_service.analysis.model import UNEXPLAINED, DocumentResult, Explanation, IqlMatch, IqlQuery, StatementScore
 from proviso_service.analysis.planning import Plan
 from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
 from proviso_service.analysis.targets import Target
-from proviso_service.iql import Scores, evaluate
+from proviso_service.iql import Scores, evaluate, node_scores
 from proviso_service.matters.model import Chunk, chunk_id
 
 
@@ -94,22 +94,34 @@ def _result(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping[
         matches=tuple(_matches(plan, one, ordinals, texts)),
         match_count=len(one.matched),
         score_sum=float(one.combined[one.matched].sum(dtype=np.float64)),
-        statement_scores=_maxima(one.statement_scores) if plan.query.explain else (),
+        explanation=_of_document(plan, one) if plan.query.explain and len(one.combined) else UNEXPLAINED,
         error=one.error,
     )
 
 
 def _matches(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping[str, Chunk]) -> Iterator[IqlMatch]:
     """A document that was deleted meanwhile has none."""
-    for ordinal in ordinals:
+    explained = plan.query.explain and not one.error
+    explanations = _explanations(plan, one, ordinals) if explained else [UNEXPLAINED] * len(ordinals)
+    for ordinal, explanation in zip(ordinals, explanations, strict=True):
         if chunk := texts.get(chunk_id(one.target.document_id, ordinal)):
-            explained = _at(one.statement_scores, ordinal) if plan.query.explain else ()
-            yield IqlMatch(chunk, float(one.combined[ordinal]), explained)
+            yield IqlMatch(chunk, float(one.combined[ordinal]), explanation)
 
 
-def _at(scores: ScoresByStatement, ordinal: int) -> tuple[StatementScore, ...]:
-    return tuple(StatementScore(statement, float(values[ordinal])) for statement, values in scores.items())
+def _explanations(plan: Plan, one: Evaluated, ordinals: Sequence[int]) -> list[Explanation]:
+    """Of the chunks with these ordinals."""
+    scores = {statement: values[list(ordinals)] for statement, values in one.statement_scores.items()}
+    by_node = node_scores(plan.tree, scores, plan.comparison)
+    return [
+        Explanation(
+            tuple(StatementScore(statement, float(values[at])) for statement, values in scores.items()),
+            tuple(float(values[at]) for values in by_node),
+        )
+        for at in range(len(ordinals))
+    ]
 
 
-def _maxima(scores: ScoresByStatement) -> tuple[StatementScore, ...]:
-    return tuple(StatementScore(statement, float(values.max(initial=0.0))) for statement, values in scores.items())
+def _of_document(plan: Plan, one: Evaluated) -> Explanation:
+    maxima = tuple(StatementScore(s, float(values.max())) for s, values in one.statement_scores.items())
+    (best,) = _explanations(plan, one, [int(one.combined.argmax())])
+    return Explanation(maxima, best.nodes)

@@ -16,7 +16,8 @@ DEFAULT_MAX_MATCHES_IN_ALL = 3_000
 class IqlQuery:
     """A query to a matter. Empty `document_ids` means all of its documents. `model` empty, and `min_score` and
     `comparison` None, mean what the settings say. At most `max_matches` are returned of a document, fewer of each where
-    there are more than `max_matches_in_all`; with `explain`, results carry the scores of each statement."""
+    there are more than `max_matches_in_all`; with `explain`, results carry the scores of each statement and of each
+    node of the query's tree."""
 
     matter_id: str
     query: str
@@ -38,19 +39,31 @@ class StatementScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a score came about: what each statement scores, and each node of the query's tree, in pre-order."""
+
+    statements: tuple[StatementScore, ...] = ()
+    nodes: tuple[float, ...] = ()
+
+
+UNEXPLAINED = Explanation()
+
+
+@dataclass(frozen=True, slots=True)
 class IqlMatch:
-    """A chunk above the query's min_score; `statement_scores` only where the query asks to explain."""
+    """A chunk above the query's min_score; `explanation` only where the query asks to explain."""
 
     chunk: Chunk
     score: float
-    statement_scores: tuple[StatementScore, ...] = ()
+    explanation: Explanation = UNEXPLAINED
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
     """What a query finds in one document, the `index`-th of those asked about. `score` is the maximum over its chunks,
-    `matches` the best of all `match_count` by position, `score_sum` the sum over all of them. With an `error` the
-    document was not analysed."""
+    `matches` the best of all `match_count` by position, `score_sum` the sum over all of them. `explanation` has each
+    statement's maximum over the chunks, and the nodes of the chunk with the highest score. With an `error` the document
+    was not analysed."""
 
     index: int
     document_id: str
@@ -59,7 +72,7 @@ class DocumentResult:
     matches: tuple[IqlMatch, ...] = ()
     match_count: int = 0
     score_sum: float = 0.0
-    statement_scores: tuple[StatementScore, ...] = ()
+    explanation: Explanation = UNEXPLAINED
     error: str = ""
 
     @property

@@ -9,7 +9,7 @@ from proviso.v1.tools_pb2_grpc import ToolServiceServicer
 from proviso_service.api.convert.classification import classify_response
 from proviso_service.api.convert.documentation import documentation_response
 from proviso_service.api.convert.extraction import extract_response
-from proviso_service.api.convert.iql import iql_progress, iql_response, parse_iql_response
+from proviso_service.api.convert.iql import iql_progress, iql_response, iql_templates_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import search_response
 from proviso_service.api.domain import Domain
@@ -72,6 +72,11 @@ class ToolServicer(ToolServiceServicer):
         asked = parse(ParseIqlRequestModel, request)
         inspection = await self._domain.analysis.inspect(self._tenant(context), asked.query, asked.matter_id)
         return parse_iql_response(inspection)
+
+    async def ListIqlTemplates(
+        self, request: pb.ListIqlTemplatesRequest, context: Context
+    ) -> pb.ListIqlTemplatesResponse:
+        return iql_templates_response(self._domain.analysis.templates)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
         asked = parse(ExtractRequestModel, request)

@@ -39,7 +39,7 @@ Where neither the tool contract nor the vendor's documentation decides, this is 
 - `max_statements` counts statements as written; `max_depth` counts parentheses and NOTs around a statement.
 """
 
-from proviso_service.iql.evaluation import ComparisonMode, Scores, evaluate
+from proviso_service.iql.evaluation import ComparisonMode, Scores, evaluate, node_scores
 from proviso_service.iql.json_form import tree_json
 from proviso_service.iql.limits import Limits
 from proviso_service.iql.parser import parse
@@ -84,6 +84,7 @@ __all__ = [
     "TemplateFileError",
     "canonical_text",
     "evaluate",
+    "node_scores",
     "parse",
     "render",
     "statements",

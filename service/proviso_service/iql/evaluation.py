@@ -31,6 +31,7 @@ from proviso_service.iql.syntax import (
     Or,
     Statement,
     Template,
+    nodes,
     statements,
 )
 
@@ -54,6 +55,16 @@ def evaluate(
     Raises ValueError when a statement has no scores, lengths differ, or a score is not within [0, 1]."""
     _check(statements(tree), scores)
     return np.array(_combined(tree, scores, comparison))
+
+
+def node_scores(
+    tree: Expression, scores: Mapping[str, Scores], comparison: ComparisonMode = ComparisonMode.CONTRACT
+) -> list[Scores]:
+    """What each node of the tree makes of its operands, in pre-order: the first is what `evaluate` gives.
+
+    Raises ValueError as `evaluate` does."""
+    _check(statements(tree), scores)
+    return [_combined(node, scores, comparison) for node in nodes(tree)]
 
 
 def _check(needed: tuple[str, ...], scores: Mapping[str, Scores]) -> None:

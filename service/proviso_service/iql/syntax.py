@@ -120,16 +120,22 @@ class Comparison:
 Expression: TypeAlias = Statement | Template | Not | And | Or | Average | Comparison
 
 
-def leaves(tree: Expression) -> Iterator[Statement | Template]:
-    """The tree's statements and templates, from left to right."""
+def nodes(tree: Expression) -> Iterator[Expression]:
+    """All nodes in pre-order: a node ahead of its operands, these from left to right."""
+    yield tree
     match tree:
         case Statement() | Template():
-            yield tree
+            return
         case Not():
-            yield from leaves(tree.operand)
+            yield from nodes(tree.operand)
         case _:
             for operand in tree.operands:
-                yield from leaves(operand)
+                yield from nodes(operand)
+
+
+def leaves(tree: Expression) -> Iterator[Statement | Template]:
+    """The tree's statements and templates, from left to right."""
+    return (node for node in nodes(tree) if isinstance(node, Statement | Template))
 
 
 def statements(tree: Expression) -> tuple[str, ...]:

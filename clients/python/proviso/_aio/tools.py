@@ -1,6 +1,6 @@
 """ToolService: what the agent's tools do, without an agent."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from proviso._aio.calls import Calls
@@ -53,6 +53,11 @@ class AsyncTools:
         """As `execute_iql`, document by document as they come, then the summary. Raises InvalidIql."""
         request = pb.StreamIqlRequest(query=pb.ExecuteIqlRequest(matter_id=matter_id, query=query, **fields))
         return self._calls.stream(self._stub.StreamIql, request, timeout_s)
+
+    async def iql_templates(self, *, timeout_s: float | None = None) -> Sequence[pb.IqlTemplate]:
+        """The templates that queries may call."""
+        answer = await self._calls.unary(self._stub.ListIqlTemplates, pb.ListIqlTemplatesRequest(), timeout_s)
+        return answer.templates
 
     async def parse_iql(
         self, query: str, *, matter_id: str = "", timeout_s: float | None = None

@@ -1,6 +1,6 @@
 """ToolService: what the agent's tools do, without an agent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 from proviso._requests import ClassifyFields, ExtractFields, IqlFields, SearchFields, TextFields
@@ -50,6 +50,11 @@ class Tools:
         """As `execute_iql`, document by document as they come, then the summary. Raises InvalidIql."""
         request = pb.StreamIqlRequest(query=pb.ExecuteIqlRequest(matter_id=matter_id, query=query, **fields))
         return self._calls.stream(self._stub.StreamIql, request, timeout_s)
+
+    def iql_templates(self, *, timeout_s: float | None = None) -> Sequence[pb.IqlTemplate]:
+        """The templates that queries may call."""
+        answer = self._calls.unary(self._stub.ListIqlTemplates, pb.ListIqlTemplatesRequest(), timeout_s)
+        return answer.templates
 
     def parse_iql(self, query: str, *, matter_id: str = "", timeout_s: float | None = None) -> pb.ParseIqlResponse:
         """How a query is read, or what is wrong with it; with a matter also what it would cost."""

@@ -48,23 +48,25 @@ class IqlStatementScore(_message.Message):
     def __init__(self, statement: _Optional[str] = ..., score: _Optional[float] = ...) -> None: ...
 
 class IqlMatch(_message.Message):
-    __slots__ = ("text", "start_index", "end_index", "score", "citation", "statement_scores")
+    __slots__ = ("text", "start_index", "end_index", "score", "citation", "statement_scores", "node_scores")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
+    NODE_SCORES_FIELD_NUMBER: _ClassVar[int]
     text: str
     start_index: int
     end_index: int
     score: float
     citation: SearchCitation
     statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
-    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ...) -> None: ...
+    node_scores: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., node_scores: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class IqlDocumentResult(_message.Message):
-    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores")
+    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores", "node_scores")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -73,6 +75,7 @@ class IqlDocumentResult(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
+    NODE_SCORES_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     score: float
@@ -81,7 +84,8 @@ class IqlDocumentResult(_message.Message):
     error: str
     truncated: bool
     statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ...) -> None: ...
+    node_scores: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., node_scores: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class ExecuteIqlResponse(_message.Message):
     __slots__ = ("query", "document_results", "total_matches", "average_score", "model", "warnings", "document_count", "truncated")
@@ -132,6 +136,28 @@ class IqlTotals(_message.Message):
     total_matches: int
     average_score: float
     def __init__(self, documents_done: _Optional[int] = ..., document_count: _Optional[int] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ...) -> None: ...
+
+class ListIqlTemplatesRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class IqlTemplate(_message.Message):
+    __slots__ = ("name", "arguments", "statement", "meaning")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    MEANING_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    arguments: _containers.RepeatedScalarFieldContainer[str]
+    statement: str
+    meaning: str
+    def __init__(self, name: _Optional[str] = ..., arguments: _Optional[_Iterable[str]] = ..., statement: _Optional[str] = ..., meaning: _Optional[str] = ...) -> None: ...
+
+class ListIqlTemplatesResponse(_message.Message):
+    __slots__ = ("templates",)
+    TEMPLATES_FIELD_NUMBER: _ClassVar[int]
+    templates: _containers.RepeatedCompositeFieldContainer[IqlTemplate]
+    def __init__(self, templates: _Optional[_Iterable[_Union[IqlTemplate, _Mapping]]] = ...) -> None: ...
 
 class ParseIqlRequest(_message.Message):
     __slots__ = ("query", "matter_id")

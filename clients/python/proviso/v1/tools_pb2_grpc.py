@@ -50,6 +50,11 @@ class ToolServiceStub:
                 request_serializer=proviso_dot_v1_dot_tools__pb2.ParseIqlRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_tools__pb2.ParseIqlResponse.FromString,
                 _registered_method=True)
+        self.ListIqlTemplates = channel.unary_unary(
+                '/proviso.v1.ToolService/ListIqlTemplates',
+                request_serializer=proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesResponse.FromString,
+                _registered_method=True)
         self.Search = channel.unary_unary(
                 '/proviso.v1.ToolService/Search',
                 request_serializer=proviso_dot_v1_dot_tools__pb2.SearchRequest.SerializeToString,
@@ -110,6 +115,13 @@ class ToolServiceServicer:
     def ParseIql(self, request, context):
         """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListIqlTemplates(self, request, context):
+        """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -188,6 +200,11 @@ def add_ToolServiceServicer_to_server(servicer, server):
                     servicer.ParseIql,
                     request_deserializer=proviso_dot_v1_dot_tools__pb2.ParseIqlRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_tools__pb2.ParseIqlResponse.SerializeToString,
+            ),
+            'ListIqlTemplates': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListIqlTemplates,
+                    request_deserializer=proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesResponse.SerializeToString,
             ),
             'Search': grpc.unary_unary_rpc_method_handler(
                     servicer.Search,
@@ -302,6 +319,33 @@ class ToolService:
             '/proviso.v1.ToolService/ParseIql',
             proviso_dot_v1_dot_tools__pb2.ParseIqlRequest.SerializeToString,
             proviso_dot_v1_dot_tools__pb2.ParseIqlResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListIqlTemplates(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.ToolService/ListIqlTemplates',
+            proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesRequest.SerializeToString,
+            proviso_dot_v1_dot_tools__pb2.ListIqlTemplatesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -50,6 +50,8 @@ class ToolServiceStub:
     """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
+    ListIqlTemplates: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]
+    """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds."""
     Search: _grpc.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
@@ -105,6 +107,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
+    ListIqlTemplates: _aio.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]  # type: ignore[assignment]
+    """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds."""
     Search: _aio.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]  # type: ignore[assignment]
     """Search finds the passages of a matter that are closest to a query, by meaning and by words.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
@@ -175,6 +179,14 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
+
+    @_abc_1.abstractmethod
+    def ListIqlTemplates(
+        self,
+        request: _tools_pb2.ListIqlTemplatesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_tools_pb2.ListIqlTemplatesResponse, _abc.Awaitable[_tools_pb2.ListIqlTemplatesResponse]]:
+        """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds."""
 
     @_abc_1.abstractmethod
     def Search(

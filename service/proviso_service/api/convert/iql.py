@@ -14,7 +14,7 @@ from proviso_service.analysis.model import (
 )
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation
-from proviso_service.iql import Problem, canonical_text, statements, tree_json
+from proviso_service.iql import Problem, TemplateDefinition, canonical_text, statements, tree_json
 
 _INT32_MAX = 2**31 - 1
 
@@ -58,6 +58,16 @@ def parse_iql_response(inspection: Inspection) -> pb.ParseIqlResponse:
     )
 
 
+def iql_templates_response(templates: Iterable[TemplateDefinition]) -> pb.ListIqlTemplatesResponse:
+    """Never too large: a file of templates has at most a million bytes."""
+    return pb.ListIqlTemplatesResponse(
+        templates=[
+            pb.IqlTemplate(name=one.name, arguments=one.arguments, statement=one.statement, meaning=one.meaning)
+            for one in templates
+        ]
+    )
+
+
 def _summary(summary: IqlSummary) -> pb.ExecuteIqlResponse:
     return pb.ExecuteIqlResponse(
         query=summary.query,
@@ -78,7 +88,8 @@ def _result(result: DocumentResult) -> pb.IqlDocumentResult:
         match_count=result.match_count,
         error=result.error,
         truncated=result.truncated,
-        statement_scores=_statement_scores(result.statement_scores),
+        statement_scores=_statement_scores(result.explanation.statements),
+        node_scores=result.explanation.nodes,
     )
 
 
@@ -89,7 +100,8 @@ def _match(result: DocumentResult, match: IqlMatch) -> pb.IqlMatch:
         end_index=match.chunk.end,
         score=match.score,
         citation=citation(result.document_id, result.filename, match.chunk),
-        statement_scores=_statement_scores(match.statement_scores),
+        statement_scores=_statement_scores(match.explanation.statements),
+        node_scores=match.explanation.nodes,
     )
 
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/tools.proto.
  */
 export const file_proviso_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItUBChFFeGVjdXRlSXFsUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEg0KBW1vZGVsGAQgASgJEhYKCW1pbl9zY29yZRgFIAEoAUgAiAEBEi0KCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb24SEwoLbWF4X21hdGNoZXMYByABKAUSDwoHZXhwbGFpbhgIIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASK2AQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEjcKEHN0YXRlbWVudF9zY29yZXMYBiADKAsyHS5wcm92aXNvLnYxLklxbFN0YXRlbWVudFNjb3JlIuABChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUi1gEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIIkAKEFN0cmVhbUlxbFJlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0IskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiMwoPUGFyc2VJcWxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCSJMCghJcWxFcnJvchINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRITCgtzdWdnZXN0aW9ucxgEIAMoCSKRAQoQUGFyc2VJcWxSZXNwb25zZRIRCgl0cmVlX2pzb24YASABKAkSEQoJY2Fub25pY2FsGAIgASgJEhIKCnN0YXRlbWVudHMYAyADKAkSHQoVZXN0aW1hdGVkX21vZGVsX2NhbGxzGAQgASgFEiQKBmVycm9ycxgFIAMoCzIULnByb3Zpc28udjEuSXFsRXJyb3IigwEKDlNlYXJjaENpdGF0aW9uEgwKBHBhZ2UYASABKAUSFAoMc2VjdGlvbl9wYXRoGAIgAygJEg8KB2hlYWRpbmcYAyABKAkSDQoFbGFiZWwYBCABKAkSEQoJcGVybWFsaW5rGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBSLNAQoNU2VhcmNoUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSEwoLbWF4X3Jlc3VsdHMYAyABKAUSFgoJdGhyZXNob2xkGAQgASgBSACIAQESHAoPc2VtYW50aWNfd2VpZ2h0GAUgASgBSAGIAQESFwoPaW5jbHVkZV9jb250ZXh0GAYgASgIEhQKDGRvY3VtZW50X2lkcxgHIAMoCUIMCgpfdGhyZXNob2xkQhIKEF9zZW1hbnRpY193ZWlnaHQiygIKDFNlYXJjaFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghjaHVua19pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgpjaHVua190ZXh0GAQgASgJEhIKCnNpbWlsYXJpdHkYBSABKAESGQoMcmVyYW5rX3Njb3JlGAYgASgBSACIAQESLAoIY2l0YXRpb24YByABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEhYKDmNvbnRleHRfYmVmb3JlGAggASgJEhUKDWNvbnRleHRfYWZ0ZXIYCSABKAkSDQoFc2NvcmUYCiABKAESFQoNbGV4aWNhbF9tYXRjaBgLIAEoCBIqCgdzbmlwcGV0GAwgASgLMhkucHJvdmlzby52MS5TZWFyY2hTbmlwcGV0Qg8KDV9yZXJhbmtfc2NvcmUiXgoNU2VhcmNoU25pcHBldBIMCgR0ZXh0GAEgASgJEg0KBXN0YXJ0GAIgASgFEjAKCmhpZ2hsaWdodHMYAyADKAsyHC5wcm92aXNvLnYxLlNuaXBwZXRIaWdobGlnaHQiLgoQU25pcHBldEhpZ2hsaWdodBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUiiAIKDlNlYXJjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBITCgt0b3RhbF9mb3VuZBgCIAEoBRINCgVxdWVyeRgDIAEoCRIRCgltYXR0ZXJfaWQYBCABKAkSEAoIcmVyYW5rZWQYBSABKAgSGwoTZG9jdW1lbnRzX2F2YWlsYWJsZRgGIAMoCRIcChRkb2N1bWVudHNfcHJvY2Vzc2luZxgHIAMoCRIRCgl0cnVuY2F0ZWQYCCABKAgSNAoSZG9jdW1lbnRzX21hdGNoaW5nGAkgAygLMhgucHJvdmlzby52MS5Eb2N1bWVudEhpdHMiRwoMRG9jdW1lbnRIaXRzEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhAKCHBhc3NhZ2VzGAMgASgFIkUKDURvY3VtZW50RXJyb3ISEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSDQoFZXJyb3IYAyABKAkirwEKDkV4dHJhY3RSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIQCghxdWVzdGlvbhgCIAEoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARIdChBtYXhfYWx0ZXJuYXRpdmVzGAUgASgFSAGIAQFCEQoPX21pbl9jb25maWRlbmNlQhMKEV9tYXhfYWx0ZXJuYXRpdmVzItEBCg9FeHRyYWN0Q2l0YXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSFAoMdGV4dF9leGNlcnB0GAQgASgJEhcKD3JlbGV2YW5jZV9zY29yZRgFIAEoARIUCgxhbnN3ZXJfc3RhcnQYBiABKAUSEgoKYW5zd2VyX2VuZBgHIAEoBRIsCghjaXRhdGlvbhgIIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24iZwoSRXh0cmFjdEFsdGVybmF0aXZlEg4KBmFuc3dlchgBIAEoCRISCgpjb25maWRlbmNlGAIgASgBEi0KCGNpdGF0aW9uGAMgASgLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24ikgIKD0V4dHJhY3RSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIuCgljaXRhdGlvbnMYAyADKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbhIQCghxdWVzdGlvbhgEIAEoCRINCgVmb3VuZBgFIAEoCBI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi5wcm92aXNvLnYxLkV4dHJhY3RBbHRlcm5hdGl2ZRINCgVtb2RlbBgHIAEoCRIyCg9kb2N1bWVudF9lcnJvcnMYCCADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISEQoJdHJ1bmNhdGVkGAkgASgIIpUBCg9DbGFzc2lmeVJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhQKDGNsYXVzZV90eXBlcxgCIAMoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARITCgttYXhfY2xhdXNlcxgFIAEoBUIRCg9fbWluX2NvbmZpZGVuY2Ui1AEKEENsYXNzaWZpZWRDbGF1c2USEwoLY2xhdXNlX3R5cGUYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIUCgx0ZXh0X2V4Y2VycHQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIZmlsZW5hbWUYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFEhAKCGNodW5rX2lkGAggASgJEiwKCGNpdGF0aW9uGAkgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbiL4AQoQQ2xhc3NpZnlSZXNwb25zZRItCgdjbGF1c2VzGAEgAygLMhwucHJvdmlzby52MS5DbGFzc2lmaWVkQ2xhdXNlEhMKC3RvdGFsX2ZvdW5kGAIgASgFEh0KFWNsYXVzZV90eXBlc19zZWFyY2hlZBgDIAMoCRIRCgl0cnVuY2F0ZWQYBCABKAgSMgoPZG9jdW1lbnRfZXJyb3JzGAUgAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEg0KBW1vZGVsGAYgASgJEisKBmNvdW50cxgHIAMoCzIbLnByb3Zpc28udjEuQ2xhdXNlVHlwZUNvdW50IkoKD0NsYXVzZVR5cGVDb3VudBITCgtjbGF1c2VfdHlwZRgBIAEoCRIPCgdjbGF1c2VzGAIgASgFEhEKCWRvY3VtZW50cxgDIAEoBSIvChpMaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkiqQEKDk1hdHRlckRvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhEKCWZpbGVfdHlwZRgDIAEoCRIRCglmaWxlX3NpemUYBCABKAUSGQoRcHJvY2Vzc2luZ19zdGF0dXMYBSABKAkSLwoLdXBsb2FkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKD0RvY3VtZW50U3VtbWFyeRIYChByZWFkeV9mb3Jfc2VhcmNoGAEgASgFEhgKEHN0aWxsX3Byb2Nlc3NpbmcYAiABKAUSDgoGZmFpbGVkGAMgASgFIrUBChtMaXN0TWF0dGVyRG9jdW1lbnRzUmVzcG9uc2USLQoJZG9jdW1lbnRzGAEgAygLMhoucHJvdmlzby52MS5NYXR0ZXJEb2N1bWVudBITCgt0b3RhbF9jb3VudBgCIAEoBRIRCgltYXR0ZXJfaWQYAyABKAkSLAoHc3VtbWFyeRgEIAEoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRTdW1tYXJ5EhEKCXRydW5jYXRlZBgFIAEoCCKUAQoWR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSEgoKbWF4X2xlbmd0aBgEIAEoBRINCgVzdGFydBgFIAEoBRIMCgRwYWdlGAYgASgFEg8KB2hlYWRpbmcYByABKAki1AEKF0dldERvY3VtZW50VGV4dFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEwoLZG9jdW1lbnRfaWQYAyABKAkSEQoJZmlsZV90eXBlGAQgASgJEhcKD2NoYXJhY3Rlcl9jb3VudBgFIAEoBRIRCgl0cnVuY2F0ZWQYBiABKAgSDQoFc3RhcnQYByABKAUSDAoEcGFnZRgIIAEoBRIUCgxzZWN0aW9uX3BhdGgYCSADKAkSEgoKbmV4dF9zdGFydBgKIAEoBSJCChxSZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhMKC21heF9yZXN1bHRzGAIgASgFIloKHVJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBIOCgZvdXRwdXQYAiABKAkqZwoNSXFsQ29tcGFyaXNvbhIeChpJUUxfQ09NUEFSSVNPTl9VTlNQRUNJRklFRBAAEhsKF0lRTF9DT01QQVJJU09OX0NPTlRSQUNUEAESGQoVSVFMX0NPTVBBUklTT05fVkVORE9SEAIy6wUKC1Rvb2xTZXJ2aWNlEksKCkV4ZWN1dGVJcWwSHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0Gh4ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVzcG9uc2USSgoJU3RyZWFtSXFsEhwucHJvdmlzby52MS5TdHJlYW1JcWxSZXF1ZXN0Gh0ucHJvdmlzby52MS5TdHJlYW1JcWxSZXNwb25zZTABEkUKCFBhcnNlSXFsEhsucHJvdmlzby52MS5QYXJzZUlxbFJlcXVlc3QaHC5wcm92aXNvLnYxLlBhcnNlSXFsUmVzcG9uc2USPwoGU2VhcmNoEhkucHJvdmlzby52MS5TZWFyY2hSZXF1ZXN0GhoucHJvdmlzby52MS5TZWFyY2hSZXNwb25zZRJCCgdFeHRyYWN0EhoucHJvdmlzby52MS5FeHRyYWN0UmVxdWVzdBobLnByb3Zpc28udjEuRXh0cmFjdFJlc3BvbnNlEkUKCENsYXNzaWZ5EhsucHJvdmlzby52MS5DbGFzc2lmeVJlcXVlc3QaHC5wcm92aXNvLnYxLkNsYXNzaWZ5UmVzcG9uc2USZgoTTGlzdE1hdHRlckRvY3VtZW50cxImLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QaJy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZRJaCg9HZXREb2N1bWVudFRleHQSIi5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlcXVlc3QaIy5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlc3BvbnNlEmwKFVJldHJpZXZlRG9jdW1lbnRhdGlvbhIoLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBopLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItUBChFFeGVjdXRlSXFsUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEg0KBW1vZGVsGAQgASgJEhYKCW1pbl9zY29yZRgFIAEoAUgAiAEBEi0KCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb24SEwoLbWF4X21hdGNoZXMYByABKAUSDwoHZXhwbGFpbhgIIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASLLAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEjcKEHN0YXRlbWVudF9zY29yZXMYBiADKAsyHS5wcm92aXNvLnYxLklxbFN0YXRlbWVudFNjb3JlEhMKC25vZGVfc2NvcmVzGAcgAygBIvUBChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSEwoLbm9kZV9zY29yZXMYCSADKAEi1gEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIIkAKEFN0cmVhbUlxbFJlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0IskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiGQoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QiUgoLSXFsVGVtcGxhdGUSDAoEbmFtZRgBIAEoCRIRCglhcmd1bWVudHMYAiADKAkSEQoJc3RhdGVtZW50GAMgASgJEg8KB21lYW5pbmcYBCABKAkiRgoYTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlEioKCXRlbXBsYXRlcxgBIAMoCzIXLnByb3Zpc28udjEuSXFsVGVtcGxhdGUiMwoPUGFyc2VJcWxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCSJMCghJcWxFcnJvchINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRITCgtzdWdnZXN0aW9ucxgEIAMoCSKRAQoQUGFyc2VJcWxSZXNwb25zZRIRCgl0cmVlX2pzb24YASABKAkSEQoJY2Fub25pY2FsGAIgASgJEhIKCnN0YXRlbWVudHMYAyADKAkSHQoVZXN0aW1hdGVkX21vZGVsX2NhbGxzGAQgASgFEiQKBmVycm9ycxgFIAMoCzIULnByb3Zpc28udjEuSXFsRXJyb3IigwEKDlNlYXJjaENpdGF0aW9uEgwKBHBhZ2UYASABKAUSFAoMc2VjdGlvbl9wYXRoGAIgAygJEg8KB2hlYWRpbmcYAyABKAkSDQoFbGFiZWwYBCABKAkSEQoJcGVybWFsaW5rGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBSLNAQoNU2VhcmNoUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSEwoLbWF4X3Jlc3VsdHMYAyABKAUSFgoJdGhyZXNob2xkGAQgASgBSACIAQESHAoPc2VtYW50aWNfd2VpZ2h0GAUgASgBSAGIAQESFwoPaW5jbHVkZV9jb250ZXh0GAYgASgIEhQKDGRvY3VtZW50X2lkcxgHIAMoCUIMCgpfdGhyZXNob2xkQhIKEF9zZW1hbnRpY193ZWlnaHQiygIKDFNlYXJjaFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghjaHVua19pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgpjaHVua190ZXh0GAQgASgJEhIKCnNpbWlsYXJpdHkYBSABKAESGQoMcmVyYW5rX3Njb3JlGAYgASgBSACIAQESLAoIY2l0YXRpb24YByABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEhYKDmNvbnRleHRfYmVmb3JlGAggASgJEhUKDWNvbnRleHRfYWZ0ZXIYCSABKAkSDQoFc2NvcmUYCiABKAESFQoNbGV4aWNhbF9tYXRjaBgLIAEoCBIqCgdzbmlwcGV0GAwgASgLMhkucHJvdmlzby52MS5TZWFyY2hTbmlwcGV0Qg8KDV9yZXJhbmtfc2NvcmUiXgoNU2VhcmNoU25pcHBldBIMCgR0ZXh0GAEgASgJEg0KBXN0YXJ0GAIgASgFEjAKCmhpZ2hsaWdodHMYAyADKAsyHC5wcm92aXNvLnYxLlNuaXBwZXRIaWdobGlnaHQiLgoQU25pcHBldEhpZ2hsaWdodBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUiiAIKDlNlYXJjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBITCgt0b3RhbF9mb3VuZBgCIAEoBRINCgVxdWVyeRgDIAEoCRIRCgltYXR0ZXJfaWQYBCABKAkSEAoIcmVyYW5rZWQYBSABKAgSGwoTZG9jdW1lbnRzX2F2YWlsYWJsZRgGIAMoCRIcChRkb2N1bWVudHNfcHJvY2Vzc2luZxgHIAMoCRIRCgl0cnVuY2F0ZWQYCCABKAgSNAoSZG9jdW1lbnRzX21hdGNoaW5nGAkgAygLMhgucHJvdmlzby52MS5Eb2N1bWVudEhpdHMiRwoMRG9jdW1lbnRIaXRzEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhAKCHBhc3NhZ2VzGAMgASgFIkUKDURvY3VtZW50RXJyb3ISEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSDQoFZXJyb3IYAyABKAkirwEKDkV4dHJhY3RSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIQCghxdWVzdGlvbhgCIAEoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARIdChBtYXhfYWx0ZXJuYXRpdmVzGAUgASgFSAGIAQFCEQoPX21pbl9jb25maWRlbmNlQhMKEV9tYXhfYWx0ZXJuYXRpdmVzItEBCg9FeHRyYWN0Q2l0YXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSFAoMdGV4dF9leGNlcnB0GAQgASgJEhcKD3JlbGV2YW5jZV9zY29yZRgFIAEoARIUCgxhbnN3ZXJfc3RhcnQYBiABKAUSEgoKYW5zd2VyX2VuZBgHIAEoBRIsCghjaXRhdGlvbhgIIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24iZwoSRXh0cmFjdEFsdGVybmF0aXZlEg4KBmFuc3dlchgBIAEoCRISCgpjb25maWRlbmNlGAIgASgBEi0KCGNpdGF0aW9uGAMgASgLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24ikgIKD0V4dHJhY3RSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIuCgljaXRhdGlvbnMYAyADKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbhIQCghxdWVzdGlvbhgEIAEoCRINCgVmb3VuZBgFIAEoCBI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi5wcm92aXNvLnYxLkV4dHJhY3RBbHRlcm5hdGl2ZRINCgVtb2RlbBgHIAEoCRIyCg9kb2N1bWVudF9lcnJvcnMYCCADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISEQoJdHJ1bmNhdGVkGAkgASgIIpUBCg9DbGFzc2lmeVJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhQKDGNsYXVzZV90eXBlcxgCIAMoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARITCgttYXhfY2xhdXNlcxgFIAEoBUIRCg9fbWluX2NvbmZpZGVuY2Ui1AEKEENsYXNzaWZpZWRDbGF1c2USEwoLY2xhdXNlX3R5cGUYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIUCgx0ZXh0X2V4Y2VycHQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIZmlsZW5hbWUYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFEhAKCGNodW5rX2lkGAggASgJEiwKCGNpdGF0aW9uGAkgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbiL4AQoQQ2xhc3NpZnlSZXNwb25zZRItCgdjbGF1c2VzGAEgAygLMhwucHJvdmlzby52MS5DbGFzc2lmaWVkQ2xhdXNlEhMKC3RvdGFsX2ZvdW5kGAIgASgFEh0KFWNsYXVzZV90eXBlc19zZWFyY2hlZBgDIAMoCRIRCgl0cnVuY2F0ZWQYBCABKAgSMgoPZG9jdW1lbnRfZXJyb3JzGAUgAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEg0KBW1vZGVsGAYgASgJEisKBmNvdW50cxgHIAMoCzIbLnByb3Zpc28udjEuQ2xhdXNlVHlwZUNvdW50IkoKD0NsYXVzZVR5cGVDb3VudBITCgtjbGF1c2VfdHlwZRgBIAEoCRIPCgdjbGF1c2VzGAIgASgFEhEKCWRvY3VtZW50cxgDIAEoBSIvChpMaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkiqQEKDk1hdHRlckRvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhEKCWZpbGVfdHlwZRgDIAEoCRIRCglmaWxlX3NpemUYBCABKAUSGQoRcHJvY2Vzc2luZ19zdGF0dXMYBSABKAkSLwoLdXBsb2FkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKD0RvY3VtZW50U3VtbWFyeRIYChByZWFkeV9mb3Jfc2VhcmNoGAEgASgFEhgKEHN0aWxsX3Byb2Nlc3NpbmcYAiABKAUSDgoGZmFpbGVkGAMgASgFIrUBChtMaXN0TWF0dGVyRG9jdW1lbnRzUmVzcG9uc2USLQoJZG9jdW1lbnRzGAEgAygLMhoucHJvdmlzby52MS5NYXR0ZXJEb2N1bWVudBITCgt0b3RhbF9jb3VudBgCIAEoBRIRCgltYXR0ZXJfaWQYAyABKAkSLAoHc3VtbWFyeRgEIAEoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRTdW1tYXJ5EhEKCXRydW5jYXRlZBgFIAEoCCKUAQoWR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSEgoKbWF4X2xlbmd0aBgEIAEoBRINCgVzdGFydBgFIAEoBRIMCgRwYWdlGAYgASgFEg8KB2hlYWRpbmcYByABKAki1AEKF0dldERvY3VtZW50VGV4dFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEwoLZG9jdW1lbnRfaWQYAyABKAkSEQoJZmlsZV90eXBlGAQgASgJEhcKD2NoYXJhY3Rlcl9jb3VudBgFIAEoBRIRCgl0cnVuY2F0ZWQYBiABKAgSDQoFc3RhcnQYByABKAUSDAoEcGFnZRgIIAEoBRIUCgxzZWN0aW9uX3BhdGgYCSADKAkSEgoKbmV4dF9zdGFydBgKIAEoBSJCChxSZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhMKC21heF9yZXN1bHRzGAIgASgFIloKHVJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBIOCgZvdXRwdXQYAiABKAkqZwoNSXFsQ29tcGFyaXNvbhIeChpJUUxfQ09NUEFSSVNPTl9VTlNQRUNJRklFRBAAEhsKF0lRTF9DT01QQVJJU09OX0NPTlRSQUNUEAESGQoVSVFMX0NPTVBBUklTT05fVkVORE9SEAIyygYKC1Rvb2xTZXJ2aWNlEksKCkV4ZWN1dGVJcWwSHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0Gh4ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVzcG9uc2USSgoJU3RyZWFtSXFsEhwucHJvdmlzby52MS5TdHJlYW1JcWxSZXF1ZXN0Gh0ucHJvdmlzby52MS5TdHJlYW1JcWxSZXNwb25zZTABEkUKCFBhcnNlSXFsEhsucHJvdmlzby52MS5QYXJzZUlxbFJlcXVlc3QaHC5wcm92aXNvLnYxLlBhcnNlSXFsUmVzcG9uc2USXQoQTGlzdElxbFRlbXBsYXRlcxIjLnByb3Zpc28udjEuTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QaJC5wcm92aXNvLnYxLkxpc3RJcWxUZW1wbGF0ZXNSZXNwb25zZRI/CgZTZWFyY2gSGS5wcm92aXNvLnYxLlNlYXJjaFJlcXVlc3QaGi5wcm92aXNvLnYxLlNlYXJjaFJlc3BvbnNlEkIKB0V4dHJhY3QSGi5wcm92aXNvLnYxLkV4dHJhY3RSZXF1ZXN0GhsucHJvdmlzby52MS5FeHRyYWN0UmVzcG9uc2USRQoIQ2xhc3NpZnkSGy5wcm92aXNvLnYxLkNsYXNzaWZ5UmVxdWVzdBocLnByb3Zpc28udjEuQ2xhc3NpZnlSZXNwb25zZRJmChNMaXN0TWF0dGVyRG9jdW1lbnRzEiYucHJvdmlzby52MS5MaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBonLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEloKD0dldERvY3VtZW50VGV4dBIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVzcG9uc2USbAoVUmV0cmlldmVEb2N1bWVudGF0aW9uEigucHJvdmlzby52MS5SZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0GikucHJvdmlzby52MS5SZXRyaWV2ZURvY3VtZW50YXRpb25SZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * ExecuteIqlRequest is an IQL query.
@@ -161,6 +161,14 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
    * @generated from field: repeated proviso.v1.IqlStatementScore statement_scores = 6;
    */
   statementScores: IqlStatementScore[];
+
+  /**
+   * The score at each node of the query's tree on this chunk, in pre-order: a node ahead of its operands, these from left
+   * to right, as ParseIqlResponse.tree_json nests them. Only with explain.
+   *
+   * @generated from field: repeated double node_scores = 7;
+   */
+  nodeScores: number[];
 };
 
 /**
@@ -231,6 +239,14 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
    * @generated from field: repeated proviso.v1.IqlStatementScore statement_scores = 8;
    */
   statementScores: IqlStatementScore[];
+
+  /**
+   * The score at each node of the query's tree on the chunk with the highest score, ordered as in IqlMatch; only with
+   * explain.
+   *
+   * @generated from field: repeated double node_scores = 9;
+   */
+  nodeScores: number[];
 };
 
 /**
@@ -425,6 +441,84 @@ export const IqlTotalsSchema: GenMessage<IqlTotals> = /*@__PURE__*/
   messageDesc(file_proviso_v1_tools, 7);
 
 /**
+ * ListIqlTemplatesRequest asks for the templates of IQL.
+ *
+ * @generated from message proviso.v1.ListIqlTemplatesRequest
+ */
+export type ListIqlTemplatesRequest = Message<"proviso.v1.ListIqlTemplatesRequest"> & {
+};
+
+/**
+ * Describes the message proviso.v1.ListIqlTemplatesRequest.
+ * Use `create(ListIqlTemplatesRequestSchema)` to create a new message.
+ */
+export const ListIqlTemplatesRequestSchema: GenMessage<ListIqlTemplatesRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 8);
+
+/**
+ * IqlTemplate is a statement with a name, called as {IS name "ARGUMENT"}.
+ *
+ * @generated from message proviso.v1.IqlTemplate
+ */
+export type IqlTemplate = Message<"proviso.v1.IqlTemplate"> & {
+  /**
+   * Its name, as in "clause obligating".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Names of its arguments, which follow the name in a query, each in double quotes.
+   *
+   * @generated from field: repeated string arguments = 2;
+   */
+  arguments: string[];
+
+  /**
+   * What is scored; <PARTY> stands for the argument PARTY.
+   *
+   * @generated from field: string statement = 3;
+   */
+  statement: string;
+
+  /**
+   * What it is about, for people.
+   *
+   * @generated from field: string meaning = 4;
+   */
+  meaning: string;
+};
+
+/**
+ * Describes the message proviso.v1.IqlTemplate.
+ * Use `create(IqlTemplateSchema)` to create a new message.
+ */
+export const IqlTemplateSchema: GenMessage<IqlTemplate> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 9);
+
+/**
+ * ListIqlTemplatesResponse lists the templates of IQL.
+ *
+ * @generated from message proviso.v1.ListIqlTemplatesResponse
+ */
+export type ListIqlTemplatesResponse = Message<"proviso.v1.ListIqlTemplatesResponse"> & {
+  /**
+   * The templates.
+   *
+   * @generated from field: repeated proviso.v1.IqlTemplate templates = 1;
+   */
+  templates: IqlTemplate[];
+};
+
+/**
+ * Describes the message proviso.v1.ListIqlTemplatesResponse.
+ * Use `create(ListIqlTemplatesResponseSchema)` to create a new message.
+ */
+export const ListIqlTemplatesResponseSchema: GenMessage<ListIqlTemplatesResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 10);
+
+/**
  * ParseIqlRequest is an IQL query.
  *
  * @generated from message proviso.v1.ParseIqlRequest
@@ -450,7 +544,7 @@ export type ParseIqlRequest = Message<"proviso.v1.ParseIqlRequest"> & {
  * Use `create(ParseIqlRequestSchema)` to create a new message.
  */
 export const ParseIqlRequestSchema: GenMessage<ParseIqlRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 8);
+  messageDesc(file_proviso_v1_tools, 11);
 
 /**
  * IqlError is a fault in a query.
@@ -492,7 +586,7 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
  * Use `create(IqlErrorSchema)` to create a new message.
  */
 export const IqlErrorSchema: GenMessage<IqlError> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 9);
+  messageDesc(file_proviso_v1_tools, 12);
 
 /**
  * ParseIqlResponse is a query's syntax tree, or its errors.
@@ -542,7 +636,7 @@ export type ParseIqlResponse = Message<"proviso.v1.ParseIqlResponse"> & {
  * Use `create(ParseIqlResponseSchema)` to create a new message.
  */
 export const ParseIqlResponseSchema: GenMessage<ParseIqlResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 10);
+  messageDesc(file_proviso_v1_tools, 13);
 
 /**
  * SearchCitation locates a passage for people.
@@ -605,7 +699,7 @@ export type SearchCitation = Message<"proviso.v1.SearchCitation"> & {
  * Use `create(SearchCitationSchema)` to create a new message.
  */
 export const SearchCitationSchema: GenMessage<SearchCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 11);
+  messageDesc(file_proviso_v1_tools, 14);
 
 /**
  * SearchRequest is a search in a matter.
@@ -670,7 +764,7 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 12);
+  messageDesc(file_proviso_v1_tools, 15);
 
 /**
  * SearchResult is a passage.
@@ -768,7 +862,7 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
  * Use `create(SearchResultSchema)` to create a new message.
  */
 export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 13);
+  messageDesc(file_proviso_v1_tools, 16);
 
 /**
  * SearchSnippet is a short part of a passage, to show in a list of results.
@@ -803,7 +897,7 @@ export type SearchSnippet = Message<"proviso.v1.SearchSnippet"> & {
  * Use `create(SearchSnippetSchema)` to create a new message.
  */
 export const SearchSnippetSchema: GenMessage<SearchSnippet> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 14);
+  messageDesc(file_proviso_v1_tools, 17);
 
 /**
  * SnippetHighlight is a part of a snippet's text.
@@ -831,7 +925,7 @@ export type SnippetHighlight = Message<"proviso.v1.SnippetHighlight"> & {
  * Use `create(SnippetHighlightSchema)` to create a new message.
  */
 export const SnippetHighlightSchema: GenMessage<SnippetHighlight> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 15);
+  messageDesc(file_proviso_v1_tools, 18);
 
 /**
  * SearchResponse is the passages found.
@@ -908,7 +1002,7 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 16);
+  messageDesc(file_proviso_v1_tools, 19);
 
 /**
  * DocumentHits counts the passages of a document that hold a query's words.
@@ -943,7 +1037,7 @@ export type DocumentHits = Message<"proviso.v1.DocumentHits"> & {
  * Use `create(DocumentHitsSchema)` to create a new message.
  */
 export const DocumentHitsSchema: GenMessage<DocumentHits> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 17);
+  messageDesc(file_proviso_v1_tools, 20);
 
 /**
  * DocumentError tells why a document was left out.
@@ -978,7 +1072,7 @@ export type DocumentError = Message<"proviso.v1.DocumentError"> & {
  * Use `create(DocumentErrorSchema)` to create a new message.
  */
 export const DocumentErrorSchema: GenMessage<DocumentError> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 18);
+  messageDesc(file_proviso_v1_tools, 21);
 
 /**
  * ExtractRequest is a question to the documents.
@@ -1027,7 +1121,7 @@ export type ExtractRequest = Message<"proviso.v1.ExtractRequest"> & {
  * Use `create(ExtractRequestSchema)` to create a new message.
  */
 export const ExtractRequestSchema: GenMessage<ExtractRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 19);
+  messageDesc(file_proviso_v1_tools, 22);
 
 /**
  * ExtractCitation is the passage that holds an extracted answer.
@@ -1097,7 +1191,7 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
  * Use `create(ExtractCitationSchema)` to create a new message.
  */
 export const ExtractCitationSchema: GenMessage<ExtractCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 20);
+  messageDesc(file_proviso_v1_tools, 23);
 
 /**
  * ExtractAlternative is another answer that was found.
@@ -1132,7 +1226,7 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
  * Use `create(ExtractAlternativeSchema)` to create a new message.
  */
 export const ExtractAlternativeSchema: GenMessage<ExtractAlternative> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 21);
+  messageDesc(file_proviso_v1_tools, 24);
 
 /**
  * ExtractResponse is the answer found.
@@ -1209,7 +1303,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
  * Use `create(ExtractResponseSchema)` to create a new message.
  */
 export const ExtractResponseSchema: GenMessage<ExtractResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 22);
+  messageDesc(file_proviso_v1_tools, 25);
 
 /**
  * ClassifyRequest asks for clauses of given types.
@@ -1260,7 +1354,7 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
  * Use `create(ClassifyRequestSchema)` to create a new message.
  */
 export const ClassifyRequestSchema: GenMessage<ClassifyRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 23);
+  messageDesc(file_proviso_v1_tools, 26);
 
 /**
  * ClassifiedClause is a clause that was found.
@@ -1337,7 +1431,7 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
  * Use `create(ClassifiedClauseSchema)` to create a new message.
  */
 export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 24);
+  messageDesc(file_proviso_v1_tools, 27);
 
 /**
  * ClassifyResponse is the clauses found.
@@ -1400,7 +1494,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
  * Use `create(ClassifyResponseSchema)` to create a new message.
  */
 export const ClassifyResponseSchema: GenMessage<ClassifyResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 25);
+  messageDesc(file_proviso_v1_tools, 28);
 
 /**
  * ClauseTypeCount counts the clauses of a type.
@@ -1435,7 +1529,7 @@ export type ClauseTypeCount = Message<"proviso.v1.ClauseTypeCount"> & {
  * Use `create(ClauseTypeCountSchema)` to create a new message.
  */
 export const ClauseTypeCountSchema: GenMessage<ClauseTypeCount> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 26);
+  messageDesc(file_proviso_v1_tools, 29);
 
 /**
  * ListMatterDocumentsRequest names a matter.
@@ -1456,7 +1550,7 @@ export type ListMatterDocumentsRequest = Message<"proviso.v1.ListMatterDocuments
  * Use `create(ListMatterDocumentsRequestSchema)` to create a new message.
  */
 export const ListMatterDocumentsRequestSchema: GenMessage<ListMatterDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 27);
+  messageDesc(file_proviso_v1_tools, 30);
 
 /**
  * MatterDocument is a document as the tool lists it.
@@ -1512,7 +1606,7 @@ export type MatterDocument = Message<"proviso.v1.MatterDocument"> & {
  * Use `create(MatterDocumentSchema)` to create a new message.
  */
 export const MatterDocumentSchema: GenMessage<MatterDocument> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 28);
+  messageDesc(file_proviso_v1_tools, 31);
 
 /**
  * DocumentSummary counts a matter's documents by state.
@@ -1547,7 +1641,7 @@ export type DocumentSummary = Message<"proviso.v1.DocumentSummary"> & {
  * Use `create(DocumentSummarySchema)` to create a new message.
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 29);
+  messageDesc(file_proviso_v1_tools, 32);
 
 /**
  * ListMatterDocumentsResponse lists a matter's documents.
@@ -1596,7 +1690,7 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
  * Use `create(ListMatterDocumentsResponseSchema)` to create a new message.
  */
 export const ListMatterDocumentsResponseSchema: GenMessage<ListMatterDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 30);
+  messageDesc(file_proviso_v1_tools, 33);
 
 /**
  * GetDocumentTextRequest names a document and a part of it.
@@ -1660,7 +1754,7 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
  * Use `create(GetDocumentTextRequestSchema)` to create a new message.
  */
 export const GetDocumentTextRequestSchema: GenMessage<GetDocumentTextRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 31);
+  messageDesc(file_proviso_v1_tools, 34);
 
 /**
  * GetDocumentTextResponse holds a document's text.
@@ -1744,7 +1838,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
  * Use `create(GetDocumentTextResponseSchema)` to create a new message.
  */
 export const GetDocumentTextResponseSchema: GenMessage<GetDocumentTextResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 32);
+  messageDesc(file_proviso_v1_tools, 35);
 
 /**
  * RetrieveDocumentationRequest is a question to the documentation.
@@ -1772,7 +1866,7 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
  * Use `create(RetrieveDocumentationRequestSchema)` to create a new message.
  */
 export const RetrieveDocumentationRequestSchema: GenMessage<RetrieveDocumentationRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 33);
+  messageDesc(file_proviso_v1_tools, 36);
 
 /**
  * RetrieveDocumentationResponse is the passages found.
@@ -1802,7 +1896,7 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
  * Use `create(RetrieveDocumentationResponseSchema)` to create a new message.
  */
 export const RetrieveDocumentationResponseSchema: GenMessage<RetrieveDocumentationResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 34);
+  messageDesc(file_proviso_v1_tools, 37);
 
 /**
  * IqlComparison chooses the meaning of `>` and `<`.
@@ -1881,6 +1975,16 @@ export const ToolService: GenService<{
     methodKind: "unary";
     input: typeof ParseIqlRequestSchema;
     output: typeof ParseIqlResponseSchema;
+  },
+  /**
+   * ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
+   *
+   * @generated from rpc proviso.v1.ToolService.ListIqlTemplates
+   */
+  listIqlTemplates: {
+    methodKind: "unary";
+    input: typeof ListIqlTemplatesRequestSchema;
+    output: typeof ListIqlTemplatesResponseSchema;
   },
   /**
    * Search finds the passages of a matter that are closest to a query, by meaning and by words.

@@ -84,6 +84,11 @@ export interface IqlMatch {
     | undefined;
   /** Scores of the statements on this chunk; only with explain. */
   statementScores: IqlStatementScore[];
+  /**
+   * The score at each node of the query's tree on this chunk, in pre-order: a node ahead of its operands, these from left
+   * to right, as ParseIqlResponse.tree_json nests them. Only with explain.
+   */
+  nodeScores: number[];
 }
 
 /** IqlDocumentResult is a query's result on one document. */
@@ -104,6 +109,11 @@ export interface IqlDocumentResult {
   truncated: boolean;
   /** The highest score of each statement in the document; only with explain. */
   statementScores: IqlStatementScore[];
+  /**
+   * The score at each node of the query's tree on the chunk with the highest score, ordered as in IqlMatch; only with
+   * explain.
+   */
+  nodeScores: number[];
 }
 
 /** ExecuteIqlResponse is a query's result on a matter. */
@@ -160,6 +170,28 @@ export interface IqlTotals {
   totalMatches: number;
   /** Mean score of these matches; 0 when there is none. */
   averageScore: number;
+}
+
+/** ListIqlTemplatesRequest asks for the templates of IQL. */
+export interface ListIqlTemplatesRequest {
+}
+
+/** IqlTemplate is a statement with a name, called as {IS name "ARGUMENT"}. */
+export interface IqlTemplate {
+  /** Its name, as in "clause obligating". */
+  name: string;
+  /** Names of its arguments, which follow the name in a query, each in double quotes. */
+  arguments: string[];
+  /** What is scored; <PARTY> stands for the argument PARTY. */
+  statement: string;
+  /** What it is about, for people. */
+  meaning: string;
+}
+
+/** ListIqlTemplatesResponse lists the templates of IQL. */
+export interface ListIqlTemplatesResponse {
+  /** The templates. */
+  templates: IqlTemplate[];
 }
 
 /** ParseIqlRequest is an IQL query. */
@@ -619,6 +651,10 @@ export interface ToolServiceClient {
 
   parseIql(request: ParseIqlRequest, metadata?: Metadata): Observable<ParseIqlResponse>;
 
+  /** ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds. */
+
+  listIqlTemplates(request: ListIqlTemplatesRequest, metadata?: Metadata): Observable<ListIqlTemplatesResponse>;
+
   /**
    * Search finds the passages of a matter that are closest to a query, by meaning and by words.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
@@ -711,6 +747,13 @@ export interface ToolServiceController {
     metadata?: Metadata,
   ): Promise<ParseIqlResponse> | Observable<ParseIqlResponse> | ParseIqlResponse;
 
+  /** ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds. */
+
+  listIqlTemplates(
+    request: ListIqlTemplatesRequest,
+    metadata?: Metadata,
+  ): Promise<ListIqlTemplatesResponse> | Observable<ListIqlTemplatesResponse> | ListIqlTemplatesResponse;
+
   /**
    * Search finds the passages of a matter that are closest to a query, by meaning and by words.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
@@ -786,6 +829,7 @@ export function ToolServiceControllerMethods() {
       "executeIql",
       "streamIql",
       "parseIql",
+      "listIqlTemplates",
       "search",
       "extract",
       "classify",
