@@ -1,11 +1,11 @@
 """What is left out of long outputs, always by the same rule, so that two runs leave out the same.
 
-    messages         what the fields of this name hold; a text becomes "..."
-    documents[0]     the elements of these lists but the first; `items[0,-1]` keeps the first and the last
-    [-1]             the messages of a stream but the last
+    messages         what all fields of this name hold: a list becomes [...], a message {...}, a text "..."
+    items[0,-1]      of all lists of this name all elements but those at these places, here the first and the last
+    [-1]             of a stream all messages but those at these places
     Details          the details of an error
 
-A line `...` stands where lines were."""
+A line `...` stands where elements or messages were."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -43,36 +43,40 @@ def elements(lines: Sequence[str], indent: str) -> list[list[str]]:
 
 def _shortened(lines: list[str], name: str, kept: tuple[int, ...]) -> Iterator[str]:
     if not name:
-        yield from _kept_of(lines, "", kept)
-        return
+        return _kept_of(lines, "", kept)
     if name == "Details":
-        yield from lines[: _place(lines, _DETAILS) + 1]
-        yield "  ..."
-        return
-    found = False
-    rest = iter(lines)
-    for line in rest:
-        field = _FIELD.fullmatch(line)
-        if not field or field["name"] != name:
+        return _without_details(lines)
+    if not any(_field(line, name) for line in lines):
+        raise CutError(f"cut {name}: there is no such field")
+    return _fields_shortened(iter(lines), name, kept)
+
+
+def _without_details(lines: list[str]) -> Iterator[str]:
+    if _DETAILS not in lines:
+        raise CutError("cut Details: there are none")
+    yield from lines[: lines.index(_DETAILS) + 1]
+    yield "  ..."
+
+
+def _fields_shortened(lines: Iterator[str], name: str, kept: tuple[int, ...]) -> Iterator[str]:
+    for line in lines:
+        field = _field(line, name)
+        if not field:
             yield line
             continue
-        found = True
         indent, value = field["indent"], field["value"]
         if value in _CLOSING:
-            body, end = _body(rest, indent + _CLOSING[value])
-            yield from [line, *_kept_of(body, indent + "  ", kept), end]
+            body, end = _body(lines, indent + _CLOSING[value])
+            yield from [line, *_kept_of(body, indent + "  ", kept), end] if kept else [f"{line}...{end.strip()}"]
         elif value.startswith('"') and not kept:
             yield f'{indent}"{name}": "..."' + "," * value.endswith(",")
         else:
             raise CutError(f"cut {name}: {value} cannot be cut")
-    if not found:
-        raise CutError(f"cut {name}: there is no such field")
 
 
-def _place(lines: list[str], wanted: str) -> int:
-    if wanted not in lines:
-        raise CutError(f"cut {wanted.strip(' :')}: there are none")
-    return lines.index(wanted)
+def _field(line: str, name: str) -> re.Match[str] | None:
+    match = _FIELD.fullmatch(line)
+    return match if match and match["name"] == name else None
 
 
 def _body(rest: Iterator[str], closing: str) -> tuple[list[str], str]:
