@@ -46,6 +46,7 @@ from proviso_service.matters.service import Matters
 from proviso_service.mcp.opening import open_session
 from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel
+from proviso_service.models.local.minilm import MiniLmEncoder
 from proviso_service.models.local.prepared import ModelNotPrepared
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder
 from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
@@ -156,6 +157,7 @@ class App:
         classifier: Classifier | None = None,
         extractor: AnswerExtractor | None = None,
         images: ImageFetcher | None = None,
+        encoder: MiniLmEncoder | None = None,
     ) -> Self:
         """Returns when the service is SERVING. What is given takes the place of what the settings name.
 
@@ -169,7 +171,7 @@ class App:
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
-                opening = Opening(settings, chosen, stack, _spans(traces))
+                opening = Opening(settings, chosen, stack, _spans(traces), encoder)
                 models = await opening.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)

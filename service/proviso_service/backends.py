@@ -12,7 +12,7 @@ from proviso_service.models.isaacus.extractor import IsaacusExtractor
 from proviso_service.models.isaacus.reranker import IsaacusReranker
 from proviso_service.models.local.classifier import EmbeddedClassifier
 from proviso_service.models.local.extractor import EmbeddedExtractor
-from proviso_service.models.local.minilm import MiniLmEmbedder
+from proviso_service.models.local.minilm import MiniLmEmbedder, MiniLmEncoder
 from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.models.ports import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
@@ -90,11 +90,20 @@ def vector_model(settings: Settings) -> VectorModel:
 class Opening:
     """Opens what is used, once; the stack closes it."""
 
-    def __init__(self, settings: Settings, chosen: BackEnds, stack: AsyncExitStack, spans: Spans = NO_SPANS) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        chosen: BackEnds,
+        stack: AsyncExitStack,
+        spans: Spans = NO_SPANS,
+        encoder: MiniLmEncoder | None = None,
+    ) -> None:
+        """An encoder that is given is not loaded."""
         self._settings = settings
         self._chosen = chosen
         self._stack = stack
         self._spans = spans
+        self._encoder = encoder
         self._client: IsaacusClient | None = None
         self._minilm: MiniLmEmbedder | None = None
 
@@ -112,10 +121,13 @@ class Opening:
     async def minilm(self) -> MiniLmEmbedder:
         """The embedded embedder. Raises ModelNotPrepared."""
         if self._minilm is None:
-            settings = self._settings
-            self._minilm = await asyncio.to_thread(MiniLmEmbedder.load, settings.resolved_models_dir, settings.models)
+            encoder = self._encoder or await asyncio.to_thread(self._load_encoder)
+            self._minilm = MiniLmEmbedder(encoder, self._settings.models)
             self._stack.push_async_callback(self._minilm.close)
         return self._minilm
+
+    def _load_encoder(self) -> MiniLmEncoder:
+        return MiniLmEncoder.load(self._settings.resolved_models_dir, self._settings.models.embed_threads)
 
     async def _embedder(self) -> Embedder:
         if self._chosen.embedder is BackEnd.ISAACUS:

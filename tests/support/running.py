@@ -22,6 +22,7 @@ from proviso_service.models.ports import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
 from proviso_service.turns.exit_reasons import ExitReason
 from tests.support.scripted_model import ScriptedChatModel, Step
+from tests.support.shared_encoder import shared_encoder
 
 if TYPE_CHECKING:  # the async stubs exist for type checkers only
     from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
@@ -175,7 +176,7 @@ async def running_service(
         chat_models = ChatModels(NamedChatModel("scripted", ScriptedChatModel(script=list(script))))
     server = {"port": 0, "drain_s": 0.5} | settings.pop("server", {})
     chosen = Settings(data_dir=data_dir, models_dir=models_dir, server=server, **settings)
-    app = await App.start(chosen, chat_models, classifier, extractor, fetcher)
+    app = await App.start(chosen, chat_models, classifier, extractor, fetcher, shared_encoder(models_dir))
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{app.port}") as channel:
             yield RunningService(app, channel)
