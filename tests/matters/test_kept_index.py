@@ -55,6 +55,26 @@ async def progress_of(index: KeptIndex) -> list[RebuildProgress]:
     return [progress async for progress in index.rebuild()]
 
 
+@pytest.fixture(scope="module")
+def made_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Document]:
+    """A folder with the state and the index of one document, whose vectors are VECTORS; to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+
+    async def make() -> Document:
+        async with index_world(folder) as world, world.running() as index:
+            return await world.ingested(index, await world.matter(), VECTORS)
+
+    return folder, asyncio.run(make())
+
+
+@pytest.fixture
+async def stored(tmp_path: Path, made_folder: tuple[Path, Document]) -> AsyncIterator[tuple[IndexWorld, Document]]:
+    """A world with one document, in which nothing runs."""
+    made, document = made_folder
+    async with index_world(Path(shutil.copytree(made, tmp_path / "stored"))) as world:
+        yield world, document
+
+
 async def test_a_new_index_is_made_without_a_word(world: IndexWorld, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     async with world.running() as index:
@@ -125,10 +145,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_index_is_built_anew_while_searches_are_answered(
-    world: IndexWorld, caplog: pytest.LogCaptureFixture, damage: str
+    stored: tuple[IndexWorld, Document], caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
-    async with world.running() as index:
-        document = await world.ingested(index, await world.matter(), VECTORS)
+    world, document = stored
     DAMAGES[damage](world.vectors / "generation-1")
 
     async with world.starting() as index:
@@ -141,10 +160,9 @@ async def test_a_damaged_index_is_built_anew_while_searches_are_answered(
 
 
 async def test_an_index_of_another_model_or_layout_is_built_anew(
-    world: IndexWorld, caplog: pytest.LogCaptureFixture
+    stored: tuple[IndexWorld, Document], caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with world.running() as index:
-        document = await world.ingested(index, await world.matter(), VECTORS)
+    world, document = stored
     world.layout = replace(world.layout, collections=2)
     async with world.running() as index:
         await assert_right(index, document)
