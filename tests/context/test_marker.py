@@ -76,6 +76,6 @@ def test_any_message_can_be_read(message: str) -> None:
     ids=["spaces", "id of spaces", "ids begun", "ids", "document id of spaces"],
 )
 def test_no_message_takes_long_to_read(message: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     parse_marker(message)
-    assert time.perf_counter() - started < 0.25
+    assert time.process_time() - started < 0.25

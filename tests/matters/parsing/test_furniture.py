@@ -145,8 +145,8 @@ def test_any_pages_are_read(pages: list[list[str]]) -> None:
 
 @pytest.mark.parametrize("line", ["1", "Page 1", "THE TERM", "1. A", "i", "x y z", "Source: A, 1", "#"])
 def test_time_does_not_explode_on_repetition(line: str) -> None:
-    lines = [line] * 100_000
+    lines = [line] * 25_000
     started = time.process_time()
     recurring_lines(lines)
-    running_lines([lines[:20]] * 5_000)
-    assert time.process_time() - started < 5
+    running_lines([lines[:20]] * 1_250)
+    assert time.process_time() - started < 2

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -115,10 +116,10 @@ def test_a_file_without_pages_says_so() -> None:
     ids=["itself", "its parent", "parents", "too many", "far too many", "less than none"],
 )
 def test_a_page_tree_that_runs_in_circles_or_counts_wrong_is_read_as_far_as_there_are_pages(tree: bytes) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     parsed = _read(hello(tree, b"<</Type/Pages/Kids[2 0 R 3 0 R]/Parent 2 0 R>>"))
     assert set(parsed.text.split()) == {"Hello", "world"}
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_a_page_tree_of_nothing_but_itself_holds_nothing() -> None:
@@ -142,9 +143,9 @@ def test_a_drawing_that_draws_itself_ends() -> None:
 
 def test_too_many_pages_are_refused_before_any_is_read() -> None:
     content = hello(b"<</Type/Pages/Kids[" + b"3 0 R " * 5_000 + b"]/Count 5000>>")
-    begun = time.monotonic()
+    begun = time.process_time()
     assert _reason(content) == "The PDF has 5,000 pages; up to 3,000 are read. Split it and upload the parts."
-    assert time.monotonic() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 def test_as_many_pages_as_allowed_are_read() -> None:
@@ -214,11 +215,25 @@ def test_positions_beyond_all_numbers_are_no_obstacle() -> None:
     assert _read(content).text.startswith("Hello world")
 
 
-@pytest.mark.parametrize("bomb", ["stream", "drawing"])
-def test_a_bomb_ends_at_the_limits_of_its_process(bomb: str, tmp_path: Path) -> None:
+def _stream_bomb() -> bytes:
+    """A stream that grows by a thousand times."""
+    packer = zlib.compressobj(9)
+    packed = b"".join([packer.compress(b" " * 1_000_000) for _ in range(400)] + [packer.flush()])
+    return written([CATALOG, _ONE_PAGE, page_object(), stream(packed, b"/Filter/FlateDecode"), FONT])
+
+
+def _drawing_bomb() -> bytes:
+    """A drawing that draws itself twice."""
+    form = b"/Type/XObject/Subtype/Form/BBox[0 0 595 842]/Resources<</XObject<</X 6 0 R>>>>"
+    page = page_object(resources=b"/XObject<</X 6 0 R>>")
+    return written([CATALOG, _ONE_PAGE, page, stream(b"/X Do"), FONT, stream(b"/X Do /X Do", form)])
+
+
+@pytest.mark.parametrize("bomb", [_stream_bomb, _drawing_bomb])
+def test_a_bomb_ends_at_the_limits_of_its_process(bomb: Callable[[], bytes], tmp_path: Path) -> None:
     """As in the process that files are read in: it is out of memory or out of time, and takes nothing else with it."""
     file = tmp_path / "bomb.pdf"
-    file.write_bytes(_bombs()[bomb])
+    file.write_bytes(bomb())
     script = (
         "import sys; from pathlib import Path; from proviso_service.matters.parsing.canonical import ReadingLimits;"
         "from proviso_service.matters.parsing.pdf import parse_pdf;"
@@ -238,18 +253,3 @@ def _confine() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _bombs() -> dict[str, bytes]:
-    """A stream that grows by a thousand times, and a drawing that draws itself twice."""
-    packer = zlib.compressobj(9)
-    packed = b"".join([packer.compress(b" " * 1_000_000) for _ in range(400)] + [packer.flush()])
-    large = stream(packed, b"/Filter/FlateDecode")
-    form = b"/Type/XObject/Subtype/Form/BBox[0 0 595 842]/Resources<</XObject<</X 6 0 R>>>>"
-    resources = b"/XObject<</X 6 0 R>>"
-    return {
-        "stream": written([CATALOG, _ONE_PAGE, page_object(), large, FONT]),
-        "drawing": written(
-            [CATALOG, _ONE_PAGE, page_object(resources=resources), stream(b"/X Do"), FONT, stream(b"/X Do /X Do", form)]
-        ),
-    }

@@ -20,30 +20,30 @@ def _read(media_type: str, text: str, limits: ReadingLimits | None = None) -> Re
 @pytest.mark.parametrize(
     ("media_type", "text"),
     [
-        (TEXT, "x" * 1_000_000),
-        (TEXT, "word " * 200_000),
-        (TEXT, "\n" * 1_000_000 + "The end."),
-        (TEXT, " " * 1_000_000 + "The end."),
-        (TEXT, "".join(f"{number}. The thing\n" for number in range(50_000))),
-        (TEXT, "".join(f"{number % 99}.{number % 77} Thing. It is.\n" for number in range(50_000))),
-        (TEXT, "".join(f"{number}\n" for number in range(100_000))),
-        (TEXT, "THE TERM\n\n" * 50_000),
-        (TEXT, "(a) " * 200_000),
+        (TEXT, "x" * 250_000),
+        (TEXT, "word " * 50_000),
+        (TEXT, "\n" * 250_000 + "The end."),
+        (TEXT, " " * 250_000 + "The end."),
+        (TEXT, "".join(f"{number}. The thing\n" for number in range(12_000))),
+        (TEXT, "".join(f"{number % 99}.{number % 77} Thing. It is.\n" for number in range(12_000))),
+        (TEXT, "".join(f"{number}\n" for number in range(25_000))),
+        (TEXT, "THE TERM\n\n" * 12_000),
+        (TEXT, "(a) " * 50_000),
         (TEXT, "a\f" * 2_000),
-        (MARKDOWN, "x" * 1_000_000),
-        (MARKDOWN, "[" * 300_000),
-        (MARKDOWN, "*a **b " * 100_000),
-        (MARKDOWN, "- " * 100_000),
-        (MARKDOWN, "1. " * 50_000),
+        (MARKDOWN, "x" * 250_000),
+        (MARKDOWN, "[" * 75_000),
+        (MARKDOWN, "*a **b " * 25_000),
+        (MARKDOWN, "- " * 25_000),
+        (MARKDOWN, "1. " * 12_000),
         (MARKDOWN, "".join("  " * (line % 500) + "- x\n" for line in range(2_000))),
         (MARKDOWN, (">" * 1_000 + " x\n") * 100),
-        (MARKDOWN, "# a\n" * 20_000),
+        (MARKDOWN, "# a\n" * 5_000),
     ],
 )
 def test_time_grows_with_the_size_of_a_text_and_no_faster(media_type: str, text: str) -> None:
     started = time.process_time()
     read = _read(media_type, text)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 4
     assert read.chunks
     assert sum(len(chunk.text.split()) for chunk in read.chunks) > 0
 
