@@ -35,13 +35,14 @@ Descriptor = (
 
 @dataclass(frozen=True)
 class Element:
-    """`name` is "ChatRequest.message": without the package, with everything around it."""
+    """`name` is "ChatRequest.message": without the package, with everything around it. `file` is "chat.proto"."""
 
     name: str
     descriptor: Descriptor
     parent: Descriptor | None
     depth: int
     comment: str
+    file: str
 
     def __str__(self) -> str:
         return self.name
@@ -122,7 +123,8 @@ class _FileWalk:
     def _element(
         self, name: str, descriptor: Descriptor, parent: Descriptor | None, place: tuple[int, ...], depth: int
     ) -> Element:
-        return Element(name, descriptor, parent, depth, self._comments.get(place, ""))
+        file = self._file.name.rpartition("/")[2]
+        return Element(name, descriptor, parent, depth, self._comments.get(place, ""), file)
 
 
 def _is_made_up(message: DescriptorProto, oneof_index: int) -> bool:

@@ -22,7 +22,7 @@ _TYPESCRIPT_GLOBALS: Final = words("""
 """)
 _PACKAGE_OPTIONS: Final = (
     "csharp_namespace", "go_package", "java_multiple_files", "java_outer_classname", "java_package",
-    "objc_class_prefix", "php_namespace", "ruby_package", "swift_prefix",
+    "objc_class_prefix", "optimize_for", "php_namespace", "ruby_package", "swift_prefix",
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def no_package_options(contract: Contract) -> Iterator[str]:
     for file in contract.files:
         for option in _PACKAGE_OPTIONS:
             if file.options.HasField(option):
-                yield f"{file.name}: sets {option}, which changes what callers in that language import"
+                yield f"{file.name}: sets {option}, which changes the code that callers in some languages have"
 
 
 def types_have_names_of_their_own(contract: Contract) -> Iterator[str]:
@@ -48,11 +48,11 @@ def types_have_names_of_their_own(contract: Contract) -> Iterator[str]:
 
 
 def go_identifiers_are_distinct(contract: Contract) -> Iterator[str]:
-    yield from clashes((name, e.name) for e in contract.elements for name in _in_go(e))
+    yield from clashes((name, e.name) for e in contract.elements for name in in_go(e))
 
 
 def typescript_identifiers_are_distinct(contract: Contract) -> Iterator[str]:
-    yield from clashes((name, e.name) for e in contract.elements for name in _in_typescript(e))
+    yield from clashes((name, e.name) for e in contract.elements for name in in_typescript(e))
     for element in _types(contract):
         if element.descriptor.name in _TYPESCRIPT_GLOBALS:
             yield f"{element}: hides a name that generated TypeScript itself uses"
@@ -69,7 +69,7 @@ def _types(contract: Contract) -> Iterator[Element]:
     return (e for e in contract.elements if isinstance(e.descriptor, kinds))
 
 
-def _in_go(element: Element) -> Iterator[str]:
+def in_go(element: Element) -> Iterator[str]:
     *around, last = element.name.split(".")
     scope = "_".join(around)
     match element.descriptor:
@@ -92,7 +92,7 @@ def _in_go(element: Element) -> Iterator[str]:
                 yield from (f"{scope}_{last}Client", f"{scope}_{last}Server")
 
 
-def _in_typescript(element: Element) -> Iterator[str]:
+def in_typescript(element: Element) -> Iterator[str]:
     name = element.name.replace(".", "_")
     match element.descriptor:
         case DescriptorProto():

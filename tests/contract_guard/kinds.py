@@ -1,9 +1,9 @@
-"""Rules on what fields may be: what every caller's generated code can read without help."""
+"""Rules on what fields and messages may be: what every caller's generated code can read without help."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, MethodDescriptorProto
 
 from tests.contract_guard.elements import Contract, Element
 
@@ -15,6 +15,7 @@ _LONG: Final = {
     FieldDescriptorProto.TYPE_SFIXED64,
 }
 _SHARED: Final = {".google.protobuf.Timestamp", ".google.protobuf.Duration"}
+_SHARED_FILES: Final = {"google/protobuf/timestamp.proto", "google/protobuf/duration.proto"}
 
 
 def proto3_only(contract: Contract) -> Iterator[str]:
@@ -30,20 +31,34 @@ def no_groups(contract: Contract) -> Iterator[str]:
 
 
 def no_long_integers(contract: Contract) -> Iterator[str]:
-    for field, descriptor in fields(contract):
-        if descriptor.type in _LONG:
+    for field, part in _parts(contract):
+        if part.type in _LONG:
             yield f"{field}: 64 bits; JavaScript gets a rounded number, a string or a Long, as it is set up"
 
 
 def no_foreign_types(contract: Contract) -> Iterator[str]:
-    own = {f".{file.package}." for file in contract.files}
-    for field, descriptor in fields(contract):
-        name = descriptor.type_name
-        if name and name not in _SHARED and not any(name.startswith(package) for package in own):
+    for field, part in _parts(contract):
+        if _is_foreign(part.type_name, contract) and part.type_name not in _SHARED:
             yield (
-                f"{field}: a {name.removeprefix('.')}; wrappers, Any and Struct come out differently in ts-proto, in "
-                "NestJS's loader and in JSON, so only Timestamp and Duration are shared"
+                f"{field}: a {part.type_name.removeprefix('.')}; wrappers, Any and Struct come out differently in "
+                "ts-proto, in NestJS's loader and in JSON, so only Timestamp and Duration are shared"
             )
+    for method in contract.elements:
+        if isinstance(method.descriptor, MethodDescriptorProto):
+            for name in (method.descriptor.input_type, method.descriptor.output_type):
+                if _is_foreign(name, contract):
+                    yield f"{method}: a {name.removeprefix('.')}; a message of its own can grow"
+
+
+def no_foreign_files(contract: Contract) -> Iterator[str]:
+    own = {file.name for file in contract.files}
+    for file in contract.files:
+        for name in sorted({*file.dependency} - own - _SHARED_FILES):
+            yield f"{file.name}: imports {name}, which callers who load or compile the proto files may not have"
+        for index in file.public_dependency:
+            yield f"{file.name}: imports {file.dependency[index]} publicly; generated TypeScript does not pass it on"
+        for extension in file.extension:
+            yield f"{file.name}: {extension.name}: an extension; generated TypeScript leaves it out"
 
 
 def maps_have_string_keys(contract: Contract) -> Iterator[str]:
@@ -63,6 +78,17 @@ def fields(contract: Contract) -> Iterator[tuple[Element, FieldDescriptorProto]]
     for element in contract.elements:
         if isinstance(element.descriptor, FieldDescriptorProto):
             yield element, element.descriptor
+
+
+def _parts(contract: Contract) -> Iterator[tuple[Element, FieldDescriptorProto]]:
+    """What fields are made of: a map of its key and value, any other of itself."""
+    for field, descriptor in fields(contract):
+        entry = map_entry(field)
+        yield from ((field, part) for part in (entry.field if entry else [descriptor]))
+
+
+def _is_foreign(type_name: str, contract: Contract) -> bool:
+    return bool(type_name) and not any(type_name.startswith(f".{file.package}.") for file in contract.files)
 
 
 def map_entry(field: Element) -> DescriptorProto | None:

@@ -34,8 +34,12 @@ _JAVASCRIPT_WORDS: Final = words("""
 _JAVASCRIPT_MEMBERS: Final = words("""
     constructor hasOwnProperty isPrototypeOf propertyIsEnumerable prototype then toJSON toLocaleString toString valueOf
 """)
+_CLIENT_METHODS: Final = words("""
+    close getChannel makeBidiStreamRequest makeClientStreamRequest makeServerStreamRequest makeUnaryRequest waitForReady
+""")
 _GO_METHODS: Final = words("Descriptor Marshal ProtoMessage ProtoReflect Reset String Unmarshal")
 _PYTHON_WORDS: Final = frozenset(keyword.kwlist)
+_PYTHON_TYPES: Final = words("bool bytes float int str")
 
 
 def names_come_out_the_same(contract: Contract) -> Iterator[str]:
@@ -126,6 +130,8 @@ def _is_member(descriptor: Descriptor) -> bool:
 def _reserving(descriptor: Descriptor) -> Iterator[str]:
     if descriptor.name in _PYTHON_WORDS:
         yield "Python's syntax"
+    if descriptor.name == "DESCRIPTOR" or (_is_member(descriptor) and descriptor.name in _PYTHON_TYPES):
+        yield "Python's type stubs"
     if _is_member(descriptor) or isinstance(descriptor, MethodDescriptorProto):
         name = camel(descriptor.name)
         name = name[:1].lower() + name[1:]
@@ -133,3 +139,5 @@ def _reserving(descriptor: Descriptor) -> Iterator[str]:
             yield "JavaScript's syntax"
         if name in _JAVASCRIPT_MEMBERS:
             yield "JavaScript's objects and promises"
+        if isinstance(descriptor, MethodDescriptorProto) and name in _CLIENT_METHODS:
+            yield "clients of grpc-js, and so of NestJS,"

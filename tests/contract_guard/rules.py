@@ -13,6 +13,7 @@ RULES: Final[tuple[Rule, ...]] = (
     kinds.no_groups,
     kinds.no_long_integers,
     kinds.no_foreign_types,
+    kinds.no_foreign_files,
     kinds.maps_have_string_keys,
     kinds.no_deep_nesting,
     naming.names_come_out_the_same,

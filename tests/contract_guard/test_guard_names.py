@@ -12,8 +12,11 @@ syntax = "proto3";
 package proviso.v1;
 service AskService { rpc Ask(Question) returns (stream Answer); }
 enum Kind { KIND_UNSPECIFIED = 0; KIND_OPEN = 1; }
-message Question { string text = 1; optional int32 times = 2; map<string, Kind> kinds = 3; }
-message Answer { oneof event { string text = 1; Question question = 2; } repeated string words = 3; string note = 4; }
+message Question {
+  // What. Limits: 1 to 10 characters.
+  string text = 1; optional int32 times = 2; map<string, Kind> kinds = 3; }
+message Answer { oneof event { string text = 1; Question question = 2; } repeated string words = 3; string note = 4;
+  reserved 9, 20 to 29; reserved "old"; }
 message Nothing {}
 """
 
@@ -26,20 +29,25 @@ def compiled_from(folder: Path, source: str) -> Contract:
 
 def test_a_name_is_kept_with_all_that_its_encoding_depends_on(tmp_path: Path) -> None:
     assert names_of(compiled_from(tmp_path / "a", SOURCE)) == {
+        "service AskService": "ask.proto",
         "rpc AskService.Ask": "(proviso.v1.Question) returns (stream proviso.v1.Answer)",
-        "enum Kind": "",
+        "enum Kind": "ask.proto",
         "value Kind.KIND_UNSPECIFIED": "0",
         "value Kind.KIND_OPEN": "1",
-        "message Question": "",
+        "message Question": "ask.proto",
         "field Question.text": "1 string",
+        "limits Question.text": "1 to 10 characters",
         "field Question.times": "2 optional int32",
         "field Question.kinds": "3 map<string, proviso.v1.Kind>",
-        "message Answer": "",
+        "message Answer": "ask.proto",
+        "reserved Answer.9": "",
+        "reserved Answer.20 to 29": "",
+        "reserved Answer.old": "",
         "field Answer.text": "1 string of oneof event",
         "field Answer.question": "2 proviso.v1.Question of oneof event",
         "field Answer.words": "3 repeated string",
         "field Answer.note": "4 string",
-        "message Nothing": "",
+        "message Nothing": "ask.proto",
     }
 
 
@@ -60,6 +68,13 @@ def test_a_name_is_kept_with_all_that_its_encoding_depends_on(tmp_path: Path) ->
         ("map<string, Kind>", "map<string, string>", "is `3 map<string, string>`"),
         ("KIND_OPEN = 1", "KIND_OPEN = 2", "older stubs take it for another value"),
         ("KIND_OPEN = 1;", "", "value Kind.KIND_OPEN is gone"),
+        ("reserved 9, 20 to 29;", "reserved 20 to 29;", "reserved Answer.9 is gone"),
+        ("reserved 9, 20 to 29;", "reserved 9, 20 to 28;", "reserved Answer.20 to 29 is gone"),
+        ('reserved "old";', "", "reserved Answer.old is gone"),
+        ("1 to 10 characters", "1 to 9 characters", "limits Question.text were `1 to 10 characters`"),
+        ("1 to 10 characters", "2 to 10 characters", "limits Question.text were `1 to 10 characters`"),
+        ("1 to 10 characters", "1 to 10 items", "limits Question.text were `1 to 10 characters`"),
+        ("optional int32 times", "\n  // Limits: 1 to 5.\n  optional int32 times", "limits Question.times are new"),
     ],
 )
 def test_a_change_is_told_with_what_it_breaks(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -76,7 +91,8 @@ def test_a_change_is_told_with_what_it_breaks(tmp_path: Path, old: str, new: str
 def test_additions_break_nothing_and_are_kept_from_then_on(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     update(names, names_of(compiled_from(tmp_path / "before", SOURCE)))
-    added = SOURCE.replace("string note = 4;", "string note = 4; string more = 5;") + "message New { string a = 1; }"
+    added = SOURCE.replace("string note = 4;", "string note = 4; string more = 5;").replace("1 to 10", "0 to 20")
+    added += "message New {\n  // Limits: 1 to 5 items.\n  repeated string a = 1; }"
     found = names_of(compiled_from(tmp_path / "after", added))
     assert not update(names, found)
     assert read(names) == found

@@ -15,10 +15,10 @@ FOLDER = Path("proviso/v1")
 HEADER = """\
 syntax = "proto3";
 package proviso.v1;
-import "google/protobuf/any.proto";
 import "google/protobuf/duration.proto";
-import "google/protobuf/wrappers.proto";
 """
+
+FOREIGN = "".join(f'import "google/protobuf/{name}.proto";\n' for name in ("any", "descriptor", "empty", "wrappers"))
 
 GOOD = """\
 // Asks.
@@ -88,6 +88,24 @@ BAD: list[tuple[Rule, str, str]] = [
     ),
     (kinds.no_foreign_types, message("google.protobuf.StringValue name = 1;"), "Bad.name: a google.protobuf.StringV"),
     (kinds.no_foreign_types, message("google.protobuf.Any detail = 1;"), "Bad.detail: a google.protobuf.Any"),
+    (kinds.no_long_integers, message("map<string, int64> sizes = 1;"), "Bad.sizes: 64 bits"),
+    (
+        kinds.no_foreign_types,
+        message("map<string, google.protobuf.Any> details = 1;"),
+        "Bad.details: a google",
+    ),
+    (
+        kinds.no_foreign_types,
+        "message Bad {} service BadService { rpc Ask(Bad) returns (google.protobuf.Empty); }",
+        "BadService.Ask: a google.protobuf.Empty",
+    ),
+    (
+        kinds.no_foreign_types,
+        "message Bad {} service BadService { rpc Ask(google.protobuf.Duration) returns (Bad); }",
+        "BadService.Ask: a google.protobuf.Duration",
+    ),
+    (kinds.no_foreign_files, message("google.protobuf.Any detail = 1;"), "imports google/protobuf/any.proto"),
+    (kinds.no_foreign_files, "extend google.protobuf.FieldOptions { string unit = 50001; }", "unit: an extension"),
     (kinds.maps_have_string_keys, message("map<int32, string> names = 1;"), "Bad.names: a map"),
     (kinds.maps_have_string_keys, message("map<bool, string> names = 1;"), "Bad.names: a map"),
     (kinds.maps_have_string_keys, message("message Part { map<int32, string> names = 1; }"), "Bad.Part.names: a map"),
@@ -109,6 +127,13 @@ BAD: list[tuple[Rule, str, str]] = [
     (naming.no_reserved_words, message("string delete = 1;"), "Bad.delete: a word that JavaScript's syntax"),
     (naming.no_reserved_words, message("string constructor = 1;"), "Bad.constructor: a word that JavaScript's objects"),
     (naming.no_reserved_words, message("string to_string = 1;"), "Bad.to_string: a word that JavaScript's objects"),
+    *((naming.no_reserved_words, message(f"string {word} = 1;"), "Python's type stubs") for word in ("int", "bytes")),
+    (naming.no_reserved_words, "message DESCRIPTOR {}", "DESCRIPTOR: a word that Python's type stubs"),
+    (
+        naming.no_reserved_words,
+        "message Bad {} service BadService { rpc GetChannel(Bad) returns (Bad); }",
+        "BadService.GetChannel: a word that clients of grpc-js",
+    ),
     (naming.no_reserved_words, "message None {}", "None: a word that Python's syntax"),
     (
         naming.no_reserved_words,
@@ -182,7 +207,7 @@ BAD: list[tuple[Rule, str, str]] = [
 def test_a_rule_catches_what_breaks_it(
     rule: Rule, source: str, problem: str, contract_of: Callable[..., Contract]
 ) -> None:
-    found = list(rule(contract_of(HEADER + source)))
+    found = list(rule(contract_of(HEADER + FOREIGN + source)))
     assert any(problem in text for text in found), found
 
 
@@ -203,6 +228,11 @@ def test_another_syntax_is_noticed(syntax: str, contract_of: Callable[..., Contr
 def test_a_group_is_noticed(contract_of: Callable[..., Contract]) -> None:
     group = 'syntax = "proto2"; package proviso.v1; message Bad { optional group Part = 1 {} }'
     assert "Bad.part: a group" in "\n".join(kinds.no_groups(contract_of(group)))
+
+
+def test_a_public_import_is_noticed(contract_of: Callable[..., Contract]) -> None:
+    importing = 'syntax = "proto3"; package proviso.v1; import public "proviso/v1/file0.proto";'
+    assert "file0.proto publicly" in "\n".join(kinds.no_foreign_files(contract_of(HEADER + GOOD, importing)))
 
 
 def test_a_second_package_is_noticed(contract_of: Callable[..., Contract]) -> None:
