@@ -40,11 +40,11 @@ class Run:
     failures: list[str] = field(default_factory=list)
 
 
-async def run(page: Page, models_dir: Path, folder: Path) -> Run:
-    """Runs the commands in order, in one shell in `folder`, which is empty."""
+async def run(page: Page, programs: Path, models_dir: Path, folder: Path) -> Run:
+    """Runs the commands in order, in one shell in `folder`, which is empty; `programs` has grpcurl and jq."""
     (folder / "service").symlink_to(ROOT / "service")
     done, same, address = Run(), Correspondence(), ""
-    environment = _environment(models_dir)
+    environment = _environment(programs, models_dir)
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(shell(folder, environment))
         for part in page:
@@ -61,19 +61,24 @@ async def run(page: Page, models_dir: Path, folder: Path) -> Run:
 
 async def _run(example: Example, opened: Shell, address: str, same: Correspondence, done: Run) -> Example:
     where = f"line {example.line}: {example.command}\n"
+    printed = ""
     try:
-        output = shortened(await opened.run(_ADDRESS.sub(address, example.command)), example.cuts)
+        printed = await opened.run(_ADDRESS.sub(address, example.command))
+        output = shortened(printed, example.cuts)
     except (CommandFailed, CutError) as error:
-        done.failures.append(f"{where}{error}")
+        done.failures.append(f"{where}{error}\n{printed}")
         return example
+    except TimeoutError as error:
+        error.add_note(where)
+        raise
     if difference := same.difference(example.output or "", output):
         done.differences.append(f"{where}{difference}")
     return replace(example, output=output or None)
 
 
-def _environment(models_dir: Path) -> Mapping[str, str]:
-    programs = [str(tools()), str(Path(sys.executable).parent), os.environ["PATH"]]
-    chosen = {"PATH": os.pathsep.join(programs), "LC_ALL": "C.UTF-8", "PROVISO_MODELS_DIR": str(models_dir)}
+def _environment(programs: Path, models_dir: Path) -> Mapping[str, str]:
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    chosen = {"PATH": path, "LC_ALL": "C.UTF-8", "PROVISO_MODELS_DIR": str(models_dir)}
     return {name: os.environ[name] for name in ("HOME", "PYTHONPATH") if name in os.environ} | chosen
 
 
@@ -81,7 +86,7 @@ async def _record(*, write: bool) -> int:
     models_dir = ROOT / ".proviso" / "models"
     prepare(models_dir)
     with tempfile.TemporaryDirectory() as folder:
-        done = await run(parse(PAGE.read_text(encoding="utf-8")), models_dir, Path(folder))
+        done = await run(parse(PAGE.read_text(encoding="utf-8")), tools(), models_dir, Path(folder))
     print("\n\n".join([*done.failures, *done.differences]) or "the page is what the commands print")
     if done.failures or not (done.differences and write):
         return 1 if done.failures or done.differences else 0

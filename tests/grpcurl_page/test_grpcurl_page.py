@@ -11,7 +11,7 @@ from tests.contract_guard.names import names_of
 from tests.grpcurl_page.page import Example, examples, parse, render
 from tests.grpcurl_page.record import INSTALL, PAGE, SERVE, run
 from tests.grpcurl_page.sameness import Correspondence
-from tests.grpcurl_page.tools import PINS
+from tests.grpcurl_page.tools import PINS, tools
 
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = examples(parse(TEXT))
@@ -23,7 +23,7 @@ _ASSIGNMENT = re.compile(r"^\w+=\$\(.*?\)$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.timeout(400)  # a first build of grpcurl, with nothing in Go's cache, takes a minute or more
 async def test_every_command_prints_what_the_page_says(tmp_path: Path, models_dir: Path) -> None:
-    done = await run(parse(TEXT), models_dir, tmp_path)
+    done = await run(parse(TEXT), tools(), models_dir, tmp_path)
     assert not done.failures + done.differences, "\n\n".join(
         [*done.failures, *done.differences, "`python -m tests.grpcurl_page.record --write` puts there what they print"]
     )

@@ -1,4 +1,4 @@
-"""A page that does not say what its commands print is told so, and nothing is passed over. No server is needed here."""
+"""A page that does not say what its commands print is told so, and nothing is passed over. These need no server."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.grpcurl_page.record import Run, run
 async def ran(folder: Path, *blocks: str) -> Run:
     fences = ("sh", "text")
     page = "\n\n".join(f"```{fences[place % 2]}\n{block}\n```" for place, block in enumerate(blocks))
-    return await run(parse(page), folder / "no models", folder)
+    return await run(parse(page), folder, folder, folder)
 
 
 async def test_variables_and_functions_are_there_for_the_next_command(tmp_path: Path) -> None:
