@@ -1,91 +1,128 @@
 """The Python of docs/contract.md does what the page says, against the real service."""
 
 import asyncio
-import random
-import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import grpc
 import pytest
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo  # type: ignore[import-untyped]
-from grpc_status import rpc_status
 
-from proviso.v1.chat_pb2 import AgentEvent, CancelTurnRequest, ChatRequest, ResumeChatRequest
+from proviso import Client, ProvisoError, Turn
+from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, Citation
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.code_blocks import code_blocks
 from tests.support.dropping_proxy import cutting_proxy
-from tests.support.running import chat_request, final_of, running_service, text_of
+from tests.support.running import RunningService, chat_request, final_of, running_service, text_of
 from tests.support.scripted_model import Call, Step, calls, text
 
 PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
-IMPORTS = (
-    AgentEvent, BadRequest, CancelTurnRequest, ChatRequest, ChatServiceStub, ErrorInfo, Iterator, ResumeChatRequest,
-    RetryInfo, grpc, random, rpc_status, time, uuid4,
-)  # fmt: skip
-"""What the page's functions take for imported."""
+WORDS = [f"word{number} " for number in range(200)]
 
 
 @pytest.fixture
 def page() -> dict[str, Any]:
     """The functions of the page, by name."""
-    names = {thing.__name__.rpartition(".")[2]: thing for thing in IMPORTS}
+    names: dict[str, Any] = {}
     exec("\n".join(code_blocks(PAGE, "python")), names)  # noqa: S102
     return names
 
 
-async def test_a_turn_is_followed_through_cuts(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
-    words = [f"word{number} " for number in range(200)]
-    allowances = iter([700, 1_500, 2_500])
-    script = [calls(Call("list_matter_documents")), text("I ", *words)]
-    settings = {"token_interval_s": 0}
-    async with running_service(tmp_path / "data", models_dir, *script, turns=settings) as service:
-        request = chat_request("Hello", await service.create_matter())
-        async with cutting_proxy(service.app.port, lambda: next(allowances, 1 << 30)) as proxy:
-            events = await asyncio.to_thread(call, proxy.port, partial(all_of, page["follow"]), request)
-    assert proxy.drops == 3
-    assert final_of(events).message == text_of(events) == "".join(["I ", *words])
+def endless() -> Step:
+    """A reply that goes on until its turn is cancelled."""
+    return Step(["Wait "], hold_after=asyncio.Event())
+
+
+async def test_a_turn_is_asked_for_and_gone_on_with(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
+    script = [calls(Call("list_matter_documents")), text("I ", *WORDS)]
+    async with running_service(tmp_path / "data", models_dir, *script) as service:
+        final = await with_client(service, page["ask"], "Hello", await service.create_matter())
+        turn_id = final.messages[-1].turn_id
+        again = await with_client(service, page["go_on"], turn_id, 2)
+    assert final.message == again.message == "".join(["I ", *WORDS])
+
+
+async def test_who_finds_the_session_busy_attaches_to_its_turn(
+    page: dict[str, Any], tmp_path: Path, models_dir: Path
+) -> None:
+    loop, attached = asyncio.get_running_loop(), asyncio.Event()
+
+    class Attaching(Client):
+        def resume(self, *arguments: Any, **options: Any) -> Turn:
+            loop.call_soon_threadsafe(attached.set)
+            return super().resume(*arguments, **options)
+
+    async with running_service(tmp_path / "data", models_dir, Step(["I wait."], hold_after=attached)) as service:
+        request = chat_request("Hello", await service.create_matter(), session_id="lease")
+        turn_id = (await anext(aiter(service.chat.Chat(request)))).turn_id
+        final = await with_client(service, page["ask_or_attach"], "And?", "lease", kind=Attaching)
+    assert (final.message, final.messages[-1].turn_id) == ("I wait.", turn_id)
 
 
 async def test_a_turn_is_cancelled(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
-    endless = Step(["Wait "], hold_after=asyncio.Event())
-    async with running_service(tmp_path / "data", models_dir, endless) as service:
+    async with running_service(tmp_path / "data", models_dir, endless()) as service:
         reading = aiter(service.chat.Chat(chat_request("Hello", await service.create_matter())))
         turn_id = (await anext(reading)).turn_id
-        assert await asyncio.to_thread(call, service.app.port, page["stop"], turn_id)
-        assert not await asyncio.to_thread(call, service.app.port, page["stop"], turn_id)
+        assert await with_client(service, page["cancel"], turn_id)
+        assert not await with_client(service, page["cancel"], turn_id)
 
 
-async def test_the_details_of_an_error_are_read(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
-    endless = Step(["Wait "], hold_after=asyncio.Event())
-    async with running_service(tmp_path / "data", models_dir, endless, server={"max_turns_running": 1}) as service:
+async def test_what_an_error_says_is_read(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir, endless(), server={"max_turns_running": 1}) as service:
+        await anext(aiter(service.chat.Chat(chat_request("Hello", await service.create_matter()))))
+        busy = await with_client(service, failure_of, "Hello")
+        invalid = await with_client(service, failure_of, "x" * 32_001)
+    assert page["explain"](busy) == ["TOO_BUSY", "try again in 1 s"]
+    reason, problem = page["explain"](invalid)
+    assert (reason, problem.partition(": ")[0]) == ("INVALID_REQUEST", "message")
+
+
+async def test_a_document_is_uploaded_with_its_progress(
+    page: dict[str, Any], service: RunningService, tmp_path: Path
+) -> None:
+    path, told = tmp_path / "Lease.md", list[tuple[int, int | None]]()
+    await asyncio.to_thread(path.write_text, "# Lease\n\nThe rent is USD 500.\n")
+    matter_id = await service.create_matter()
+    document = await with_client(service, page["upload"], matter_id, path, lambda *sent: told.append(sent))
+    assert document.filename == "Lease.md"
+    assert told[-1] == (document.size_bytes, document.size_bytes)
+
+
+def test_a_quote_is_cut_out_of_a_text(page: dict[str, Any]) -> None:
+    assert page["quoted"]("😀 契約 rent", Citation(start=2, end=4)) == "契約"
+
+
+async def test_the_bare_stubs_follow_a_turn_through_cuts(
+    page: dict[str, Any], tmp_path: Path, models_dir: Path
+) -> None:
+    allowances = iter([700, 1_500, 2_500])
+    script = [calls(Call("list_matter_documents")), text("I ", *WORDS)]
+    async with running_service(tmp_path / "data", models_dir, *script, turns={"token_interval_s": 0}) as service:
         request = chat_request("Hello", await service.create_matter())
-        running = aiter(service.chat.Chat(request))
-        await anext(running)
-        busy = await asyncio.to_thread(call, service.app.port, failure_of, request)
-        invalid = await asyncio.to_thread(call, service.app.port, failure_of, ChatRequest(message="x" * 32_001))
-    assert page["explain"](busy) == ("TOO_BUSY", ["try again in 0:00:01"])
-    reason, problems = page["explain"](invalid)
-    assert reason == "INVALID_REQUEST"
-    assert problems[0].startswith("message: ")
+        async with cutting_proxy(service.app.port, lambda: next(allowances, 1 << 30)) as proxy:
+            events = await asyncio.to_thread(followed, page["follow"], proxy.port, request)
+    assert proxy.drops == 3
+    assert final_of(events).message == text_of(events) == "".join(["I ", *WORDS])
 
 
-def call(port: int, function: Callable[[ChatServiceStub, Any], Any], argument: object) -> Any:
-    """What a function answers, given a stub."""
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        return function(ChatServiceStub(channel), argument)
+async def with_client(
+    service: RunningService, function: Callable[..., Any], *arguments: object, kind: type[Client] = Client
+) -> Any:
+    """What a function answers, given a client."""
+
+    def run() -> Any:
+        with kind(f"127.0.0.1:{service.app.port}") as client:
+            return function(client, *arguments)
+
+    return await asyncio.to_thread(run)
 
 
-def all_of(
-    follow: Callable[..., Iterator[AgentEvent]], chat: ChatServiceStub, request: ChatRequest
-) -> list[AgentEvent]:
-    return list(follow(chat, request))
-
-
-def failure_of(chat: ChatServiceStub, request: ChatRequest) -> grpc.RpcError:
-    with pytest.raises(grpc.RpcError) as caught:
-        list(chat.Chat(request))
+def failure_of(client: Client, message: str) -> ProvisoError:
+    with pytest.raises(ProvisoError) as caught:
+        client.chat(message).result()
     return caught.value
+
+
+def followed(follow: Callable[..., Iterator[AgentEvent]], port: int, request: ChatRequest) -> list[AgentEvent]:
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        return list(follow(ChatServiceStub(channel), request))

@@ -24,18 +24,6 @@ LARGE_BYTES = 20 * 1024 * 1024
 NO_PORT = 1
 """Nothing listens there."""
 
-PAGE_HEADER = """\
-package page
-
-import (
-	"context"
-	"fmt"
-
-	pb "proviso/clients/go/gen/proviso/v1"
-	"proviso/clients/go/proviso"
-)
-"""
-
 LEASE = """\
 # 契約 Lease 😀
 
@@ -76,7 +64,7 @@ def test_the_go_of_the_documents_compiles(module: GoModule) -> None:
     module.write("readme/main.go", program)
     functions = code_blocks(ROOT / "docs" / "contract.md", "go")
     assert functions
-    module.write("page/page.go", PAGE_HEADER + "\n".join(functions))
+    module.write("page/page.go", "\n".join(functions))
     module.run("go", "vet", "./readme", "./page")
 
 

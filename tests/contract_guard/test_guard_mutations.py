@@ -52,7 +52,7 @@ EDITS: list[tuple[str, tuple[str, str], str]] = [
     (
         "chat",
         beside(RPC, "rpc Close(GetTurnRequest) returns (GetTurnResponse);"),
-        "clients of grpc-js, and so of NestJS",
+        "clients of grpc-js",
     ),
     ("chat", (FIELD, '  int32 sequence = 2 [json_name = "seq"];'), "has a json_name of its own"),
     # What calls are.
