@@ -54,6 +54,7 @@ from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs
 from tests.support.catalogs import an_item, holding
 from tests.support.image_files import png
 from tests.support.memory_caches import memory_caches
+from tests.support.migrated import state_in
 from tests.support.word_embedder import WordEmbedder
 
 TENANTS, USERS, SESSIONS, MESSAGES = ("smith", "jones"), ("ada", "bob"), ("s-1", "s-2", "s-3"), 4
@@ -205,8 +206,7 @@ def marks_in(value: FinalState) -> set[str]:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(tmp_path))
     tool, selection = WhoAsks(Random(1)), SelectionSettings()  # noqa: S311
     catalog = holding(*items_of([tool]), *(conversation.rule for conversation in CONVERSATIONS))
     embedder, vectors = WordEmbedder(), MemoryVectorCache(100)

@@ -25,6 +25,7 @@ from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
 from tests.support.catalogs import holding
+from tests.support.migrated import state_in
 from tests.turns.scripted import emits
 
 NO_DOMAIN = Domain(*[cast(Any, None)] * 13)
@@ -58,8 +59,7 @@ async def conversations(
 ) -> AsyncIterator[Domain]:
     """Turns that run `program`, and sessions, in a database in `folder`. Matters and search are not there."""
     settings = turns or TurnSettings()
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(folder))
     store, held = SqlTurnStore(database), catalog or holding()
     engine = Turns(program, store, settings, owner="test", max_running=100)
     await engine.open()

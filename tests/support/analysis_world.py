@@ -20,6 +20,7 @@ from proviso_service.settings import IqlSettings
 from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.scores import SqlScoreStore
+from tests.support.migrated import state_in
 from tests.support.stored import MODEL, a_document, ingested, vectors_of
 from tests.support.word_classifier import WordClassifier
 
@@ -104,8 +105,7 @@ def _opened(
 async def analysis_world(
     folder: Path, batch_passages: int = PASSAGES_AT_ONCE, **settings: Any
 ) -> AsyncIterator[AnalysisWorld]:
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(folder))
     store, scores, classifier = SqlMatterStore(database), SqlScoreStore(database), WordClassifier()
     matter = await store.create_matter(TENANT, "Leases")
     opened = _opened(store, scores, classifier, IqlSettings(**settings), batch_passages)

@@ -17,6 +17,7 @@ from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.vectors.chroma import ChromaIndex
 from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
+from tests.support.migrated import state_in
 from tests.support.stored import a_document
 
 LIMIT_S = 60.0
@@ -105,8 +106,7 @@ class IndexWorld:
 
 @asynccontextmanager
 async def index_world(folder: Path) -> AsyncIterator[IndexWorld]:
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(folder))
     try:
         yield IndexWorld(folder, SqlMatterStore(database))
     finally:

@@ -27,6 +27,7 @@ from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.vectors.layout import VectorLayout
 from proviso_service.storage.vectors.shelf import ChromaShelf
 from tests.support.changes import Changes, database_changes
+from tests.support.migrated import state_in
 from tests.support.thread_reader import ThreadReader
 
 TENANT = "tenant-a"
@@ -159,8 +160,7 @@ class MattersWorld:
 
 @asynccontextmanager
 async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[MattersWorld]:
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(folder))
     blobs = FolderBlobStore(folder / "blobs")
     await blobs.open()
     store = SqlMatterStore(database)

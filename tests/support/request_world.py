@@ -18,6 +18,7 @@ from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.catalogs import a_catalog, holding_catalog
+from tests.support.migrated import state_in
 from tests.support.scripted_model import text
 
 
@@ -65,8 +66,7 @@ class RequestWorld:
 async def request_world(
     folder: Path, items: Sequence[CatalogItem] = (), *, answers: int = 9, **options: Any
 ) -> AsyncIterator[RequestWorld]:
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(folder))
     try:
         sessions = SqlSessionStore(database)
         script = [text("What do you mean?")] * answers

@@ -21,6 +21,7 @@ from proviso_service.context.images import ImageFetcher
 from proviso_service.models.ports import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
 from proviso_service.turns.exit_reasons import ExitReason
+from tests.support.migrated import state_in
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.shared_encoder import shared_encoder
 
@@ -175,6 +176,7 @@ async def running_service(
     if script:
         chat_models = ChatModels(NamedChatModel("scripted", ScriptedChatModel(script=list(script))))
     server = {"port": 0, "drain_s": 0.5} | settings.pop("server", {})
+    state_in(data_dir)
     chosen = Settings(data_dir=data_dir, models_dir=models_dir, server=server, **settings)
     app = await App.start(chosen, chat_models, classifier, extractor, fetcher, shared_encoder(models_dir))
     try:

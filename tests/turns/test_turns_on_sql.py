@@ -14,6 +14,7 @@ from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
+from tests.support.migrated import state_in
 from tests.turns.scripted import (
     ANN,
     ANSWER,
@@ -37,8 +38,7 @@ LEASE_S = 0.6
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}")
-    await database.migrate()
+    database = Database(state_in(tmp_path))
     yield database
     await database.close()
 
@@ -97,8 +97,7 @@ class RenewalsSeen(SqlTurnStore):
 
 async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
     elapsed = timedelta()
-    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}", now=lambda: MORNING + elapsed)
-    await database.migrate()
+    database = Database(state_in(tmp_path), now=lambda: MORNING + elapsed)
     store = RenewalsSeen(database)
     async with running(Gated(), store, lease_s=LEASE_S) as turns:
         turn_id = await turns.start(ANN, REQUEST)

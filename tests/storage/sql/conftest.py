@@ -1,7 +1,5 @@
 """Real stores on a fresh SQLite file."""
 
-import asyncio
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,21 +10,8 @@ from proviso_service.storage.sql.database import Database
 from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.storage.sql.sessions import SqlSessionStore
 from proviso_service.storage.sql.turns import SqlTurnStore
+from tests.support.migrated import state_in
 from tests.support.stored import Clock
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty state, up to date; made once, copied for each test."""
-    path = tmp_path_factory.mktemp("state") / "state.sqlite3"
-
-    async def migrate() -> None:
-        database = Database(f"sqlite:///{path}")
-        await database.migrate()
-        await database.close()
-
-    asyncio.run(migrate())
-    return path
 
 
 @pytest.fixture
@@ -35,8 +20,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def state_file(tmp_path: Path, migrated_file: Path) -> Path:
-    return Path(shutil.copy(migrated_file, tmp_path / "state.sqlite3"))
+def state_file(tmp_path: Path) -> Path:
+    state_in(tmp_path)
+    return tmp_path / "state.sqlite3"
 
 
 @pytest.fixture
