@@ -10,8 +10,9 @@ from hypothesis import settings
 from tests.fixtures.models import embedder, models_dir
 from tests.support.running import RunningService, running_service
 
-# The suite draws the same examples every time. `pytest --hypothesis-profile=explore` looks for new ones.
-settings.register_profile("suite", derandomize=True, deadline=None, database=None)
+# The suite draws the same examples every time, half as many as Hypothesis would; `pytest
+# --hypothesis-profile=explore` looks for new ones.
+settings.register_profile("suite", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None, database=None)
 settings.load_profile("suite")
 

@@ -49,7 +49,7 @@ DOCUMENTS = st.lists(st.builds(DocumentSummary, st.sampled_from(["a.md", "b.pdf"
 MESSAGES = st.lists(st.tuples(TEXTS.map("Say {}".format), DOCUMENTS.map(tuple)), min_size=1, max_size=3)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(CATALOGS, SESSIONS, MESSAGES)
 def test_what_is_recorded_is_what_was_sent_and_can_be_sent_again(
     catalog: list[CatalogItem],

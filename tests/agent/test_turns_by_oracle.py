@@ -49,7 +49,7 @@ limits = st.builds(
 paces = st.integers(0, 2**32).map(Random)
 
 
-@settings(max_examples=180)
+@settings(max_examples=100)
 @given(scripts, limits, paces, st.booleans())
 def test_a_turn_ends_once_for_the_reason_that_its_script_gives(
     script: list[Reply], limits: Limits, pace: Random, same_ids: bool
@@ -58,7 +58,7 @@ def test_a_turn_ends_once_for_the_reason_that_its_script_gives(
     assert_ends_as(expectation(turn, script, limits), turn, limits)
 
 
-@settings(max_examples=90)
+@settings(max_examples=60)
 @given(scripts, limits, paces)
 def test_a_turn_that_is_asked_for_again_makes_what_was_not_kept_and_nothing_else(
     script: list[Reply], limits: Limits, pace: Random
@@ -77,7 +77,7 @@ def test_a_turn_that_is_asked_for_again_makes_what_was_not_kept_and_nothing_else
         assert (again.final.message, again.final.citations) == (first.final.message, first.final.citations)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(scripts, limits, paces, st.integers(0, 30))
 def test_a_turn_that_is_cancelled_anywhere_ends_once_and_shows_no_text(
     script: list[Reply], limits: Limits, pace: Random, cancel_at: int
