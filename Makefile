@@ -23,6 +23,8 @@ demo: setup
 serve: setup
 	.venv/bin/proviso serve
 
+# The suite starts many processes, which read one another's bytecode also where it is not written otherwise.
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
