@@ -1,5 +1,6 @@
-"""Fixtures of the tests of the Python client. Those that use `staged` share the event loop of their module."""
+"""Fixtures of the tests of clients. Those that use `staged` share the event loop of their module."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest_asyncio
 
 from proviso import AsyncClient
 from tests.support.client_kinds import Connect, connect_blocking
+from tests.support.go_smoke import GoModule, built_module
 from tests.support.marked_tools import needing_approval
 from tests.support.stage import Stage, stage
 
@@ -28,3 +30,11 @@ async def staged(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> 
     with needing_approval(APPROVED_TOOL):
         async with stage(data_dir, models_dir, documents=documents) as running:
             yield running
+
+
+@pytest.fixture(scope="session")
+def go_module(tmp_path_factory: pytest.TempPathFactory) -> GoModule:
+    """One for all processes of a test run."""
+    base = tmp_path_factory.getbasetemp()
+    several = "PYTEST_XDIST_WORKER" in os.environ
+    return built_module((base.parent if several else base) / "go-client")

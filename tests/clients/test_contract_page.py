@@ -12,7 +12,7 @@ from proviso import Client, ProvisoError, Turn
 from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, Citation
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.code_blocks import code_blocks
-from tests.support.dropping_proxy import cutting_proxy
+from tests.support.cutting_proxy import cutting_proxy
 from tests.support.running import RunningService, chat_request, final_of, running_service, text_of
 from tests.support.scripted_model import Call, Step, calls, text
 
@@ -95,13 +95,13 @@ def test_a_quote_is_cut_out_of_a_text(page: dict[str, Any]) -> None:
 async def test_the_bare_stubs_follow_a_turn_through_cuts(
     page: dict[str, Any], tmp_path: Path, models_dir: Path
 ) -> None:
-    allowances = iter([700, 1_500, 2_500])
     script = [calls(Call("list_matter_documents")), text("I ", *WORDS)]
     async with running_service(tmp_path / "data", models_dir, *script, turns={"token_interval_s": 0}) as service:
         request = chat_request("Hello", await service.create_matter())
-        async with cutting_proxy(service.app.port, lambda: next(allowances, 1 << 30)) as proxy:
+        async with cutting_proxy(service.app.port) as proxy:
+            proxy.cut_after([700, 1_500, 2_500])
             events = await asyncio.to_thread(followed, page["follow"], proxy.port, request)
-    assert proxy.drops == 3
+    assert proxy.cuts_made == 3
     assert final_of(events).message == text_of(events) == "".join(["I ", *WORDS])
 
 

@@ -7,7 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from proviso import AsyncClient, Client
+from proviso import AsyncClient, AsyncTurn, Client
+from proviso.steps import FinalState
+from proviso.v1 import chat_pb2
 
 Connect = Callable[..., AsyncClient]
 """Makes a client of a target; it takes what AsyncClient takes."""
@@ -16,6 +18,17 @@ Connect = Callable[..., AsyncClient]
 def connect_blocking(target: str, **arguments: Any) -> AsyncClient:
     """The blocking client, each of whose calls runs in a thread."""
     return cast(AsyncClient, _InThreads(Client(target, **arguments)))
+
+
+async def events_until(turn: AsyncTurn, kind: type = FinalState) -> list[chat_pb2.AgentEvent]:
+    """The events from where the reading of a turn is, up to the first whose step is of a kind."""
+    events = []
+    async for step in turn:
+        assert turn.last_event is not None
+        events.append(turn.last_event)
+        if isinstance(step, kind):
+            return events
+    raise AssertionError(f"no {kind.__name__} came")
 
 
 class _InThreads:

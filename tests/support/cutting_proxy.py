@@ -1,22 +1,23 @@
 """A TCP proxy that breaks connections after so many bytes of answers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 
 _PIECE_BYTES = 64 * 1024
 
 
 class CuttingProxy:
-    """Passes bytes on to `upstream_port`, which may change. `answered_bytes` counts those of answers, `broken` the
-    connections that `cut_after` has broken."""
+    """Passes bytes on to `service_port`, which may change between connections. `answered_bytes` counts those of
+    answers, `cuts_made` the connections that `cut_after` has broken."""
 
-    def __init__(self, upstream_port: int) -> None:
-        self.upstream_port = upstream_port
+    def __init__(self, service_port: int) -> None:
+        self.service_port = service_port
         self.port = 0
-        self.broken = 0
+        self.cuts_made = 0
         self.answered_bytes = 0
-        self._cuts: list[int] = []
+        self._cuts: Iterator[int] = iter(())
+        self._closed = False
         self._open: set[asyncio.Task[None]] = set()
 
     @property
@@ -24,41 +25,43 @@ class CuttingProxy:
         return f"127.0.0.1:{self.port}"
 
     def cut_after(self, cuts: Iterable[int]) -> None:
-        """Says for each connection to come after how many bytes of answers it is broken; later ones are left alone.
-        Replaces what was said before."""
-        self._cuts = list(cuts)
+        """Says for each connection to come after how many bytes of answers it is broken, wherever in a frame that is;
+        later ones are left alone. Replaces what was said before."""
+        self._cuts = iter(cuts)
 
     async def break_all(self) -> None:
         """Breaks every connection that is open."""
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        broken = list(self._open)
+        for connection in broken:
+            connection.cancel()
+        await asyncio.gather(*broken, return_exceptions=True)
 
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        limit = self._cuts.pop(0) if self._cuts else None
-        try:
-            await self._join(reader, writer, limit)
-        except asyncio.CancelledError:
-            pass  # broken on purpose, or the proxy closes
-        finally:
-            self._open.discard(task)
+    async def close(self) -> None:
+        """Breaks every connection, and those that are still to come."""
+        self._closed = True
+        await self.break_all()
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
             writer.transport.abort()
+            return
+        connection = asyncio.create_task(self._join(reader, writer, next(self._cuts, None)))
+        self._open.add(connection)
+        connection.add_done_callback(self._open.discard)
+        connection.add_done_callback(lambda _: writer.transport.abort())
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int | None) -> None:
         try:
-            to_service = await asyncio.open_connection("127.0.0.1", self.upstream_port)
+            from_service, to_service = await asyncio.open_connection("127.0.0.1", self.service_port)
         except OSError:
             return  # as if nobody listened
-        asking = asyncio.create_task(_pass_on(reader, to_service[1]))
+        asking = asyncio.create_task(_pass_on(reader, to_service))
         try:
-            await self._answer(to_service[0], writer, limit)
+            await self._answer(from_service, writer, limit)
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-            to_service[1].transport.abort()
+            to_service.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int | None) -> None:
         """Until one side is gone, or the limit is reached."""
@@ -70,7 +73,7 @@ class CuttingProxy:
                 await writer.drain()
                 self.answered_bytes += len(passed)
                 if left is not None and len(passed) < len(data):
-                    self.broken += 1
+                    self.cuts_made += 1
                     return
                 left = left - len(passed) if left is not None else None
 
@@ -84,13 +87,14 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 @asynccontextmanager
-async def cutting_proxy(upstream_port: int) -> AsyncIterator[CuttingProxy]:
-    proxy = CuttingProxy(upstream_port)
+async def cutting_proxy(service_port: int) -> AsyncIterator[CuttingProxy]:
+    """On a free port; all its connections are broken at the end."""
+    proxy = CuttingProxy(service_port)
     server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     try:
         yield proxy
     finally:
         server.close()
-        await proxy.break_all()
+        await proxy.close()
         await server.wait_closed()

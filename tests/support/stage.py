@@ -55,8 +55,12 @@ class Stage:
     matter_id: str
 
     @property
+    def port(self) -> int:
+        return self.service.app.port
+
+    @property
     def target(self) -> str:
-        return f"127.0.0.1:{self.service.app.port}"
+        return f"127.0.0.1:{self.port}"
 
     def play(self, question: str, *steps: Step) -> ScriptedChatModel:
         return self.models.play(question, *steps)

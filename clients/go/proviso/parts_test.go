@@ -55,6 +55,9 @@ func TestOnlyWhatMayPassIsTriedAgain(t *testing.T) {
 		{Failure{Code: codes.Internal}, true, true},
 		{Failure{Code: codes.Internal}, false, false},
 		{Failure{Code: codes.Unknown}, true, true},
+		{Failure{Code: codes.Canceled}, false, true},
+		{Failure{Code: codes.DeadlineExceeded}, true, true},
+		{Failure{Code: codes.DeadlineExceeded, Reason: "DEADLINE_EXCEEDED"}, true, false},
 		{Failure{Code: codes.Internal, Reason: "INTERNAL"}, true, false},
 		{Failure{Code: codes.InvalidArgument, Reason: "INVALID_REQUEST"}, true, false},
 	}
@@ -66,9 +69,9 @@ func TestOnlyWhatMayPassIsTriedAgain(t *testing.T) {
 }
 
 func TestWaitsGrowToABoundAndEnd(t *testing.T) {
-	var tries retries
+	tries := retries{most: 8}
 	var longest time.Duration
-	for try := range maxTries {
+	for try := range tries.most {
 		wait, ok := tries.next(0)
 		low := min(firstWait<<try, longestWait) / 2
 		if !ok || wait < low || wait > 2*low {

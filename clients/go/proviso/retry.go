@@ -12,16 +12,16 @@ import (
 const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
-	maxTries    = 10 // in a row without a new event: about half a minute
+	usualTries  = 10 // in a row without a new event: about half a minute
 )
 
 // retries counts the tries since the last event.
-type retries struct{ made int }
+type retries struct{ made, most int }
 
 // next is how long to wait before the next try; false when there have been enough. asked is the wait that the service
 // asked for, zero when it did not.
 func (r *retries) next(asked time.Duration) (time.Duration, bool) {
-	if r.made == maxTries {
+	if r.made >= r.most {
 		return 0, false
 	}
 	wait := min(firstWait<<r.made, longestWait)
@@ -50,6 +50,9 @@ func mayPass(failure Failure, begun bool) bool {
 	switch failure.Code {
 	case codes.Unavailable:
 		return true
+	case codes.Canceled, codes.DeadlineExceeded:
+		// Not the caller's context, which has not ended: a server that stopped, or a proxy that allows a stream so much time.
+		return failure.Reason == ""
 	case codes.ResourceExhausted:
 		// A turn that has begun is worth waiting for. Whether to wait for a new one is for the caller to say.
 		return begun && failure.RetryDelay > 0

@@ -18,30 +18,40 @@ import (
 // turnIDKey is the initial metadata that names the turn ahead of its first event.
 const turnIDKey = "proviso-turn-id"
 
+// Option changes how Chat and Resume read a turn.
+type Option func(*reader)
+
+// WithTries says how many tries in a row, none of which brought an event, are followed by another one: 10, which take
+// about half a minute, unless it is given. The tries beyond that are up to five seconds apart.
+func WithTries(tries int) Option {
+	return func(r *reader) { r.retries.most = tries }
+}
+
 // Chat runs a turn and yields its events, each once and in order, up to the final state, which is the last. A stream
 // that is cut, or a service that is not there for the moment, is taken up again where it ended. Heartbeats are left out.
 //
 // An error is yielded once, and last: FailureOf has its details. Leaving the loop, or the end of ctx, detaches this
 // reader; what becomes of the turn then is on_disconnect's to say. A request without a request id is given one.
 func Chat(
-	ctx context.Context, stub pb.ChatServiceClient, request *pb.ChatRequest,
+	ctx context.Context, stub pb.ChatServiceClient, request *pb.ChatRequest, options ...Option,
 ) iter.Seq2[*pb.AgentEvent, error] {
 	request = proto.CloneOf(request)
 	if request.GetRequestId() == "" {
 		request.RequestId = rand.Text()
 	}
 	return func(yield func(*pb.AgentEvent, error) bool) {
-		reader := reader{stub: stub, chat: request, userID: request.GetUserId(), yield: yield}
+		reader := newReader(stub, request.GetUserId(), yield, options)
+		reader.chat = request
 		reader.run(ctx)
 	}
 }
 
 // Resume yields the events of a turn that lie after request.after_sequence, as Chat does.
 func Resume(
-	ctx context.Context, stub pb.ChatServiceClient, request *pb.ResumeChatRequest,
+	ctx context.Context, stub pb.ChatServiceClient, request *pb.ResumeChatRequest, options ...Option,
 ) iter.Seq2[*pb.AgentEvent, error] {
 	return func(yield func(*pb.AgentEvent, error) bool) {
-		reader := reader{stub: stub, userID: request.GetUserId(), yield: yield}
+		reader := newReader(stub, request.GetUserId(), yield, options)
 		reader.turnID, reader.last = request.GetTurnId(), request.GetAfterSequence()
 		reader.run(ctx)
 	}
@@ -56,6 +66,16 @@ type reader struct {
 	turnID  string // empty until the service has told it
 	last    int32  // sequence of the last event yielded
 	retries retries
+}
+
+func newReader(
+	stub pb.ChatServiceClient, userID string, yield func(*pb.AgentEvent, error) bool, options []Option,
+) *reader {
+	reader := &reader{stub: stub, userID: userID, yield: yield, retries: retries{most: usualTries}}
+	for _, option := range options {
+		option(reader)
+	}
+	return reader
 }
 
 func (r *reader) run(ctx context.Context) {

@@ -104,7 +104,7 @@ func withReason(code codes.Code, reason string) error {
 }
 
 func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
-	reset := status.Error(codes.Internal, "")
+	reset, stopped := status.Error(codes.Internal, ""), status.Error(codes.Canceled, "CANCELLED")
 	expired := withReason(codes.NotFound, ReasonTurnExpired)
 	whole := []int32{1, 2, 3, 4, 5}
 	tests := map[string]struct {
@@ -119,6 +119,7 @@ func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
 		"cut before its id":              {[]visit{{-1, cut}, {5, nil}}, []int32{-1, -1}, whole},
 		"ended without its final state":  {[]visit{{2, nil}, {3, nil}}, []int32{-1, 2}, whole},
 		"reset by a proxy":               {[]visit{{2, reset}, {3, nil}}, []int32{-1, 2}, whole},
+		"cancelled by a stopping server": {[]visit{{-1, stopped}, {2, stopped}, {3, nil}}, []int32{-1, -1, 2}, whole},
 		"its events are no longer there": {[]visit{{2, cut}, {0, expired}}, []int32{-1, 2}, []int32{1, 2, 5}},
 	}
 	for name, test := range tests {
@@ -151,6 +152,17 @@ func TestAFaultOfTheServiceIsNotTriedAgain(t *testing.T) {
 	}
 	if len(failures) != 1 || failures[0].Reason != "INTERNAL" || !slices.Equal(server.asked, []int32{1}) {
 		t.Errorf("failures %v after asking %v", failures, server.asked)
+	}
+}
+
+func TestThereIsAnEndToTriesThatBringNothing(t *testing.T) {
+	server := &server{visits: []visit{{2, cut}, {0, cut}, {0, cut}}}
+	var last error
+	for _, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}, WithTries(2)) {
+		last = err
+	}
+	if FailureOf(last).Code != codes.Unavailable || !slices.Equal(server.asked, []int32{-1, 2, 2}) {
+		t.Errorf("ended in %v after asking %v", last, server.asked)
 	}
 }
 

@@ -19,6 +19,7 @@ type chatter struct {
 	message string
 	user    string
 	limit   time.Duration
+	tries   int
 }
 
 func chat(connection *grpc.ClientConn, arguments []string) error {
@@ -28,6 +29,7 @@ func chat(connection *grpc.ClientConn, arguments []string) error {
 	flags.StringVar(&c.message, "message", "", "question")
 	flags.StringVar(&c.user, "user", "", "user who asks")
 	flags.DurationVar(&c.limit, "limit", time.Minute, "time limit of a round")
+	flags.IntVar(&c.tries, "tries", 10, "tries in a row that may bring nothing")
 	rounds := flags.Int("rounds", 1, "turns, one after the other")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -51,7 +53,7 @@ func (c *chatter) ask(round int) error {
 		request.MatterContext = &pb.MatterContext{MatterId: c.matter}
 	}
 	var text proviso.Text
-	for event, err := range proviso.Chat(ctx, c.chat, request) {
+	for event, err := range proviso.Chat(ctx, c.chat, request, proviso.WithTries(c.tries)) {
 		if err != nil {
 			return report(round, err)
 		}

@@ -23,6 +23,9 @@ import (
 	"proviso/clients/go/proviso"
 )
 
+// callLimit bounds a call that is not a turn.
+const callLimit = time.Minute
+
 var errUsage = errors.New("usage: smoke [-address host:port] chat|upload|turn [flags]")
 
 func main() {
@@ -68,7 +71,7 @@ func upload(connection *grpc.ClientConn, arguments []string) error {
 		return err
 	}
 	defer file.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	header := &pb.UploadHeader{MatterId: *matter, Filename: filepath.Base(*path)}
 	stored, err := proviso.Upload(ctx, pb.NewMatterServiceClient(connection), header, file)
@@ -88,7 +91,7 @@ func turn(connection *grpc.ClientConn, arguments []string) error {
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	found, err := pb.NewChatServiceClient(connection).GetTurn(ctx, &pb.GetTurnRequest{TurnId: *id})
 	if err != nil {
