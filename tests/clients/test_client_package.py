@@ -1,8 +1,9 @@
-"""The Python client as a package: built, and imported with nothing beside it but what it depends on."""
+"""The Python client as a package: built, installed with nothing beside it but what it depends on, and used."""
 
 import re
 import subprocess
 import sys
+import venv
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -12,7 +13,6 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "clients" / "python"
 PROGRAM = """
 import sys
-sys.path[1:] = [path for path in sys.path if "packages" not in path] + sys.argv[1:]
 import proviso, proviso.display, proviso.errors, proviso.history, proviso.steps
 from proviso.v1 import chat_pb2
 client = proviso.Client("127.0.0.1:1", retries=proviso.NO_RETRIES)
@@ -49,17 +49,20 @@ def test_the_wheel_holds_the_package_and_its_types(wheel: Path) -> None:
 
 
 def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path) -> None:
-    installed, libraries = tmp_path / "installed", tmp_path / "libraries"
-    zipfile.ZipFile(wheel).extractall(installed)
-    metadata = next(installed.glob("*.dist-info/METADATA")).read_text(encoding="utf-8")
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    [packages] = (tmp_path / "venv").glob("lib/python*/site-packages")
+    uv = [sys.executable, "-m", "uv", "pip", "--offline", "--no-cache", "--no-config"]
+    subprocess.run([*uv, "install", "--python", python, "--no-deps", wheel], capture_output=True, check=True)
+    metadata = next(packages.glob("proviso-*.dist-info/METADATA")).read_text(encoding="utf-8")
     requirements = re.findall(r"^Requires-Dist: ([A-Za-z0-9-]+)", metadata, flags=re.MULTILINE)
     assert sorted(requirements) == ["googleapis-common-protos", "grpcio", "protobuf"]
     for name in set().union(*map(needed, requirements)):
         for file in distribution(name).files or ():
             if ".." not in file.parts and "__pycache__" not in file.parts:
-                link = libraries / file
+                link = packages / file
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(str(file.locate()))
-    run = [sys.executable, "-I", "-S", "-c", PROGRAM, str(installed), str(libraries)]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["Unavailable", str(installed / "proviso" / "__init__.py"), "False"], done.stderr
+    subprocess.run([*uv, "check", "--python", python], capture_output=True, check=True)
+    done = subprocess.run([python, "-I", "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["Unavailable", str(packages / "proviso" / "__init__.py"), "False"], done.stderr

@@ -1,16 +1,21 @@
-"""The README of the Python client: its examples run, one after the other, and print what it says."""
+"""The README of the Python client: its examples run, one after the other, print what it says, and pass a type check."""
 
 import asyncio
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.code_blocks import code_blocks
 from tests.support.running import RunningService
 
-README = Path(__file__).parents[2] / "clients" / "python" / "README.md"
+CLIENT = Path(__file__).parents[2] / "clients" / "python"
+README = CLIENT / "README.md"
 EXAMPLE = re.compile(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
@@ -29,3 +34,13 @@ async def test_the_examples_of_the_readme_print_what_it_says(
 
     for code, said in examples:
         assert await asyncio.to_thread(run, code) == said, code
+
+
+def test_the_examples_of_the_readme_pass_a_strict_type_check(tmp_path: Path) -> None:
+    program = tmp_path / "examples.py"
+    program.write_text("\n".join(code_blocks(README, "python")), encoding="utf-8")
+    check = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(program)]
+    done = subprocess.run(
+        check, cwd=tmp_path, env=os.environ | {"MYPYPATH": str(CLIENT)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
