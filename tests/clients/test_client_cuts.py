@@ -28,7 +28,7 @@ QUICK = RetryPolicy(max_attempts=1_000, first_wait_s=0.001, longest_wait_s=0.02,
 
 
 class PacedModel(ScriptedChatModel):
-    """Takes a time for each token, so that a turn has many events."""
+    """Takes a time for each token, so that connections break while the turn is under way."""
 
     async def _astream(
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any

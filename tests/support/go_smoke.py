@@ -30,7 +30,7 @@ class GoModule:
         self.program = folder / "smoke"
 
     def build(self) -> None:
-        shutil.copytree(ROOT / "clients" / "go", self.folder, ignore=shutil.ignore_patterns("gen"))
+        shutil.copytree(ROOT / "clients" / "go", self.folder, ignore=shutil.ignore_patterns("gen"), dirs_exist_ok=True)
         for plugin in PLUGINS:
             # One after the other: buf runs them at the same time, and each would compile what they have in common.
             self.run("go", "tool", "-n", plugin)
