@@ -2,8 +2,10 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 STAMP := .venv/.installed
 MODELS := .proviso/models
+TYPESCRIPT := clients/typescript
+NODE_STAMP := $(TYPESCRIPT)/node_modules/.installed
 
-.PHONY: setup demo serve test test-typescript lint fmt type proto bench eval lock
+.PHONY: setup demo serve test node check-typescript test-typescript lint fmt type proto bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -25,15 +27,22 @@ serve: setup
 
 # The suite starts many processes, which read one another's bytecode also where it is not written otherwise.
 test: export PYTHONDONTWRITEBYTECODE =
-test: setup
+test: setup test-typescript
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
-test-typescript: setup
-	cd clients/typescript && npm ci --no-audit --no-fund
-	cd clients/typescript && npm run check:generated
-	cd clients/typescript && npm run lint
-	cd clients/typescript && npm run typecheck
-	cd clients/typescript && npm test
+check-typescript: $(STAMP) $(NODE_STAMP)
+	cd $(TYPESCRIPT) && npm run -s check:generated && npm run -s lint && npm run -s typecheck
+
+test-typescript: setup $(NODE_STAMP)
+	cd $(TYPESCRIPT) && npm run -s test
+
+$(NODE_STAMP): $(TYPESCRIPT)/package.json $(TYPESCRIPT)/package-lock.json | node
+	cd $(TYPESCRIPT) && npm ci --no-audit --no-fund --loglevel error
+	touch $@
+
+node:
+	@node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null && npm --version >/dev/null 2>&1 || \
+	{ echo "The TypeScript client needs Node.js 20.19 or newer with npm: install it, or put it on your PATH." >&2; exit 1; }
 
 lint: $(STAMP)
 	.venv/bin/ruff check .

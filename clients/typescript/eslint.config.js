@@ -19,6 +19,14 @@ export default tseslint.config(
   },
   {
     files: ["**/*.cjs", "**/*.mjs"],
-    languageOptions: { globals: { __dirname: "readonly", exports: "writable", process: "readonly", URL: "readonly" } },
+    languageOptions: {
+      globals: {
+        __dirname: "readonly",
+        console: "readonly",
+        exports: "writable",
+        process: "readonly",
+        URL: "readonly",
+      },
+    },
   },
 );

@@ -3,9 +3,10 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // Each file has a service of its own, which takes a core for a while when it starts.
+    globalSetup: "tests/support/shared-service.ts",
+    // For machines that are busy: no test measures how fast things go by these.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 2,
   },
 });

@@ -1,14 +1,16 @@
 """The whole service as a process of its own, for the tests of clients in other languages:
 `python -m tests.support.client_service DATA MODELS SETTINGS`, the last being JSON, as in `{"turns": {"grace_s": 1}}`.
 
-Its model plays the script in the message (see message_scripted_model.py). What it tells is a line of JSON each, behind
-`@ `: `{"port": 50051}` when it is SERVING, then `{"attached": 1}` whenever a reader comes to a turn or leaves it, with
-the number of those that all turns have. It stops at SIGTERM, and when its input ends: whoever started it is gone."""
+Its model plays the script in the message (see message_scripted_model.py), and `isaacus_extract` needs an approval. What
+it tells is a line of JSON each, behind `@ `: `{"port": 50051}` when it is SERVING, and whenever a reader comes to a
+turn or leaves it `{"attached": 1, "at_ms": 1790000000000.0}`, the number of those that all turns have and the time, in
+milliseconds since 1970. It stops at SIGTERM, and when its input ends: whoever started it is gone."""
 
 import asyncio
 import json
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +22,18 @@ from proviso_service.app import App
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.turns.attendance import Attendance
+from tests.support.marked_tools import needing_approval
 from tests.support.message_scripted_model import MessageScriptedModel
+
+APPROVED_TOOL = "isaacus_extract"
 
 
 def tell(**fields: Any) -> None:
     print(f"@ {json.dumps(fields)}", flush=True)
+
+
+def tell_readers(count: int) -> None:
+    tell(attached=count, at_ms=time.time() * 1000)
 
 
 @contextmanager
@@ -36,12 +45,12 @@ def readers_announced() -> Iterator[None]:
         nonlocal readers
         with attached(attendance):
             readers += 1
-            tell(attached=readers)
+            tell_readers(readers)
             try:
                 yield
             finally:
                 readers -= 1
-                tell(attached=readers)
+                tell_readers(readers)
 
     with patch.object(Attendance, "attached", announced):
         yield
@@ -62,5 +71,5 @@ async def main(data_dir: Path, models_dir: Path, chosen: dict[str, Any]) -> None
 
 
 if __name__ == "__main__":
-    with readers_announced():
+    with readers_announced(), needing_approval(APPROVED_TOOL):
         asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])))

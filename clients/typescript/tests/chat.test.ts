@@ -1,25 +1,23 @@
 import type { INestApplicationContext } from "@nestjs/common";
-import { Subject, firstValueFrom, lastValueFrom, share, takeUntil, toArray } from "rxjs";
-import type { Observable } from "rxjs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CodePoints, ProvisoError } from "../src/index.js";
+import { firstValueFrom, lastValueFrom, toArray } from "rxjs";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { CodePoints } from "../src/index.js";
 import type { TurnEvent } from "../src/index.js";
+import { failure } from "./support/failure.js";
 import { Assistant, nestApplication } from "./support/nest.js";
-import { LISTING, script, tokens } from "./support/script.js";
+import { begun } from "./support/running.js";
+import { HOLDING, LISTING, script, tokens } from "./support/script.js";
 import { wholeTurn } from "./support/sequences.js";
-import { Service } from "./support/service.js";
 
 const QUOTE = "𝒢overning law 👩‍⚖️ 準拠法 cafe\u0301 naïve: the laws of the State of Oregon";
 const AGREEMENT = `# 🏛️ Agreement 契約書\n\nPreamble 😀😀😀 with Ame\u0301lie.\n\n## 9. Law ⚖️\n\n${QUOTE} apply.\n`;
 
-const service = new Service({ server: { max_turns_running: 3 }, turns: { token_interval_s: 0 } });
 let nest: INestApplicationContext;
 let assistant: Assistant;
 let matterId: string;
 
 beforeAll(async () => {
-  await service.start();
-  nest = await nestApplication(service.url);
+  nest = await nestApplication(`127.0.0.1:${inject("port")}`);
   assistant = nest.get(Assistant);
   matterId = await assistant.createMatter();
   await assistant.upload(matterId, "agreement.md", Buffer.from(AGREEMENT));
@@ -27,44 +25,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await nest.close();
-  await service.remove();
 });
 
 async function eventsOf(message: string): Promise<TurnEvent[]> {
   return lastValueFrom(assistant.ask({ message, matterContext: { matterId } }).pipe(toArray()));
-}
-
-async function failure(asked: Promise<unknown>): Promise<ProvisoError> {
-  const error: unknown = await asked.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  expect(error).toBeInstanceOf(ProvisoError);
-  return error as ProvisoError;
-}
-
-/** A turn whose model never comes to an end. */
-const HELD = { message: script({ tokens: ["Hi"], hold: true }) };
-
-interface Running {
-  turnId: string;
-  /** Settles as the events do. */
-  ended: Promise<void>;
-  /** Stops reading and cancels the turn. */
-  end(): Promise<void>;
-}
-
-/** Returns when the first event is there. */
-async function begun(events: Observable<TurnEvent>): Promise<Running> {
-  const stop = new Subject<void>();
-  const shared = events.pipe(takeUntil(stop), share());
-  const ended = lastValueFrom(shared, { defaultValue: undefined }).then(() => undefined);
-  const { turnId } = await firstValueFrom(shared);
-  const end = async (): Promise<void> => {
-    stop.next();
-    await firstValueFrom(assistant.chat.cancelTurn({ turnId }));
-  };
-  return { turnId, ended, end };
 }
 
 describe("a chat with tool calls and citations", () => {
@@ -140,24 +104,18 @@ test("INVALID_ARGUMENT has every violation", async () => {
 });
 
 test("SESSION_BUSY names the turn to attach to", async () => {
-  const running = await begun(assistant.ask({ ...HELD, matterContext: { matterId }, sessionId: "busy" }));
+  const running = await begun(assistant, { message: HOLDING, matterContext: { matterId }, sessionId: "busy" });
   const error = await failure(lastValueFrom(assistant.ask({ message: "Hi", sessionId: "busy" })));
   expect(error).toMatchObject({ status: "ABORTED", reason: "SESSION_BUSY", metadata: { turn_id: running.turnId } });
   await running.end();
 });
 
-test("RESOURCE_EXHAUSTED has the delay after which to try again", async () => {
-  const held = { ...HELD, matterContext: { matterId } };
-  const running = await Promise.all([1, 2, 3].map(() => begun(assistant.ask(held))));
-  const error = await failure(lastValueFrom(assistant.ask(held)));
-  expect(error).toMatchObject({ status: "RESOURCE_EXHAUSTED", reason: "TOO_BUSY", retryAfterMs: 1000 });
-  await Promise.all(running.map((turn) => turn.end()));
-});
-
 test("a deadline of the caller fails the call and leaves the turn to go on", async () => {
-  const running = await begun(assistant.ask({ ...HELD, matterContext: { matterId } }, { timeoutMs: 500 }));
-  const error = await failure(running.ended);
+  const held = { message: HOLDING, matterContext: { matterId }, requestId: "patience" };
+  const request = { ...held, onDisconnect: "ON_DISCONNECT_CONTINUE" } as const;
+  const error = await failure(lastValueFrom(assistant.ask(request, { timeoutMs: 500 })));
   expect(error.status).toBe("DEADLINE_EXCEEDED");
+  const running = await begun(assistant, request);
   const turn = await firstValueFrom(assistant.chat.getTurn({ turnId: running.turnId }));
   expect(turn.state).toBe("TURN_STATE_RUNNING");
   await running.end();
@@ -175,4 +133,5 @@ test("20 MB are uploaded and read", async () => {
   const matter = await assistant.createMatter("Large");
   const document = await assistant.upload(matter, "large.html", Buffer.from(`<p>Rent is USD 500.</p>${filler}`));
   expect(document).toMatchObject({ filename: "large.html", status: "DOCUMENT_STATUS_READY" });
+  expect(document.sizeBytes).toBeGreaterThan(20 * 1024 * 1024);
 });

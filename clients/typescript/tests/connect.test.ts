@@ -3,7 +3,7 @@ import { durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import type { Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { CodePoints, ProvisoError } from "../src/index.js";
 import { ErrorInfoSchema } from "../src/es/google/rpc/error_details_pb.js";
 import { ChatRequestSchema, ChatService, OnDisconnect } from "../src/es/proviso/v1/chat_pb.js";
@@ -12,29 +12,21 @@ import { MatterService, UploadDocumentRequestSchema } from "../src/es/proviso/v1
 import { ExitReason } from "../src/es/proviso/v1/turns_pb.js";
 import { Proxy } from "./support/proxy.js";
 import { LISTING, script, tokens } from "./support/script.js";
-import { Service } from "./support/service.js";
 
 const QUOTE = "準拠法 😀: the laws of the State of Oregon";
 
-const service = new Service();
-let proxy: Proxy;
+const PROVISO = `127.0.0.1:${inject("port")}`;
+
 let chat: Client<typeof ChatService>;
 let matters: Client<typeof MatterService>;
 let matterContext: { matterId: string };
 
 beforeAll(async () => {
-  await service.start();
-  proxy = await Proxy.to(() => service.port);
-  const transport = createGrpcTransport({ baseUrl: `http://${proxy.url}` });
+  const transport = createGrpcTransport({ baseUrl: `http://${PROVISO}` });
   chat = createClient(ChatService, transport);
   matters = createClient(MatterService, transport);
   const { matter } = await matters.createMatter({ name: "Northwind" });
   matterContext = { matterId: matter?.matterId ?? "" };
-});
-
-afterAll(async () => {
-  await proxy.close();
-  await service.remove();
 });
 
 async function upload(filename: string, data: Uint8Array): Promise<string> {
@@ -82,22 +74,24 @@ test("a chat with a tool call and a citation", async () => {
 });
 
 test("a cut stream is resumed by the id of its headers", async () => {
-  const message = script(LISTING, { tokens: tokens(30), pause_ms: 3 });
+  const spoken = tokens(30, 200);
+  const message = script(LISTING, { tokens: spoken, pause_ms: 3 });
   const request = create(ChatRequestSchema, { message, matterContext, onDisconnect: OnDisconnect.GRACE });
   const events: AgentEvent[] = [];
   let turnId = "";
   const onHeader = (headers: Headers): void => {
     turnId = headers.get("proviso-turn-id") ?? "";
   };
+  const proxy = await Proxy.to(() => inject("port"));
+  proxy.cutAfter(5_000);
+  const chat = createClient(ChatService, createGrpcTransport({ baseUrl: `http://${proxy.url}` }));
   const error = await failure(
     (async () => {
-      for await (const event of chat.chat(request, { onHeader })) {
-        events.push(event);
-        if (events.length === 5) proxy.cutNow();
-      }
+      for await (const event of chat.chat(request, { onHeader })) events.push(event);
     })(),
   );
   expect(ProvisoError.from(error).reason).toBeUndefined();
+  expect(events.length).toBeGreaterThan(0);
   const afterSequence = events.at(-1)?.sequence ?? 0;
   for await (const event of chat.resumeChat({ turnId, afterSequence })) events.push(event);
   let following = 1;
@@ -105,7 +99,8 @@ test("a cut stream is resumed by the id of its headers", async () => {
     expect(event.case === "token" ? event.value.firstSequence : sequence).toBe(following);
     following = sequence + 1;
   }
-  expect(events.at(-1)?.event).toMatchObject({ case: "finalState", value: { message: tokens(30).join("") } });
+  expect(events.at(-1)?.event).toMatchObject({ case: "finalState", value: { message: spoken.join("") } });
+  await proxy.close();
 });
 
 test("the details of a failed call are typed", async () => {

@@ -1,15 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+// The package as others get it: packed, in a project that knows nothing of the sources.
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { packageRoot } from "../package-root.cjs";
-import { grpcOptions, protoFiles, protoRoot } from "../src/index.js";
-
-/** What a script of that kind prints that imports the built package by its name. */
-function printed(kind: "module" | "commonjs", script: string): unknown {
-  const output = execFileSync(process.execPath, [`--input-type=${kind}`, "--eval", script], { cwd: packageRoot });
-  return JSON.parse(output.toString());
-}
+import { grpcOptions, protoFiles } from "../src/index.js";
+import { Consumer } from "./support/consumer.js";
+import { WireServer, last } from "./support/wire-server.js";
 
 const EXPORTS = [
   "CodePoints",
@@ -30,38 +26,94 @@ const EXPORTS = [
   "utf16Range",
 ];
 
-test("both builds give the same names, and the folder of the proto files", () => {
-  const esm = "import * as p from '@proviso/client'; console.log(JSON.stringify([Object.keys(p), p.protoRoot]))";
-  const cjs = "const p = require('@proviso/client'); console.log(JSON.stringify([Object.keys(p), p.protoRoot]))";
-  for (const [names, root] of [printed("module", esm), printed("commonjs", cjs)] as [string[], string][]) {
-    expect([...names].sort()).toEqual(EXPORTS);
-    expect(root).toBe(protoRoot);
-  }
+/** What the README's examples leave to the reader. */
+const GIVEN = `
+declare const assistant: Assistant;
+declare const matterId: string;
+declare const bytes: Uint8Array;
+declare const grpc: ClientGrpc;
+`;
+const readme = readFileSync(join(packageRoot, "README.md"), "utf8");
+const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example);
+
+const SUBPATHS = ["stubs/chat", "es/chat", "es/errors/details"].map((path) => `@proviso/client/${path}`);
+const TYPES = `${SUBPATHS.map((name, number) => `import * as p${number} from "${name}";`).join("\n")}
+console.log(p0.Retryable, p1.ChatService, p2.ErrorInfoSchema);
+`;
+
+/** Prints the package's names, where it keeps the proto files, what its subpaths have, and what NestJS it has loaded. */
+const TOLD = `console.log(JSON.stringify({
+  names: Object.keys(client).filter((name) => !["default", "module.exports", "__esModule"].includes(name)).sort(),
+  protoRoot: client.protoRoot,
+  subpaths: [stubs.CHAT_SERVICE_NAME, es.ChatService.typeName, details.ErrorInfoSchema.typeName],
+  nest,
+}));
+`;
+const NAMES = ["stubs", "es", "details"].map((name, number) => [name, SUBPATHS[number] ?? ""] as const);
+
+let consumer: Consumer;
+let server: WireServer;
+let faults: string[];
+
+beforeAll(async () => {
+  consumer = new Consumer();
+  consumer.write("examples.mts", GIVEN + examples.join("\n"));
+  consumer.write("fault.mts", 'import { agentEvents } from "@proviso/client"; agentEvents(1);');
+  consumer.write("types.cts", TYPES);
+  faults = await consumer.compile();
+  server = await WireServer.start({
+    chat: (call) => {
+      last(call, { turnId: "turn", sequence: 1, finalState: { message: "Done 😀" } });
+    },
+  });
 });
 
-test("both builds have the stubs under their subpaths", () => {
-  const names = ["stubs/chat", "es/chat", "es/errors/details"].map((path) => `@proviso/client/${path}`);
-  const esm = `const all = await Promise.all(${JSON.stringify(names)}.map((name) => import(name)));
-    console.log(JSON.stringify([all[0].CHAT_SERVICE_NAME, all[1].ChatService.typeName, all[2].ErrorInfoSchema.typeName]))`;
-  const cjs = `const all = ${JSON.stringify(names)}.map((name) => require(name));
-    console.log(JSON.stringify([all[0].CHAT_SERVICE_NAME, all[1].ChatService.typeName, all[2].ErrorInfoSchema.typeName]))`;
-  for (const found of [printed("module", esm), printed("commonjs", cjs)]) {
-    expect(found).toEqual(["ChatService", "proviso.v1.ChatService", "google.rpc.ErrorInfo"]);
-  }
+afterAll(() => {
+  server.close();
+  consumer.remove();
 });
 
-test("who does not use NestJS does not load it", () => {
-  const cjs = "require('@proviso/client'); console.log(JSON.stringify(Object.keys(require.cache)))";
-  expect((printed("commonjs", cjs) as string[]).filter((path) => path.includes("@nestjs"))).toEqual([]);
+test("the package holds the builds, the proto files and the licence, and nothing of the tests", () => {
+  const wanted = ["esm/index.d.ts", "cjs/index.d.ts", "cjs/package.json", "package-root.cjs", "README.md", "LICENSE"];
+  expect(consumer.packed).toEqual(expect.arrayContaining([...wanted, ...protoFiles.map((file) => `protos/${file}`)]));
+  expect(consumer.packed.filter((path) => /^(tests|src|scripts|bench|node_modules)\//.test(path))).toEqual([]);
 });
 
-test("the package holds the builds and the proto files, and nothing of the tests", () => {
-  const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: packageRoot });
-  const [packed] = JSON.parse(output.toString()) as { files: { path: string }[] }[];
-  const paths = packed?.files.map((file) => file.path) ?? [];
-  const wanted = ["esm/index.d.ts", "cjs/index.d.ts", "cjs/package.json", "package-root.cjs", "README.md"];
-  expect(paths).toEqual(expect.arrayContaining([...wanted, ...protoFiles.map((file) => `protos/${file}`)]));
-  expect(paths.filter((path) => /^(tests|src|scripts|bench)\//.test(path))).toEqual([]);
+test("the licence is the project's", () => {
+  const [ours, projects] = ["LICENSE", "../../LICENSE"].map((file) => readFileSync(join(packageRoot, file), "utf8"));
+  expect(ours).toBe(projects);
+});
+
+test("examples of the README, applications and subpaths compile against it, and a fault is found", () => {
+  expect(examples.length).toBeGreaterThan(5);
+  expect(faults.filter((fault) => !fault.startsWith("fault.mts"))).toEqual([]);
+  expect(faults.join("\n")).toContain("TS2554");
+});
+
+test("a NestJS application in CommonJS runs with it", async () => {
+  const answer = await consumer.run("application.cjs", server.url);
+  expect(answer).toMatchObject({ kind: "finalState", text: "Done 😀", finalState: { citations: [] } });
+});
+
+test("a script in ES modules runs with it", async () => {
+  expect(await consumer.run("script.mjs", server.url)).toEqual(["Done 😀", 6, "google.rpc.ErrorInfo"]);
+});
+
+test("both builds give the same names and proto files, and who does not use NestJS does not load it", async () => {
+  const imports = NAMES.map(([name, path]) => `import * as ${name} from "${path}";`);
+  const requires = NAMES.map(([name, path]) => `const ${name} = require("${path}");`);
+  const loaded = 'const nest = Object.keys(require.cache).filter((path) => path.includes("nestjs"));';
+  const importing = ['import * as client from "@proviso/client";', ...imports, "const nest = [];", TOLD];
+  const requiring = ['const client = require("@proviso/client");', loaded, ...requires, TOLD];
+  consumer.write("told.mjs", importing.join("\n"));
+  consumer.write("told.cjs", requiring.join("\n"));
+  const [esm, cjs] = await Promise.all([consumer.run("told.mjs"), consumer.run("told.cjs")]);
+  expect(esm).toEqual(cjs);
+  expect(cjs).toMatchObject({
+    names: EXPORTS,
+    subpaths: ["ChatService", "proviso.v1.ChatService", "google.rpc.ErrorInfo"],
+    nest: [],
+  });
 });
 
 test("the loader is told where the proto files are", () => {

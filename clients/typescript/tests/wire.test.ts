@@ -77,10 +77,10 @@ test("a stream that ends without a final state, breaks in the middle or falls si
       resumeChat: (call) => {
         tries += 1;
         if (tries === 1) fail(call, status.INTERNAL);
-        if (tries === 3) last(call, { ...END, sequence: call.request.afterSequence + 1 });
+        if (tries >= 3) last(call, { ...END, sequence: call.request.afterSequence + 1 });
       },
     },
-    { silenceMs: 100 },
+    { silenceMs: 100, backoff: { firstMs: 1, maxTries: 100 } },
   );
   expect(events.map((event) => event.sequence)).toEqual([1, 2]);
 });

@@ -6,7 +6,7 @@ import { ClientsModule, Transport } from "@nestjs/microservices";
 import type { ChannelOptions } from "@grpc/grpc-js";
 import type { ClientGrpc } from "@nestjs/microservices";
 import { firstValueFrom, lastValueFrom } from "rxjs";
-import { agentEvents, grpcOptions, uploadRequests } from "../../src/index.js";
+import { ProvisoError, agentEvents, grpcOptions, uploadRequests } from "../../src/index.js";
 import type { AgentEventsOptions, Client, Partially, TurnEvent } from "../../src/index.js";
 import { CHAT_SERVICE_NAME } from "../../src/stubs/proviso/v1/chat.js";
 import type { ChatRequest, ChatServiceClient } from "../../src/stubs/proviso/v1/chat.js";
@@ -14,9 +14,12 @@ import { MATTER_SERVICE_NAME } from "../../src/stubs/proviso/v1/matters.js";
 import type { Document, MatterServiceClient } from "../../src/stubs/proviso/v1/matters.js";
 import { TOOL_SERVICE_NAME } from "../../src/stubs/proviso/v1/tools.js";
 import type { ToolServiceClient } from "../../src/stubs/proviso/v1/tools.js";
+import type { ToolCallDecision } from "../../src/stubs/proviso/v1/turns.js";
 import type { Observable } from "rxjs";
 
 const PROVISO = "PROVISO";
+
+type ApprovalEvent = Extract<TurnEvent, { kind: "approvalRequired" }>;
 
 /** What a back end would have: a provider that holds the clients. */
 @Injectable()
@@ -33,6 +36,15 @@ export class Assistant {
 
   ask(request: Partially<ChatRequest>, options?: AgentEventsOptions): Observable<TurnEvent> {
     return agentEvents(this.chat, request, options);
+  }
+
+  /** Decides on the call that the event asks about. Fails with a ProvisoError. */
+  async decide(asked: ApprovalEvent, decision: ToolCallDecision): Promise<void> {
+    const { turnId, approvalRequired } = asked;
+    const decided = this.chat.decideToolCall({ turnId, callId: approvalRequired.callId, decision });
+    await lastValueFrom(decided).catch((error: unknown) => {
+      throw ProvisoError.from(error);
+    });
   }
 
   async createMatter(name = "Northwind"): Promise<string> {

@@ -12,10 +12,16 @@ export function script(...steps: Step[]): string {
   return JSON.stringify({ steps });
 }
 
-/** Tokens that are told apart: "t0 t1 t2 ". */
-export function tokens(count: number): string[] {
-  return Array.from({ length: count }, (_, number) => `t${number} `);
+/** Tokens that are told apart, "t0 t1 t2 ", each as wide as is said: however they are joined, their bytes are as many. */
+export function tokens(count: number, width = 0): string[] {
+  return Array.from({ length: count }, (_, number) => `${`t${number}`.padEnd(width, "x")} `);
 }
 
 /** A reply whose text is discarded, for a tool is called after it; what follows may state anything. */
 export const LISTING: Step = { tokens: ["Let me ", "look."], calls: [{ name: "list_matter_documents" }] };
+
+/** A reply that asks for a tool which a person has to approve. */
+export const ASKING: Step = { calls: [{ name: "isaacus_extract", args: { question: "What is the rent?" } }] };
+
+/** A message whose answer never comes to an end. */
+export const HOLDING = script({ tokens: ["Hi"], hold: true });

@@ -19,14 +19,16 @@ export type Settings = Record<string, Record<string, number | string>>;
 interface Told {
   port?: number;
   attached?: number;
+  at_ms?: number;
 }
 
 /** The real service in a process of its own; its model plays the script of the message (see script.ts). */
 export class Service {
   port = 0;
   private attached = 0;
+  private attachedAtMs = 0;
   private process: ChildProcessByStdio<Writable, Readable, null> | undefined;
-  private listeners = new Set<() => void>();
+  private readonly listeners = new Set<(told: Told) => void>();
   private readonly folder = mkdtempSync(join(tmpdir(), "proviso-client-"));
 
   constructor(private readonly settings: Settings = {}) {}
@@ -55,25 +57,19 @@ export class Service {
     const ended = once(started, "exit").then(() => {
       throw new Error("the service has ended before it was SERVING");
     });
-    let serving = (): void => undefined;
-    const heard = new Promise<void>((resolve) => (serving = resolve));
-    this.listeners.add(serving);
-    await Promise.race([heard, ended]);
-    this.listeners.delete(serving);
+    await Promise.race([this.told(({ port }) => port !== undefined), ended]);
     ended.catch(() => undefined);
   }
 
-  /** Waits until so many readers are attached to turns, as the service counts them. */
-  async readers(count: number): Promise<void> {
-    if (this.attached === count) return;
-    await new Promise<void>((resolve) => {
-      const check = (): void => {
-        if (this.attached !== count) return;
-        this.listeners.delete(check);
-        resolve();
-      };
-      this.listeners.add(check);
-    });
+  /** Waits until a reader is attached to a turn. */
+  async read(): Promise<void> {
+    if (this.attached === 0) await this.told(({ attached = 0 }) => attached > 0);
+  }
+
+  /** Waits until no reader is attached to any turn; returns since when, by the service's clock, in milliseconds. */
+  async unread(): Promise<number> {
+    if (this.attached > 0) await this.told(({ attached }) => attached === 0);
+    return this.attachedAtMs;
   }
 
   /** Ends the process, as a restart of its machine or as a crash does. */
@@ -90,9 +86,22 @@ export class Service {
     rmSync(this.folder, { recursive: true });
   }
 
+  /** Waits until the service tells what is waited for. */
+  private async told(wanted: (told: Told) => boolean): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const listener = (told: Told): void => {
+        if (!wanted(told)) return;
+        this.listeners.delete(listener);
+        resolve();
+      };
+      this.listeners.add(listener);
+    });
+  }
+
   private hear(told: Told): void {
     this.port = told.port ?? this.port;
     this.attached = told.attached ?? this.attached;
-    for (const listener of [...this.listeners]) listener();
+    this.attachedAtMs = told.at_ms ?? this.attachedAtMs;
+    for (const listener of [...this.listeners]) listener(told);
   }
 }
