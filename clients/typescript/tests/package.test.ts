@@ -32,6 +32,8 @@ declare const assistant: Assistant;
 declare const matterId: string;
 declare const bytes: Uint8Array;
 declare const grpc: ClientGrpc;
+declare const chatService: Client<ChatServiceClient>;
+declare function askThePerson(question: string, until: Date | undefined): Promise<boolean>;
 `;
 const readme = readFileSync(join(packageRoot, "README.md"), "utf8");
 const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example);
