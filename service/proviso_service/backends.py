@@ -121,8 +121,9 @@ class Opening:
     async def minilm(self) -> MiniLmEmbedder:
         """The embedded embedder. Raises ModelNotPrepared."""
         if self._minilm is None:
-            encoder = self._encoder or await asyncio.to_thread(self._load_encoder)
-            self._minilm = MiniLmEmbedder(encoder, self._settings.models)
+            if self._encoder is None:
+                self._encoder = await asyncio.to_thread(self._load_encoder)
+            self._minilm = MiniLmEmbedder(self._encoder, self._settings.models)
             self._stack.push_async_callback(self._minilm.close)
         return self._minilm
 
