@@ -74,11 +74,17 @@ export class ProvisoError extends Error {
    */
   static from(error: unknown): ProvisoError {
     if (error instanceof ProvisoError) return error;
+    if (isOfAnotherCopy(error)) return new ProvisoError(error.code, error.message, error, { cause: error });
     const failure = (typeof error === "object" && error !== null ? error : {}) as Partial<Failure>;
     const code = typeof failure.code === "number" ? failure.code : 2;
     const message = wordsOf(failure) ?? String(error);
     return new ProvisoError(code, message, readDetails(detailsOf(failure)), { cause: error });
   }
+}
+
+/** A process may have loaded the package twice, as ES modules and as CommonJS. */
+function isOfAnotherCopy(error: unknown): error is ProvisoError {
+  return error instanceof Error && error.name === "ProvisoError" && "violations" in error && "code" in error;
 }
 
 /** What grpc-js's ServiceError and Connect's ConnectError have. */
