@@ -1,0 +1,59 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Chat } from "../chat/Chat.js";
+import { Button } from "../core/components/index.js";
+import { useNavigation } from "../core/navigation.js";
+import type { View } from "../core/route.js";
+import { Workbench } from "../iql/Workbench.js";
+import { Matters } from "../matters/Matters.js";
+import { SideColumn } from "./SideColumn.js";
+
+/** The page: matters on the left, the view in the middle, what was opened on the right. */
+export function App() {
+  const navigation = useNavigation();
+  const menuOpen = useSignal(false);
+  useEffect(() => navigation.listen(), [navigation]);
+  return (
+    <div class="page">
+      <header class="top">
+        <Button
+          look="quiet"
+          small
+          class="menu-button"
+          aria-expanded={menuOpen.value}
+          aria-controls="left"
+          onClick={() => (menuOpen.value = !menuOpen.value)}
+        >
+          Matters
+        </Button>
+        <h1 class="wordmark">Proviso</h1>
+        <nav class="tabs" aria-label="Views">
+          <Tab view="chat" label="Ask" />
+          <Tab view="iql" label="IQL workbench" />
+        </nav>
+      </header>
+      <aside id="left" class={menuOpen.value ? "left" : "left left-closed"} aria-label="Matters and conversations">
+        <Matters />
+      </aside>
+      <main class="main">{navigation.view.value === "iql" ? <Workbench /> : <Chat />}</main>
+      <SideColumn />
+    </div>
+  );
+}
+
+function Tab({ view, label }: { view: View; label: string }) {
+  const navigation = useNavigation();
+  const current = navigation.view.value === view;
+  return (
+    <button
+      type="button"
+      class="tab"
+      aria-current={current ? "page" : undefined}
+      onClick={() => {
+        navigation.showView(view);
+      }}
+    >
+      {label}
+    </button>
+  );
+}

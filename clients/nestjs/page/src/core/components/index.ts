@@ -1,0 +1,6 @@
+export { Button } from "./Button.js";
+export { EmptyState } from "./EmptyState.js";
+export { ErrorNote } from "./ErrorNote.js";
+export { Panel } from "./Panel.js";
+export { Pill } from "./Pill.js";
+export { Spinner } from "./Spinner.js";

@@ -1,0 +1,16 @@
+import { defineConfig } from "vite";
+
+const API = ["/chat", "/turns", "/sessions", "/matters", "/iql", "/catalog"];
+const GATEWAY = process.env.PROVISO_GATEWAY ?? "http://127.0.0.1:3000";
+
+export default defineConfig({
+  base: "./",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    // The page's content security policy allows neither inline scripts nor data URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: Object.fromEntries(API.map((path) => [path, GATEWAY])) },
+});
