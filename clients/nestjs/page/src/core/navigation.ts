@@ -26,6 +26,8 @@ export interface DocumentPlace {
   end?: number;
   /** The words that should stand there, shown where the place cannot be found. */
   quote?: string;
+  /** Places to step through, in the order of the text; the one at `start` and `end` is shown first. */
+  spans?: readonly { start: number; end: number }[];
 }
 
 /** What the right column shows. */
@@ -127,7 +129,8 @@ export class Navigation {
   }
 
   openSide(side: Side): void {
-    if (this.currentSide.peek() === undefined) this.opener = focused();
+    const from = focused();
+    if (!from?.closest(".side")) this.opener = from;
     this.currentSide.value = side;
   }
 
