@@ -1,5 +1,123 @@
-import { EmptyState } from "../core/components/index.js";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index.js";
+import type { Matter } from "../core/contract.js";
+import { useNavigation } from "../core/navigation.js";
+import { ConfirmDialog } from "./ConfirmDialog.js";
+import { Documents } from "./Documents.js";
+import { MatterRow } from "./MatterRow.js";
+import { NewMatter } from "./NewMatter.js";
+import { PlusIcon } from "./icons.js";
+import { MatterDocuments } from "./matter-documents.js";
+import { MatterList } from "./matter-list.js";
+import { Uploads } from "./uploads.js";
+import "./matters.css";
 
+/** The matters, and the documents of the selected one. */
 export function Matters() {
-  return <EmptyState title="Matters and documents" />;
+  const navigation = useNavigation();
+  const list = useMemo(() => new MatterList(), []);
+  const uploads = useMemo(() => new Uploads(), []);
+  const creating = useSignal(false);
+  const deleting = useSignal<Matter | undefined>(undefined);
+  useEffect(() => {
+    const loading = new AbortController();
+    void list.load(loading.signal);
+    return () => {
+      loading.abort();
+    };
+  }, [list]);
+  useEffect(() => uploads.guard(window), [uploads]);
+  useNameOfSelected(list);
+  const selected = navigation.selectedMatter.value?.matterId;
+  const documents = useMemo(() => (selected === undefined ? undefined : new MatterDocuments(selected)), [selected]);
+  return (
+    <section class="matters" aria-labelledby="matters-title">
+      <header class="matters-head">
+        <h2 id="matters-title">Matters</h2>
+        <Button look="quiet" small aria-expanded={creating.value} onClick={() => (creating.value = !creating.value)}>
+          <PlusIcon /> New
+        </Button>
+      </header>
+      {creating.value && (
+        <NewMatter
+          onCreate={async (name) => {
+            const matter = await list.create(name);
+            creating.value = false;
+            navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
+          }}
+          onClose={() => (creating.value = false)}
+        />
+      )}
+      <ListState list={list} />
+      <ul class="matter-list" aria-label="Matters">
+        {list.matters.value.map((matter) => (
+          <MatterRow
+            key={matter.matter_id}
+            matter={matter}
+            selected={matter.matter_id === selected}
+            uploading={uploads.unfinished(matter.matter_id)}
+            onSelect={() => {
+              navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
+            }}
+            onDelete={() => (deleting.value = matter)}
+          />
+        ))}
+      </ul>
+      {documents && (
+        <section class="documents" aria-labelledby="documents-title">
+          <h2 id="documents-title">Documents</h2>
+          <Documents
+            key={documents.matterId}
+            documents={documents}
+            uploads={uploads.of(documents.matterId, (document) => {
+              documents.uploaded(document);
+            })}
+          />
+        </section>
+      )}
+      {deleting.value && (
+        <ConfirmDialog
+          question={`Delete the matter “${deleting.value.name}”?`}
+          consequence={consequenceOf(deleting.value)}
+          action="Delete matter"
+          onConfirm={async () => {
+            const matterId = deleting.value?.matter_id ?? "";
+            await list.delete(matterId);
+            uploads.forget(matterId);
+            if (selected === matterId) navigation.selectMatter(undefined);
+            if (navigation.openedDocument.peek()?.matterId === matterId) navigation.closeSide();
+          }}
+          onClose={() => (deleting.value = undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+function ListState({ list }: { list: MatterList }) {
+  if (list.state.value === "loading") return <Spinner label="Loading the matters" showLabel />;
+  if (list.state.value === "failed") return <ErrorNote error={list.failure.value} onRetry={() => void list.load()} />;
+  if (list.matters.value.length > 0) return null;
+  return (
+    <EmptyState title="No matters yet">
+      A matter is a case, deal or project with its documents. Begin with “New”.
+    </EmptyState>
+  );
+}
+
+function consequenceOf({ document_count: count }: Matter): string {
+  if (count === 0) return "It has no documents. This cannot be undone.";
+  return `Its ${count === 1 ? "document goes" : `${count} documents go`} with it. This cannot be undone.`;
+}
+
+/** Gives a matter that the URL has selected its name, as soon as it is known. */
+function useNameOfSelected(list: MatterList): void {
+  const navigation = useNavigation();
+  useSignalEffect(() => {
+    const selected = navigation.selectedMatter.value;
+    if (selected?.name !== "") return;
+    const matter = list.matters.value.find(({ matter_id: id }) => id === selected.matterId);
+    if (matter !== undefined) navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
+  });
 }

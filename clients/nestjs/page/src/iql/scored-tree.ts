@@ -1,0 +1,76 @@
+import type { IqlTree } from "./types.js";
+
+/** A node of a query's tree with its score, as the explanation shows it. */
+export interface ScoredNode {
+  /** A sign for the operator, or "{ }" for a statement. */
+  symbol: string;
+  /** The operator's name, or the statement in words. */
+  words: string;
+  /** How its score comes from those below it; empty for a statement. */
+  rule: string;
+  /** 0 to 1; undefined where the service has sent no score for it. */
+  score: number | undefined;
+  children: readonly ScoredNode[];
+}
+
+/** The tree with the scores of its nodes, which the service sends in pre-order. `vendor`: comparisons as the vendor does. */
+export function scoredTree(tree: IqlTree, scores: readonly number[], vendor = false): ScoredNode {
+  const next = scores[Symbol.iterator]();
+  const scored = (node: IqlTree): ScoredNode => {
+    const { value, done } = next.next();
+    const score = done === true ? undefined : value;
+    return { ...description(node, vendor), score, children: operandsOf(node).map(scored) };
+  };
+  return scored(tree);
+}
+
+/** The operands of a node, in the order of the query. */
+export function operandsOf(node: IqlTree): readonly IqlTree[] {
+  switch (node.type) {
+    case "statement":
+    case "template":
+      return [];
+    case "not":
+      return [node.operand];
+    default:
+      return node.operands;
+  }
+}
+
+function description(node: IqlTree, vendor: boolean): Pick<ScoredNode, "symbol" | "words" | "rule"> {
+  switch (node.type) {
+    case "statement":
+      return { symbol: "{ }", words: node.text, rule: "" };
+    case "template":
+      return { symbol: "IS", words: callOf(node.name, node.arguments), rule: "" };
+    case "not":
+      return { symbol: "¬", words: "NOT", rule: "1 minus the score below" };
+    case "and":
+      return { symbol: "∧", words: "AND", rule: "the lowest of the scores below" };
+    case "or":
+      return { symbol: "∨", words: "OR", rule: "the highest of the scores below" };
+    case "average":
+      return { symbol: "+", words: "average", rule: "the mean of the scores below" };
+    case "comparison":
+      return compared(node.comparators, vendor);
+  }
+}
+
+function callOf(name: string, values: readonly string[]): string {
+  return [name, ...values.map((value) => `“${value}”`)].join(" ");
+}
+
+function compared(comparators: readonly (">" | "<")[], vendor: boolean): Pick<ScoredNode, "symbol" | "words" | "rule"> {
+  const symbol = comparators.join(" ");
+  if (comparators.length > 1)
+    return { symbol, words: "comparison", rule: "the lowest of its comparisons, left to right" };
+  const more = comparators[0] === ">";
+  const words = more ? "more than" : "less than";
+  if (vendor)
+    return {
+      symbol,
+      words,
+      rule: more ? "the first if it is the higher, else 0" : "the second if it is the higher, else 0",
+    };
+  return { symbol, words, rule: more ? "(first − second + 1) ÷ 2" : "(second − first + 1) ÷ 2" };
+}

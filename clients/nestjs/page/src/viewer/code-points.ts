@@ -1,0 +1,1 @@
+export { CodePoints } from "../../../../typescript/src/code-points.js";

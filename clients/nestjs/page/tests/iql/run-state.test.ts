@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { BEGUN, advanced, ordered } from "../../src/iql/run-state.js";
+import type { Run } from "../../src/iql/run-state.js";
+import type { IqlDocumentEvent, IqlSummary } from "../../src/iql/types.js";
+
+const SUMMARY: IqlSummary = {
+  total_matches: 2,
+  average_score: 0.8,
+  document_count: 3,
+  model: "m",
+  warnings: [],
+  truncated: false,
+};
+
+function result(index: number, score: number, error = ""): IqlDocumentEvent {
+  return {
+    document_result: {
+      document_id: `d${index}`,
+      filename: `${index}.md`,
+      score,
+      matches: [],
+      match_count: 0,
+      error,
+      truncated: false,
+    },
+    totals: { documents_done: index + 1, document_count: 3, total_matches: 0, average_score: 0 },
+    document_index: index,
+  };
+}
+
+function runOf(...events: IqlDocumentEvent[]): Run {
+  return events.reduce((run, event) => advanced(run, { type: "document", event }), BEGUN);
+}
+
+const names = (results: Run["results"]) => results.map(({ filename }) => filename);
+
+test("results stand in the order of the matter, however they come", () => {
+  const run = runOf(result(2, 0.1), result(0, 0.2), result(1, 0.9));
+  expect(names(run.results)).toEqual(["0.md", "1.md", "2.md"]);
+  expect(run.totals.documents_done).toBe(2);
+});
+
+test("a document that comes again replaces itself", () => {
+  expect(runOf(result(0, 0.1), result(0, 0.7)).results.map(({ score }) => score)).toEqual([0.7]);
+});
+
+test("the best score comes first when asked for, failed documents last", () => {
+  const { results } = runOf(result(0, 0, "could not be analysed"), result(1, 0), result(2, 0.9));
+  expect(names(ordered(results, "score"))).toEqual(["2.md", "1.md", "0.md"]);
+  expect(names(ordered(results, "matter"))).toEqual(["0.md", "1.md", "2.md"]);
+});
+
+test("the summary ends it", () => {
+  const run = advanced(runOf(result(0, 0.9)), { type: "summary", summary: SUMMARY });
+  expect(run.state).toBe("done");
+  expect(run.summary).toBe(SUMMARY);
+});
+
+test("a cancelled run keeps what was there, and takes nothing more", () => {
+  const run = advanced(runOf(result(0, 0.9)), { type: "cancelled" });
+  expect(advanced(run, { type: "document", event: result(1, 0.5) })).toBe(run);
+  expect(names(run.results)).toEqual(["0.md"]);
+});
+
+test("a failure has its words", () => {
+  expect(advanced(BEGUN, { type: "failed", failure: "No." })).toMatchObject({ state: "failed", failure: "No." });
+});
