@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { OnDisconnect } from "@proviso/client/stubs/chat";
+import { int32 } from "../http/shapes.js";
+
+export const MatterContext = z.strictObject({
+  matter_id: z.string().optional(),
+  matter_name: z.string().optional(),
+  document_id: z.string().optional(),
+  document_name: z.string().optional(),
+});
+
+export const DocumentContext = z.strictObject({
+  filename: z.string().describe('As in "script.py".'),
+  type: z.string().describe('As in "py".'),
+  summary: z.string(),
+});
+
+const ChatOptions = z.strictObject({
+  model: z.string().optional(),
+  max_turns: int32.optional(),
+  max_tool_calls: int32.optional(),
+  max_context_chars: int32.optional(),
+  disable_cache: z.boolean().optional(),
+});
+
+/** A message and what it comes with. */
+export const Message = z.strictObject({
+  message: z.string(),
+  user_id: z.string().optional(),
+  image_urls: z.array(z.string()).optional().describe("Left out: those of the session's project metadata."),
+  document_context: z.array(DocumentContext).optional().describe("Left out: those of the session's project metadata."),
+  matter_context: MatterContext.optional(),
+  selected_assets: z.array(z.string()).optional(),
+});
+
+export const ChatBody = z.strictObject({
+  ...Message.shape,
+  session_id: z.string().optional(),
+  request_id: z.string().optional().describe("Makes a retry safe, and resumes with Last-Event-ID."),
+  on_disconnect: z.enum(OnDisconnect).optional(),
+  options: ChatOptions.optional(),
+});
+
+export const DecisionBody = z.strictObject({
+  decision: z.enum(["APPROVE_ONCE", "APPROVE_FOR_SESSION", "DENY"]),
+  user_id: z.string().optional(),
+});
+
+export type Message = z.infer<typeof Message>;
+export type ChatBody = z.infer<typeof ChatBody>;
+export type DecisionBody = z.infer<typeof DecisionBody>;

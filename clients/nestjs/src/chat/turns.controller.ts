@@ -1,0 +1,88 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from "@nestjs/common";
+import { plain, turnResult } from "@proviso/client";
+import type { Response } from "express";
+import { From } from "../contract/caller.js";
+import type { Caller } from "../contract/caller.js";
+import { Contract } from "../contract/contract.js";
+import { plainToJson } from "../contract/json.js";
+import type { Json } from "../contract/json.js";
+import { EventStreams } from "../http/event-streams.js";
+import { WhoAsks } from "../http/shapes.js";
+import { LastEvent } from "./last-event.js";
+import { DecisionBody } from "./shapes.js";
+import { laterTurnEvent, turnEvent } from "./turn-json.js";
+import { Turns } from "./turns.js";
+
+@Controller("turns/:turn_id")
+export class TurnsController {
+  constructor(
+    @Inject(Contract) private readonly contract: Contract,
+    @Inject(Turns) private readonly turns: Turns,
+    @Inject(EventStreams) private readonly streams: EventStreams,
+  ) {}
+
+  @Get("events")
+  async events(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+    @LastEvent() afterSequence: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    const turn = { turnId, userId: who.user_id ?? "", afterSequence };
+    await this.streams.answer(response, {
+      items: (gate) => this.turns.follow(caller, turn, gate),
+      event: afterSequence > 0 ? laterTurnEvent : turnEvent,
+      headers: () => ({ "Proviso-Turn-Id": turnId }),
+    });
+  }
+
+  @Get()
+  async turn(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<Json> {
+    const request = { turnId, userId: who.user_id ?? "" };
+    const turn = await this.contract.ask(caller, this.contract.chat, "getTurn", request);
+    return plainToJson({ ...plain(turn), ...(turn.finalState && { finalState: turnResult(turn.finalState) }) });
+  }
+
+  @Post("cancel")
+  @HttpCode(200)
+  cancel(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<Json> {
+    const request = { turnId, userId: who.user_id ?? "" };
+    return this.contract.json(caller, this.contract.chat, "cancelTurn", request);
+  }
+
+  @Post("tool-calls/:call_id/decision")
+  @HttpCode(204)
+  async decide(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Param("call_id") callId: string,
+    @Body({ schema: DecisionBody }) body: DecisionBody,
+  ): Promise<void> {
+    const request = {
+      turnId,
+      callId,
+      decision: `TOOL_CALL_DECISION_${body.decision}` as const,
+      userId: body.user_id ?? "",
+    };
+    await this.contract.ask(caller, this.contract.chat, "decideToolCall", request);
+  }
+
+  @Get("request")
+  request(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<Json> {
+    const request = { turnId, userId: who.user_id ?? "" };
+    return this.contract.json(caller, this.contract.sessions, "rebuildRequest", request);
+  }
+}

@@ -1,0 +1,29 @@
+import { createParamDecorator } from "@nestjs/common";
+import type { ExecutionContext } from "@nestjs/common";
+import { Metadata } from "@grpc/grpc-js";
+import type { Request } from "express";
+import { Refusal } from "../http/refusal.js";
+
+/** Headers of a request that go on to the service as metadata. */
+const PASSED_ON = ["authorization", "x-request-id"] as const;
+
+/** Who asks, as the service is told. */
+export interface Caller {
+  metadata: Metadata;
+}
+
+/** The caller of a request, as a parameter of its handler. */
+export const From = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  return { metadata: metadataOf(context.switchToHttp().getRequest<Request>()) };
+});
+
+function metadataOf(request: Request): Metadata {
+  const metadata = new Metadata();
+  for (const name of PASSED_ON) {
+    const value = request.get(name);
+    if (value === undefined) continue;
+    if (!/^[\x20-\x7e]*$/.test(value)) throw Refusal.ofField(name, "has characters that a header cannot have");
+    metadata.set(name, value);
+  }
+  return metadata;
+}

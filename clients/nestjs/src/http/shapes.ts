@@ -1,0 +1,21 @@
+import { z } from "zod";
+
+// Limits of lengths and numbers are the service's; here are types and names.
+
+export const int32 = z.int32();
+const queryInt = z.coerce.number().pipe(z.int32());
+
+/** Who asks, in the query. */
+export const WhoAsks = z.object({
+  user_id: z.string().optional().describe("The user, where the caller's credential does not say it."),
+});
+
+/** A page of a list. */
+export const Page = z.object({
+  page_size: queryInt.optional(),
+  page_token: z.string().optional(),
+});
+
+export type WhoAsks = z.infer<typeof WhoAsks>;
+export type Page = z.infer<typeof Page>;
+export { queryInt };

@@ -1,0 +1,46 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Res } from "@nestjs/common";
+import type { Response } from "express";
+import { From } from "../contract/caller.js";
+import type { Caller } from "../contract/caller.js";
+import { Contract } from "../contract/contract.js";
+import { toContract, toJson } from "../contract/json.js";
+import type { Json } from "../contract/json.js";
+import { EventStreams } from "../http/event-streams.js";
+import { parsedQuery } from "./parsed-query.js";
+import { ParseBody, QueryBody } from "./shapes.js";
+
+@Controller()
+export class IqlController {
+  constructor(
+    @Inject(Contract) private readonly contract: Contract,
+    @Inject(EventStreams) private readonly streams: EventStreams,
+  ) {}
+
+  @Get("iql/templates")
+  templates(@From() caller: Caller): Promise<Json> {
+    return this.contract.json(caller, this.contract.tools, "listIqlTemplates", {});
+  }
+
+  @Post("iql/parse")
+  @HttpCode(200)
+  async parse(@From() caller: Caller, @Body({ schema: ParseBody }) body: ParseBody): Promise<Json> {
+    return parsedQuery(body.query, await this.contract.ask(caller, this.contract.tools, "parseIql", toContract(body)));
+  }
+
+  @Post("matters/:matter_id/iql")
+  async execute(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Body({ schema: QueryBody }) body: QueryBody,
+    @Res() response: Response,
+  ): Promise<void> {
+    const request = { query: { ...toContract(body), matterId } };
+    await this.streams.answer(response, {
+      items: (gate) => this.contract.stream(caller, this.contract.tools, "streamIql", request, gate),
+      event: ({ summary, documentResult, totals, documentIndex }) =>
+        summary
+          ? { event: "summary", data: toJson({ summary, totals }) }
+          : { event: "document_result", data: toJson({ documentResult, totals, documentIndex }) },
+    });
+  }
+}

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { IqlComparison } from "@proviso/client/stubs/tools";
+import { int32 } from "../http/shapes.js";
+
+export const ParseBody = z.strictObject({ query: z.string(), matter_id: z.string().optional() });
+
+export const QueryBody = z.strictObject({
+  query: z.string(),
+  document_ids: z.array(z.string()).optional(),
+  min_score: z.number().optional(),
+  comparison: z.enum(IqlComparison).optional(),
+  max_matches: int32.optional(),
+  explain: z.boolean().optional(),
+});
+
+export type ParseBody = z.infer<typeof ParseBody>;
+export type QueryBody = z.infer<typeof QueryBody>;

@@ -1,0 +1,79 @@
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from "@nestjs/common";
+import type { Request, Response } from "express";
+import { From } from "../contract/caller.js";
+import type { Caller } from "../contract/caller.js";
+import { Contract } from "../contract/contract.js";
+import { toContract, toJson } from "../contract/json.js";
+import type { Json } from "../contract/json.js";
+import { EventStreams } from "../http/event-streams.js";
+import { Page } from "../http/shapes.js";
+import { TextQuery } from "./shapes.js";
+import { Uploads } from "./uploads.js";
+
+@Controller("matters/:matter_id/documents")
+export class DocumentsController {
+  constructor(
+    @Inject(Contract) private readonly contract: Contract,
+    @Inject(EventStreams) private readonly streams: EventStreams,
+    @Inject(Uploads) private readonly uploads: Uploads,
+  ) {}
+
+  @Get()
+  list(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Query({ schema: Page }) page: Page,
+  ): Promise<Json> {
+    return this.contract.json(caller, this.contract.matters, "listDocuments", { ...toContract(page), matterId });
+  }
+
+  @Post()
+  async upload(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Json> {
+    const stored = await this.uploads.pass(request, caller, matterId);
+    response.status(stored.alreadyExisted ? 200 : 201);
+    return toJson(stored);
+  }
+
+  @Get("events")
+  async events(@From() caller: Caller, @Param("matter_id") matterId: string, @Res() response: Response): Promise<void> {
+    await this.streams.answer(response, {
+      items: (gate) => this.contract.stream(caller, this.contract.matters, "watchDocuments", { matterId }, gate),
+      event: (change) => ({ event: "document", data: toJson(change) }),
+    });
+  }
+
+  @Get(":document_id")
+  get(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Param("document_id") documentId: string,
+  ): Promise<Json> {
+    return this.contract.json(caller, this.contract.matters, "getDocument", { matterId, documentId });
+  }
+
+  @Delete(":document_id")
+  @HttpCode(204)
+  async delete(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Param("document_id") documentId: string,
+  ): Promise<void> {
+    await this.contract.ask(caller, this.contract.matters, "deleteDocument", { matterId, documentId });
+  }
+
+  @Get(":document_id/text")
+  text(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Param("document_id") documentId: string,
+    @Query({ schema: TextQuery }) query: TextQuery,
+  ): Promise<Json> {
+    const request = { ...toContract(query), matterId, documentId };
+    return this.contract.json(caller, this.contract.tools, "getDocumentText", request);
+  }
+}

@@ -1,0 +1,71 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from "@nestjs/common";
+import { From } from "../contract/caller.js";
+import type { Caller } from "../contract/caller.js";
+import { Contract } from "../contract/contract.js";
+import { toContract } from "../contract/json.js";
+import type { Json } from "../contract/json.js";
+import type { Settings } from "../settings.js";
+import { SETTINGS } from "../settings.module.js";
+import { ClassifyBody, ExtractBody, MatterBody, MattersQuery, SearchBody } from "./shapes.js";
+
+@Controller("matters")
+export class MattersController {
+  constructor(
+    @Inject(Contract) private readonly contract: Contract,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  list(@From() caller: Caller, @Query({ schema: MattersQuery }) query: MattersQuery): Promise<Json> {
+    return this.contract.json(caller, this.contract.matters, "listMatters", toContract(query));
+  }
+
+  @Post()
+  create(@From() caller: Caller, @Body({ schema: MatterBody }) body: MatterBody): Promise<Json> {
+    return this.contract.json(caller, this.contract.matters, "createMatter", toContract(body));
+  }
+
+  @Get(":matter_id")
+  get(@From() caller: Caller, @Param("matter_id") matterId: string): Promise<Json> {
+    return this.contract.json(caller, this.contract.matters, "getMatter", { matterId });
+  }
+
+  @Delete(":matter_id")
+  @HttpCode(204)
+  async delete(@From() caller: Caller, @Param("matter_id") matterId: string): Promise<void> {
+    await this.contract.ask(caller, this.contract.matters, "deleteMatter", { matterId });
+  }
+
+  @Post(":matter_id/search")
+  @HttpCode(200)
+  search(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Body({ schema: SearchBody }) body: SearchBody,
+  ): Promise<Json> {
+    const request = { ...toContract(body), matterId };
+    return this.contract.json(caller, this.contract.tools, "search", request, this.settings.toolTimeoutMs);
+  }
+
+  @Post(":matter_id/extract")
+  @HttpCode(200)
+  extract(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Body({ schema: ExtractBody }) body: ExtractBody,
+  ): Promise<Json> {
+    const request = { ...toContract(body), matterId };
+    return this.contract.json(caller, this.contract.tools, "extract", request, this.settings.toolTimeoutMs);
+  }
+
+  @Post(":matter_id/classify")
+  @HttpCode(200)
+  classify(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Body({ schema: ClassifyBody }) body: ClassifyBody,
+  ): Promise<Json> {
+    const request = { ...toContract(body), matterId };
+    return this.contract.json(caller, this.contract.tools, "classify", request, this.settings.toolTimeoutMs);
+  }
+}

@@ -1,0 +1,8 @@
+import { Module } from "@nestjs/common";
+import { DocumentsController } from "./documents.controller.js";
+import { MattersController } from "./matters.controller.js";
+import { Uploads } from "./uploads.js";
+
+/** Matters, their documents, and the tools that read them. */
+@Module({ controllers: [DocumentsController, MattersController], providers: [Uploads] })
+export class MattersModule {}

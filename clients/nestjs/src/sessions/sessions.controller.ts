@@ -1,0 +1,101 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from "@nestjs/common";
+import { Assets } from "../chat/assets.js";
+import { From } from "../contract/caller.js";
+import type { Caller } from "../contract/caller.js";
+import { Contract } from "../contract/contract.js";
+import { toContract } from "../contract/json.js";
+import type { Json } from "../contract/json.js";
+import { WhoAsks } from "../http/shapes.js";
+import { ProjectMetadataOfSessions } from "../project-metadata/project-metadata.js";
+import { ItemBody, ItemQuery, PageOfUser, PreviewBody, SessionBody } from "./shapes.js";
+
+@Controller("sessions")
+export class SessionsController {
+  constructor(
+    @Inject(Contract) private readonly contract: Contract,
+    @Inject(Assets) private readonly assets: Assets,
+    @Inject(ProjectMetadataOfSessions) private readonly projects: ProjectMetadataOfSessions,
+  ) {}
+
+  @Get()
+  list(@From() caller: Caller, @Query({ schema: PageOfUser }) page: PageOfUser): Promise<Json> {
+    return this.contract.json(caller, this.contract.sessions, "listSessions", toContract(page));
+  }
+
+  @Post()
+  create(@From() caller: Caller, @Body({ schema: SessionBody }) body: SessionBody): Promise<Json> {
+    return this.contract.json(caller, this.contract.sessions, "createSession", toContract(body));
+  }
+
+  @Get(":session_id")
+  get(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<Json> {
+    const request = { ...toContract(who), sessionId };
+    return this.contract.json(caller, this.contract.sessions, "getSession", request);
+  }
+
+  @Delete(":session_id")
+  @HttpCode(204)
+  async delete(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<void> {
+    await this.projects.deleteSession(caller, { sessionId, userId: who.user_id ?? "" });
+  }
+
+  @Get(":session_id/messages")
+  messages(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Query({ schema: PageOfUser }) page: PageOfUser,
+  ): Promise<Json> {
+    const request = { ...toContract(page), sessionId };
+    return this.contract.json(caller, this.contract.sessions, "listMessages", request);
+  }
+
+  @Post(":session_id/context-items")
+  @HttpCode(200)
+  addItem(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Body({ schema: ItemBody }) body: ItemBody,
+  ): Promise<Json> {
+    const { userId, ...item } = toContract(body);
+    return this.contract.json(caller, this.contract.sessions, "addContextItem", { sessionId, userId, item });
+  }
+
+  @Delete(":session_id/context-items")
+  removeItem(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Query({ schema: ItemQuery }) query: ItemQuery,
+  ): Promise<Json> {
+    const { userId, ...item } = toContract(query);
+    return this.contract.json(caller, this.contract.sessions, "removeContextItem", { sessionId, userId, item });
+  }
+
+  @Post(":session_id/preview")
+  @HttpCode(200)
+  async preview(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Body({ schema: PreviewBody }) body: PreviewBody,
+  ): Promise<Json> {
+    const message = toContract(await this.assets.added(caller, body, sessionId));
+    return this.contract.json(caller, this.contract.sessions, "previewRequestContext", { ...message, sessionId });
+  }
+
+  @Get(":session_id/suggested-removals")
+  suggestedRemovals(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Query({ schema: WhoAsks }) who: WhoAsks,
+  ): Promise<Json> {
+    const request = { ...toContract(who), sessionId };
+    return this.contract.json(caller, this.contract.sessions, "suggestRemovals", request);
+  }
+}
