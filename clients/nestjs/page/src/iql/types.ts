@@ -30,7 +30,7 @@ export type IqlTree =
   | { type: "and" | "or" | "average"; operands: IqlTree[] }
   | { type: "comparison"; operands: IqlTree[]; comparators: (">" | "<")[] };
 
-export type IqlComparison = "IQL_COMPARISON_CONTRACT" | "IQL_COMPARISON_VENDOR";
+export type IqlComparison = "IQL_COMPARISON_UNSPECIFIED" | "IQL_COMPARISON_CONTRACT" | "IQL_COMPARISON_VENDOR";
 
 export interface IqlMatch {
   text: string;

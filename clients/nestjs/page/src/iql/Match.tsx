@@ -1,0 +1,43 @@
+import { Button, Disclosure } from "../core/components/index.js";
+import { Explanation } from "./Explanation.js";
+import { Score } from "./Score.js";
+import { scoredTree } from "./scored-tree.js";
+import type { IqlMatch } from "./types.js";
+import type { RunRecord } from "./workbench-model.js";
+
+interface MatchProps {
+  match: IqlMatch;
+  filename: string;
+  run: RunRecord;
+  onOpen: () => void;
+}
+
+/** A passage that matches: where it is, its score, its words, and how the score came about. */
+export function Match({ match, filename, run: { tree, options }, onOpen }: MatchProps) {
+  const place = placeOf(match);
+  const nodes = match.node_scores ?? [];
+  return (
+    <li class="match">
+      <div class="match-head">
+        <span class="match-place">{place}</span>
+        <Score value={match.score} least={options.minScore} />
+        <Button small aria-label={`Open ${filename} at ${place}`} onClick={onOpen}>
+          Open in the text
+        </Button>
+      </div>
+      <blockquote class="match-text">{match.text}</blockquote>
+      {tree && nodes.length > 0 && (
+        <Disclosure summary="How this score comes about">
+          <Explanation node={scoredTree(tree, nodes, options.comparison === "IQL_COMPARISON_VENDOR")} />
+        </Disclosure>
+      )}
+    </li>
+  );
+}
+
+/** As "Page 3 · 9. Governing Law". */
+function placeOf({ citation, start_index: start }: IqlMatch): string {
+  const page = citation !== undefined && citation.page > 0 ? `Page ${citation.page}` : "";
+  const parts = [page, citation?.section_path.at(-1) ?? ""].filter((part) => part !== "");
+  return parts.length > 0 ? parts.join(" · ") : `At character ${start.toLocaleString("en")}`;
+}

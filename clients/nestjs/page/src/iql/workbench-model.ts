@@ -1,0 +1,117 @@
+import { computed, signal } from "@preact/signals";
+import { ApiError, pathOf } from "../core/api.js";
+import type { Problem } from "../core/api.js";
+import { serverEvents } from "../core/event-stream.js";
+import { LiveParse } from "./live-parse.js";
+import { BEGUN, advanced } from "./run-state.js";
+import type { Run, RunEvent } from "./run-state.js";
+import type { IqlComparison, IqlDocumentEvent, IqlSummary, IqlTree } from "./types.js";
+
+/** How a query is run. */
+export interface RunOptions {
+  /** None: all documents of the matter. */
+  documentIds: readonly string[];
+  minScore: number;
+  comparison: IqlComparison;
+}
+
+/** A run with what it was run with. */
+export interface RunRecord extends Run {
+  matterId: string;
+  query: string;
+  tree: IqlTree | undefined;
+  options: RunOptions;
+}
+
+const USUAL: RunOptions = { documentIds: [], minScore: 0.5, comparison: "IQL_COMPARISON_UNSPECIFIED" };
+
+const CUT = "The answer was cut off before its end. Run the query again: what was scored is kept.";
+
+/** A query that is being written, and its last run. Outlives the view, so that both are there when one comes back. */
+export class WorkbenchModel {
+  readonly query = signal("");
+  readonly parse = new LiveParse();
+  readonly options = signal<RunOptions>(USUAL);
+  readonly run = signal<RunRecord | undefined>(undefined);
+  /** The faults of the query as it is now; empty while it is being read. */
+  readonly faults = computed(() => {
+    const last = this.parse.last.value;
+    return last?.query === this.query.value ? last.parsed.errors : [];
+  });
+  private matterId: string | undefined;
+  private running: AbortController | undefined;
+
+  /** Works on a matter from now on. The run and the choice of documents belonged to the one before. */
+  forMatter(matterId: string | undefined): void {
+    if (matterId === this.matterId) return;
+    this.cancel();
+    this.matterId = matterId;
+    this.run.value = undefined;
+    this.options.value = { ...this.options.peek(), documentIds: [] };
+    this.parse.changed(this.query.peek(), matterId);
+  }
+
+  /** Takes what was written. */
+  write(query: string): void {
+    this.query.value = query;
+    this.parse.changed(query, this.matterId);
+  }
+
+  /** Runs the query if it is sound; false when it is not, or there is no matter. */
+  async start(): Promise<boolean> {
+    const matterId = this.matterId;
+    const query = this.query.peek();
+    if (matterId === undefined || query.trim() === "") return false;
+    this.cancel();
+    const parsed = await this.parse.read(query, matterId);
+    if (parsed === undefined || parsed.errors.length > 0) return false;
+    this.run.value = { ...BEGUN, matterId, query, tree: parsed.tree, options: this.options.peek() };
+    const running = (this.running = new AbortController());
+    await this.follow(this.run.value, running.signal);
+    void this.parse.read(query, matterId);
+    return true;
+  }
+
+  /** Stops the run; what has come of it stays. */
+  cancel(): void {
+    this.running?.abort();
+    this.advance({ type: "cancelled" });
+  }
+
+  private async follow({ matterId, query, options }: RunRecord, ended: AbortSignal): Promise<void> {
+    const url = pathOf("matters", matterId, "iql");
+    const body = {
+      query,
+      document_ids: options.documentIds,
+      min_score: options.minScore,
+      comparison: options.comparison,
+      explain: true,
+    };
+    try {
+      for await (const { event, data } of serverEvents({ url, body }, ended)) {
+        if (!ended.aborted) this.advance(eventOf(event, data));
+      }
+      if (!ended.aborted) this.advance({ type: "failed", failure: CUT });
+    } catch (error) {
+      if (!ended.aborted) this.advance({ type: "failed", failure: ApiError.from(error).message });
+    }
+  }
+
+  private advance(event: RunEvent | undefined): void {
+    const run = this.run.peek();
+    if (run !== undefined && event !== undefined) this.run.value = { ...run, ...advanced(run, event) };
+  }
+}
+
+function eventOf(name: string, data: string): RunEvent | undefined {
+  switch (name) {
+    case "document_result":
+      return { type: "document", event: JSON.parse(data) as IqlDocumentEvent };
+    case "summary":
+      return { type: "summary", ...(JSON.parse(data) as { summary: IqlSummary }) };
+    case "error":
+      throw new ApiError(JSON.parse(data) as Problem);
+    default:
+      return undefined;
+  }
+}
