@@ -4,8 +4,10 @@ import type { NestExpressApplication } from "@nestjs/platform-express";
 import type { LogLevel } from "@nestjs/common";
 import { GatewayModule } from "./gateway.module.js";
 import { ProblemFilter } from "./http/problem.filter.js";
+import { servePage } from "./http/page.js";
 import { hosts, origins, requestIds, securityHeaders } from "./http/protection.js";
 import { validation } from "./http/validation.js";
+import { serveOpenApi } from "./openapi/document.js";
 import type { Settings } from "./settings.js";
 
 const MAX_JSON_BYTES = 1024 * 1024;
@@ -25,6 +27,8 @@ export async function startGateway(settings: Settings, logged: LogLevel[] = LOGG
   gateway.useBodyParser("json", { limit: MAX_JSON_BYTES });
   gateway.useGlobalPipes(validation);
   gateway.useGlobalFilters(new ProblemFilter());
+  servePage(gateway, settings.pageDir);
+  serveOpenApi(gateway);
   gateway.getHttpServer().maxConnections = settings.maxConnections;
   await gateway.listen(settings.port, settings.host);
   return gateway;

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { Body, Controller, Inject, Post, Res } from "@nestjs/common";
+import { ApiTags } from "@nestjs/swagger";
 import type { Response } from "express";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
 import { toContract } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
+import { Does, StreamsTurn } from "../openapi/decorators.js";
 import { Assets } from "./assets.js";
 import { LastEvent } from "./last-event.js";
 import { ChatBody } from "./shapes.js";
 import { laterTurnEvent, turnEvent } from "./turn-json.js";
 import { Turns } from "./turns.js";
 
+@ApiTags("Chat")
 @Controller("chat")
 export class ChatController {
   constructor(
@@ -20,6 +23,8 @@ export class ChatController {
   ) {}
 
   @Post()
+  @Does("Sends a message and streams its turn.")
+  @StreamsTurn()
   async chat(
     @From() caller: Caller,
     @Body({ schema: ChatBody }) body: ChatBody,

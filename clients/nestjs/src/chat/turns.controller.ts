@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from "@nestjs/common";
+import { ApiTags } from "@nestjs/swagger";
 import { plain, turnResult } from "@proviso/client";
 import type { Response } from "express";
 import { From } from "../contract/caller.js";
@@ -8,11 +9,13 @@ import { plainToJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
 import { WhoAsks } from "../http/shapes.js";
+import { Answers, AnswersNothing, Does, StreamsTurn } from "../openapi/decorators.js";
 import { LastEvent } from "./last-event.js";
 import { DecisionBody } from "./shapes.js";
 import { laterTurnEvent, turnEvent } from "./turn-json.js";
 import { Turns } from "./turns.js";
 
+@ApiTags("Chat")
 @Controller("turns/:turn_id")
 export class TurnsController {
   constructor(
@@ -22,6 +25,8 @@ export class TurnsController {
   ) {}
 
   @Get("events")
+  @Does("Streams the later events of a turn.")
+  @StreamsTurn()
   async events(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
@@ -38,6 +43,8 @@ export class TurnsController {
   }
 
   @Get()
+  @Does("Tells where a turn is, and how it ended.")
+  @Answers("GetTurnResponse")
   async turn(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
@@ -50,6 +57,8 @@ export class TurnsController {
 
   @Post("cancel")
   @HttpCode(200)
+  @Does("Cancels a turn that runs.")
+  @Answers("CancelTurnResponse")
   cancel(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
@@ -61,6 +70,8 @@ export class TurnsController {
 
   @Post("tool-calls/:call_id/decision")
   @HttpCode(204)
+  @Does("Approves or denies a tool call that a turn waits for.")
+  @AnswersNothing()
   async decide(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
@@ -77,6 +88,8 @@ export class TurnsController {
   }
 
   @Get("request")
+  @Does("Builds again what the model was sent.")
+  @Answers("RebuildRequestResponse")
   request(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from "@nestjs/common";
 import type { BeforeApplicationShutdown } from "@nestjs/common";
+import { ProvisoError } from "@proviso/client";
 import type { Response } from "express";
 import { map } from "rxjs";
 import type { Observable, Subscription } from "rxjs";
@@ -80,7 +81,7 @@ class Answer<Item> {
         },
         error: (error: unknown) => {
           if (this.stream.begun) this.fail(error);
-          else reject(error);
+          else reject(ProvisoError.from(error));
         },
         complete: () => {
           this.end();

@@ -3,7 +3,7 @@ import { z } from "zod";
 // Limits of lengths and numbers are the service's; here are types and names.
 
 export const int32 = z.int32();
-const queryInt = z.coerce.number().pipe(z.int32());
+export const queryInt = z.coerce.number().int().min(-2_147_483_648).max(2_147_483_647);
 
 /** Who asks, in the query. */
 export const WhoAsks = z.object({
@@ -18,4 +18,3 @@ export const Page = z.object({
 
 export type WhoAsks = z.infer<typeof WhoAsks>;
 export type Page = z.infer<typeof Page>;
-export { queryInt };

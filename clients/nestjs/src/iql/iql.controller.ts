@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Res } from "@nestjs/common";
+import { ApiTags } from "@nestjs/swagger";
 import type { Response } from "express";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
@@ -6,9 +7,11 @@ import { Contract } from "../contract/contract.js";
 import { toContract, toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
+import { Answers, Does, Streams } from "../openapi/decorators.js";
 import { parsedQuery } from "./parsed-query.js";
 import { ParseBody, QueryBody } from "./shapes.js";
 
+@ApiTags("IQL")
 @Controller()
 export class IqlController {
   constructor(
@@ -17,17 +20,23 @@ export class IqlController {
   ) {}
 
   @Get("iql/templates")
+  @Does("Lists the templates of IQL.")
+  @Answers("ListIqlTemplatesResponse")
   templates(@From() caller: Caller): Promise<Json> {
     return this.contract.json(caller, this.contract.tools, "listIqlTemplates", {});
   }
 
   @Post("iql/parse")
   @HttpCode(200)
+  @Does("Reads a query and tells its tree or its errors.")
+  @Answers("ParseIqlResponse")
   async parse(@From() caller: Caller, @Body({ schema: ParseBody }) body: ParseBody): Promise<Json> {
     return parsedQuery(body.query, await this.contract.ask(caller, this.contract.tools, "parseIql", toContract(body)));
   }
 
   @Post("matters/:matter_id/iql")
+  @Does("Runs a query over the documents of a matter.")
+  @Streams({ document_result: ["StreamIqlResponse"], summary: ["StreamIqlResponse"] })
   async execute(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,

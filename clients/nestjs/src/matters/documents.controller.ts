@@ -1,4 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from "@nestjs/common";
+import { ApiTags } from "@nestjs/swagger";
 import type { Request, Response } from "express";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
@@ -7,9 +8,11 @@ import { toContract, toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
 import { Page } from "../http/shapes.js";
+import { Answers, AnswersNothing, Does, Streams, TakesFile } from "../openapi/decorators.js";
 import { TextQuery } from "./shapes.js";
 import { Uploads } from "./uploads.js";
 
+@ApiTags("Matters and documents")
 @Controller("matters/:matter_id/documents")
 export class DocumentsController {
   constructor(
@@ -19,6 +22,8 @@ export class DocumentsController {
   ) {}
 
   @Get()
+  @Does("Lists the documents of a matter.")
+  @Answers("ListDocumentsResponse")
   list(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,
@@ -28,6 +33,9 @@ export class DocumentsController {
   }
 
   @Post()
+  @Does("Uploads a document.")
+  @TakesFile()
+  @Answers("UploadDocumentResponse", 200, 201)
   async upload(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,
@@ -40,6 +48,8 @@ export class DocumentsController {
   }
 
   @Get("events")
+  @Does("Streams the states of a matter's documents.")
+  @Streams({ document: ["WatchDocumentsResponse"] })
   async events(@From() caller: Caller, @Param("matter_id") matterId: string, @Res() response: Response): Promise<void> {
     await this.streams.answer(response, {
       items: (gate) => this.contract.stream(caller, this.contract.matters, "watchDocuments", { matterId }, gate),
@@ -48,6 +58,8 @@ export class DocumentsController {
   }
 
   @Get(":document_id")
+  @Does("Shows a document.")
+  @Answers("GetDocumentResponse")
   get(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,
@@ -58,6 +70,8 @@ export class DocumentsController {
 
   @Delete(":document_id")
   @HttpCode(204)
+  @Does("Deletes a document.")
+  @AnswersNothing()
   async delete(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,
@@ -67,6 +81,8 @@ export class DocumentsController {
   }
 
   @Get(":document_id/text")
+  @Does("Gives a part of a document's text.")
+  @Answers("GetDocumentTextResponse")
   text(
     @From() caller: Caller,
     @Param("matter_id") matterId: string,

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from "@nestjs/common";
+import { ApiTags } from "@nestjs/swagger";
 import { Assets } from "../chat/assets.js";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
@@ -6,9 +7,11 @@ import { Contract } from "../contract/contract.js";
 import { toContract } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { WhoAsks } from "../http/shapes.js";
+import { Answers, AnswersNothing, Does } from "../openapi/decorators.js";
 import { ProjectMetadataOfSessions } from "../project-metadata/project-metadata.js";
 import { ItemBody, ItemQuery, PageOfUser, PreviewBody, SessionBody } from "./shapes.js";
 
+@ApiTags("Sessions")
 @Controller("sessions")
 export class SessionsController {
   constructor(
@@ -18,16 +21,22 @@ export class SessionsController {
   ) {}
 
   @Get()
+  @Does("Lists the sessions.")
+  @Answers("ListSessionsResponse")
   list(@From() caller: Caller, @Query({ schema: PageOfUser }) page: PageOfUser): Promise<Json> {
     return this.contract.json(caller, this.contract.sessions, "listSessions", toContract(page));
   }
 
   @Post()
+  @Does("Makes a session.")
+  @Answers("CreateSessionResponse", 201)
   create(@From() caller: Caller, @Body({ schema: SessionBody }) body: SessionBody): Promise<Json> {
     return this.contract.json(caller, this.contract.sessions, "createSession", toContract(body));
   }
 
   @Get(":session_id")
+  @Does("Shows a session.")
+  @Answers("GetSessionResponse")
   get(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -39,6 +48,8 @@ export class SessionsController {
 
   @Delete(":session_id")
   @HttpCode(204)
+  @Does("Deletes a session and its project metadata.")
+  @AnswersNothing()
   async delete(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -48,6 +59,8 @@ export class SessionsController {
   }
 
   @Get(":session_id/messages")
+  @Does("Lists the messages of a session.")
+  @Answers("ListMessagesResponse")
   messages(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -59,6 +72,8 @@ export class SessionsController {
 
   @Post(":session_id/context-items")
   @HttpCode(200)
+  @Does("Adds an item to a session.")
+  @Answers("AddContextItemResponse")
   addItem(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -69,6 +84,8 @@ export class SessionsController {
   }
 
   @Delete(":session_id/context-items")
+  @Does("Removes an item from a session.")
+  @Answers("RemoveContextItemResponse")
   removeItem(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -80,6 +97,8 @@ export class SessionsController {
 
   @Post(":session_id/preview")
   @HttpCode(200)
+  @Does("Tells what would enter the answer to a message.")
+  @Answers("PreviewRequestContextResponse")
   async preview(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,
@@ -90,6 +109,8 @@ export class SessionsController {
   }
 
   @Get(":session_id/suggested-removals")
+  @Does("Names items that the answers do not use.")
+  @Answers("SuggestRemovalsResponse")
   suggestedRemovals(
     @From() caller: Caller,
     @Param("session_id") sessionId: string,

@@ -1,0 +1,48 @@
+import type { Schema } from "./contract-schemas.js";
+
+const text = { type: "string" };
+
+/** Schemas of what the gateway itself says. */
+export const OWN_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Problem: {
+    type: "object",
+    description: "A failure (RFC 9457).",
+    required: ["type", "title", "status"],
+    properties: {
+      type: { type: "string", enum: ["about:blank"] },
+      title: text,
+      status: { type: "integer" },
+      detail: text,
+      reason: { type: "string", description: "The contract's reason, as INVALID_REQUEST." },
+      violations: {
+        type: "array",
+        items: { type: "object", required: ["field", "description"], properties: { field: text, description: text } },
+      },
+      retry_after_ms: { type: "number" },
+      metadata: { type: "object", additionalProperties: text },
+      instance: text,
+    },
+  },
+  TurnEvent: {
+    type: "object",
+    description: "What all events of a turn have; what happened stands beside it.",
+    required: ["turn_id", "sequence", "emit_time"],
+    properties: { turn_id: text, sequence: { type: "integer" }, emit_time: { type: "string", format: "date-time" } },
+  },
+  ProjectMetadata: {
+    type: "object",
+    required: ["images", "documents"],
+    properties: {
+      images: { type: "array", items: { type: "object", required: ["url"], properties: { url: text, name: text } } },
+      documents: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["filename", "type", "summary"],
+          properties: { filename: text, type: text, summary: text },
+        },
+      },
+    },
+  },
+  Health: { type: "object", required: ["status"], properties: { status: { type: "string", enum: ["ok"] } } },
+};
