@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { sep } from "node:path";
 import type { NestExpressApplication } from "@nestjs/platform-express";
 
@@ -9,8 +10,7 @@ const HASHED = `${sep}assets${sep}`;
 export function servePage(gateway: NestExpressApplication, folder: string): void {
   if (!existsSync(folder)) return;
   gateway.useStaticAssets(folder, {
-    cacheControl: false,
-    setHeaders: (response, path) => {
+    setHeaders: (response: ServerResponse, path: string) => {
       const lasting = path.startsWith(folder) && path.slice(folder.length).startsWith(HASHED);
       response.setHeader("Cache-Control", lasting ? "public, max-age=31536000, immutable" : "no-cache");
     },
