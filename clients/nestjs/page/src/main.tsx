@@ -1,17 +1,32 @@
 import { render } from "preact";
 import { App } from "./app/App.js";
+import { ConversationContext, OpenedConversation } from "./chat/opened-conversation.js";
+import { PendingQuestions } from "./chat/pending-questions.js";
+import { SessionList, SessionListContext } from "./chat/session-list.js";
 import { Navigation, NavigationContext } from "./core/navigation.js";
 import "./core/styles/tokens.css";
 import "./core/styles/base.css";
 import "./core/styles/components.css";
 import "./core/styles/layout.css";
+import "./chat/chat.css";
+import "./chat/sessions.css";
+import "./context/context.css";
 
-const root = document.getElementById("root");
-if (root) {
+function start(root: HTMLElement): void {
+  const navigation = new Navigation(window);
+  const sessions = new SessionList();
+  const conversation = new OpenedConversation(navigation, sessions, new PendingQuestions(sessionStorage));
   render(
-    <NavigationContext.Provider value={new Navigation(window)}>
-      <App />
+    <NavigationContext.Provider value={navigation}>
+      <SessionListContext.Provider value={sessions}>
+        <ConversationContext.Provider value={conversation}>
+          <App />
+        </ConversationContext.Provider>
+      </SessionListContext.Provider>
     </NavigationContext.Provider>,
     root,
   );
 }
+
+const root = document.getElementById("root");
+if (root) start(root);

@@ -1,18 +1,24 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useContext, useEffect, useMemo } from "preact/hooks";
 import { Chat } from "../chat/Chat.js";
+import { ConversationContext } from "../chat/opened-conversation.js";
+import { Sessions } from "../chat/Sessions.js";
 import { Button } from "../core/components/index.js";
 import { useNavigation } from "../core/navigation.js";
 import type { View } from "../core/route.js";
 import { Workbench } from "../iql/Workbench.js";
+import { WorkbenchModel } from "../iql/workbench-model.js";
 import { Matters } from "../matters/Matters.js";
 import { SideColumn } from "./SideColumn.js";
 
 /** The page: matters on the left, the view in the middle, what was opened on the right. */
 export function App() {
   const navigation = useNavigation();
+  const conversation = useContext(ConversationContext);
+  const workbench = useMemo(() => new WorkbenchModel(), []);
   const menuOpen = useSignal(false);
   useEffect(() => navigation.listen(), [navigation]);
+  useEffect(() => conversation?.follow(), [conversation]);
   return (
     <div class="page">
       <header class="top">
@@ -34,8 +40,9 @@ export function App() {
       </header>
       <aside id="left" class={menuOpen.value ? "left" : "left left-closed"} aria-label="Matters and conversations">
         <Matters />
+        <Sessions />
       </aside>
-      <main class="main">{navigation.view.value === "iql" ? <Workbench /> : <Chat />}</main>
+      <main class="main">{navigation.view.value === "iql" ? <Workbench model={workbench} /> : <Chat />}</main>
       <SideColumn />
     </div>
   );

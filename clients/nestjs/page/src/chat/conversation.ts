@@ -34,6 +34,7 @@ export class Conversation {
   /** A sentence about the draft; empty when there is none. */
   readonly notice = signal("");
   readonly sessionId: string;
+  private readonly isNew: boolean;
   private readonly closing = new AbortController();
 
   /** A conversation without a session id is a new one. */
@@ -42,8 +43,14 @@ export class Conversation {
     private readonly pending: PendingQuestions,
     private readonly events: ConversationEvents,
   ) {
+    this.isNew = sessionId === undefined;
     this.sessionId = sessionId ?? randomId();
     if (sessionId !== undefined) void this.load();
+  }
+
+  /** Whether nothing was asked, or said, in this new conversation. */
+  get isUntouched(): boolean {
+    return this.isNew && this.exchanges.peek().length === 0;
   }
 
   /** Leaves the running turn to itself. */
@@ -120,7 +127,8 @@ export class Conversation {
 
   private async readSession(): Promise<Session | undefined> {
     try {
-      const session = await api.get<Session>(pathOf("sessions", this.sessionId), { signal: this.closing.signal });
+      const path = pathOf("sessions", this.sessionId);
+      const { session } = await api.get<{ session: Session }>(path, { signal: this.closing.signal });
       this.session.value = session;
       return session;
     } catch (error) {

@@ -52,8 +52,9 @@ export interface Place {
  */
 export class Navigation {
   private readonly currentRoute;
-  private readonly matterName = signal("");
-  private readonly documentName = signal("");
+  /** Names by id: one that belonged to another matter or document is no name for this one. */
+  private readonly matterName = signal({ id: "", name: "" });
+  private readonly documentName = signal({ id: "", name: "" });
   private readonly currentSide = signal<Side | undefined>(undefined);
   private opener: HTMLElement | undefined;
 
@@ -71,11 +72,11 @@ export class Navigation {
     this.sessionId = computed(() => this.currentRoute.value.sessionId);
     this.selectedMatter = computed(() => {
       const matterId = this.currentRoute.value.matterId;
-      return matterId === undefined ? undefined : { matterId, name: this.matterName.value };
+      return matterId === undefined ? undefined : { matterId, name: nameOf(this.matterName.value, matterId) };
     });
     this.selectedDocument = computed(() => {
       const documentId = this.currentRoute.value.documentId;
-      return documentId === undefined ? undefined : { documentId, name: this.documentName.value };
+      return documentId === undefined ? undefined : { documentId, name: nameOf(this.documentName.value, documentId) };
     });
     this.openedDocument = computed(() => {
       const side = this.currentSide.value;
@@ -112,14 +113,14 @@ export class Navigation {
   /** Selects a matter, without a document; none when absent. Called again with the same id it sets the name. */
   selectMatter(matter: SelectedMatter | undefined): void {
     const same = matter?.matterId === this.currentRoute.peek().matterId;
-    this.matterName.value = matter?.name ?? "";
+    this.matterName.value = { id: matter?.matterId ?? "", name: matter?.name ?? "" };
     if (!same) this.go({ matterId: matter?.matterId, documentId: undefined });
   }
 
   /** Selects a document of the matter for the questions to be about; the whole matter when absent. */
   selectDocument(document: SelectedDocument | undefined): void {
     const same = document?.documentId === this.currentRoute.peek().documentId;
-    this.documentName.value = document?.name ?? "";
+    this.documentName.value = { id: document?.documentId ?? "", name: document?.name ?? "" };
     if (!same) this.go({ documentId: document?.documentId });
   }
 
@@ -151,15 +152,12 @@ export class Navigation {
 
   private arrive(route: Route): void {
     if (formatRoute(route) === formatRoute(this.currentRoute.peek())) return;
-    if (route.matterId !== this.currentRoute.peek().matterId) this.forget(route);
     this.currentRoute.value = route;
   }
+}
 
-  /** A name that belonged to another matter or document is no name for this one. */
-  private forget(route: Route): void {
-    const leaving = this.currentRoute.peek();
-    if (leaving.documentId !== route.documentId) this.documentName.value = "";
-  }
+function nameOf(known: { id: string; name: string }, id: string): string {
+  return known.id === id ? known.name : "";
 }
 
 function focused(): HTMLElement | undefined {

@@ -1,3 +1,4 @@
+export { Disclosure } from "./Disclosure.js";
 export { Button } from "./Button.js";
 export { EmptyState } from "./EmptyState.js";
 export { ErrorNote } from "./ErrorNote.js";

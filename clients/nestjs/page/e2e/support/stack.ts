@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Child, PROJECT, PYTHON, pythonEnvironment } from "./processes.js";
+
+const GATEWAY = resolve(import.meta.dirname, "../../../dist/main.js");
+const MODELS = join(PROJECT, ".proviso/models");
+
+/** The real service, with a model that plays the script of the message, and the gateway before it. */
+export class Stack {
+  private constructor(
+    readonly url: string,
+    private readonly children: readonly Child[],
+    private readonly folder: string,
+  ) {}
+
+  /** `settings` are those of the service, as a tree. */
+  static async start(settings: Record<string, unknown> = {}): Promise<Stack> {
+    const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
+    const service = await Child.start(
+      PYTHON,
+      [
+        "-m",
+        "tests.support.client_service",
+        join(folder, "data"),
+        MODELS,
+        JSON.stringify({ telemetry: { log_level: "error" }, ...settings }),
+      ],
+      { env: pythonEnvironment(), until: /"port": (\d+)/ },
+    );
+    const gateway = await startGateway(Number(service.found[1]), join(folder, "gateway"));
+    return new Stack(gateway.url, [gateway.child, service.child], folder);
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.children) await child.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Calls the gateway; throws where it refuses. */
+  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const init: RequestInit = { method };
+    if (body instanceof FormData) init.body = body;
+    else if (body !== undefined) {
+      init.body = JSON.stringify(body);
+      init.headers = { "Content-Type": "application/json" };
+    }
+    const response = await fetch(this.url + path, init);
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  /** A matter with documents that can be searched: file names and their texts. */
+  async matter(name: string, documents: Record<string, string>): Promise<string> {
+    const { matter } = await this.call<{ matter: { matter_id: string } }>("POST", "/matters", { name });
+    for (const [filename, text] of Object.entries(documents)) {
+      const form = new FormData();
+      form.append("file", new Blob([text], { type: "text/markdown" }), filename);
+      await this.call("POST", `/matters/${matter.matter_id}/documents`, form);
+    }
+    // The stream ends when all of them are ready.
+    await (await fetch(`${this.url}/matters/${matter.matter_id}/documents/events`)).text();
+    return matter.matter_id;
+  }
+}
+
+/** The gateway before a service on loopback. */
+export async function startGateway(servicePort: number, dataDir: string): Promise<{ url: string; child: Child }> {
+  const { child, found } = await Child.start(process.execPath, [GATEWAY], {
+    env: {
+      ...process.env,
+      PROVISO_GATEWAY_PORT: "0",
+      PROVISO_GATEWAY_SERVICE: `127.0.0.1:${servicePort}`,
+      PROVISO_GATEWAY_DATA_DIR: dataDir,
+    },
+    until: /listens on (http\S+)/,
+  });
+  return { url: (found[1] ?? "").replace("[::1]", "127.0.0.1"), child };
+}

@@ -1,0 +1,103 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index.js";
+import type { Session } from "../core/contract.js";
+import { formatTime } from "../core/format.js";
+import { useNavigation } from "../core/navigation.js";
+import { useSessionList } from "./session-list.js";
+
+/** The conversations: one is opened, deleted, or begun. */
+export function Sessions() {
+  const list = useSessionList();
+  const navigation = useNavigation();
+  const failure = useSignal<unknown>(undefined);
+  useEffect(() => void list.load(), [list]);
+  const remove = async (sessionId: string): Promise<void> => {
+    failure.value = undefined;
+    try {
+      await list.delete(sessionId);
+      if (navigation.sessionId.peek() === sessionId) navigation.openSession(undefined);
+    } catch (error) {
+      failure.value = error;
+    }
+  };
+  const sessions = list.sessions.value;
+  return (
+    <section class="sessions" aria-labelledby="sessions-title">
+      <header class="left-head">
+        <h2 id="sessions-title">Conversations</h2>
+        <Button
+          small
+          look="quiet"
+          onClick={() => {
+            navigation.openSession(undefined);
+          }}
+        >
+          New
+        </Button>
+      </header>
+      {failure.value !== undefined && <ErrorNote error={failure.value} />}
+      {list.error.value && <ErrorNote error={list.error.value} onRetry={() => void list.load()} />}
+      {!sessions && !list.error.value && <Spinner label="Reading the conversations" />}
+      {sessions?.length === 0 && <EmptyState title="No conversations yet" />}
+      <ul>
+        {sessions?.map((session) => (
+          <SessionRow key={session.session_id} session={session} onDelete={() => void remove(session.session_id)} />
+        ))}
+      </ul>
+      {list.hasMore.value && (
+        <Button small look="quiet" onClick={() => void list.loadMore()}>
+          Show older
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function SessionRow({ session, onDelete }: { session: Session; onDelete: () => void }) {
+  const navigation = useNavigation();
+  const asksToDelete = useSignal(false);
+  const title = useSessionList().titles.value.get(session.session_id) ?? "New conversation";
+  const isCurrent = navigation.sessionId.value === session.session_id;
+  const matter = session.matter_context?.matter_name;
+  return (
+    <li class={isCurrent ? "session session-current" : "session"}>
+      <a
+        href={`#/chat/${encodeURIComponent(session.session_id)}`}
+        aria-current={isCurrent ? "true" : undefined}
+        onClick={(event) => {
+          event.preventDefault();
+          navigation.openSession(session.session_id);
+        }}
+      >
+        <span class="session-title">{title}</span>
+        <span class="session-more">
+          {[formatTime(session.update_time ?? session.create_time ?? ""), matter].filter(Boolean).join(" · ")}
+        </span>
+      </a>
+      {asksToDelete.value ? (
+        <span class="session-confirm" role="group" aria-label={`Delete “${title}”?`}>
+          <Button small look="danger" autofocus onClick={onDelete}>
+            Delete
+          </Button>
+          <Button small look="quiet" onClick={() => (asksToDelete.value = false)}>
+            Keep
+          </Button>
+        </span>
+      ) : (
+        <Button
+          small
+          look="quiet"
+          class="session-delete"
+          aria-label={`Delete “${title}”`}
+          title="Delete"
+          onClick={() => (asksToDelete.value = true)}
+        >
+          <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M3 4.5h10M6.5 4.5V3h3v1.5m-5 0l.6 8.5h5.8l.6-8.5" />
+          </svg>
+        </Button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+import { Disclosure, Pill, Spinner } from "../core/components/index.js";
+import { formatDuration } from "../core/format.js";
+import { argumentsOf, toolName, toolWords, valueWords } from "./tool-words.js";
+import type { ToolCall } from "./turn-view.js";
+
+/** A line for each tool call; opened, its arguments and what it returned. */
+export function ToolActivity({ calls }: { calls: readonly ToolCall[] }) {
+  return (
+    <ul class="activity" aria-label="What was looked up">
+      {calls.map((call) => (
+        <li key={call.callId}>
+          <Disclosure class="call" summary={<CallLine call={call} />}>
+            <p class="call-name">{toolName(call)}</p>
+            <h4>Arguments</h4>
+            <Arguments inputJson={call.inputJson} />
+            <h4>{call.error ? "Failure" : "Result"}</h4>
+            <pre class="call-output">{outputOf(call)}</pre>
+            {call.truncated && <p class="answer-note">The result is longer than what is shown.</p>}
+          </Disclosure>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Arguments as names and values. */
+export function Arguments({ inputJson }: { inputJson: string }) {
+  const given = argumentsOf(inputJson);
+  if (!given) return <pre>{inputJson}</pre>;
+  if (given.length === 0) return <p class="answer-note">None</p>;
+  return (
+    <dl class="arguments">
+      {given.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{valueWords(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function CallLine({ call }: { call: ToolCall }) {
+  const { doing, subject } = toolWords(call);
+  return (
+    <span class="call-line">
+      {call.isRunning && <Spinner label="Running" />}
+      <span class="call-words">
+        {doing} {subject && <q>{subject}</q>}
+      </span>
+      {call.error !== "" && <Pill tone="danger">Failed</Pill>}
+      {call.fromCache && <Pill title="The result was kept from an earlier question">From cache</Pill>}
+      {call.durationMs !== undefined && <span class="call-time">{formatDuration(call.durationMs)}</span>}
+    </span>
+  );
+}
+
+function outputOf(call: ToolCall): string {
+  if (call.error) return call.error;
+  if (call.isRunning) return "Running…";
+  return call.output ?? "What the tool returned is no longer kept.";
+}
