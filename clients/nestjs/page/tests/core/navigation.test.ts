@@ -80,7 +80,9 @@ describe("navigation", () => {
     const navigation = new Navigation(new Address());
     button.focus();
     navigation.openDocument({ matterId: "m", documentId: "d" });
-    document.body.appendChild(document.createElement("button")).focus();
+    const side = document.body.appendChild(document.createElement("aside"));
+    side.className = "side";
+    side.appendChild(document.createElement("button")).focus();
     navigation.openDocument({ matterId: "m", documentId: "e", start: 1, end: 2 });
     expect(navigation.openedDocument.value?.documentId).toBe("e");
     navigation.closeSide();
