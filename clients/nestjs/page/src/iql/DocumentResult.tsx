@@ -1,4 +1,5 @@
 import { Disclosure, ErrorNote } from "../core/components/index.js";
+import { counted } from "../core/format.js";
 import { useNavigation } from "../core/navigation.js";
 import { Explanation } from "./Explanation.js";
 import { Match } from "./Match.js";
@@ -35,7 +36,7 @@ export function DocumentResult({ result, run }: { result: IqlDocumentResult; run
     <li class="result">
       <div class="result-head">
         <h3>{name}</h3>
-        <span class="result-count">{counted(result)}</span>
+        <span class="result-count">{countWords(result)}</span>
         <Score value={result.score} least={run.options.minScore} />
       </div>
       <WholeDocument result={result} run={run} />
@@ -67,8 +68,8 @@ function WholeDocument({ result, run: { tree, options } }: { result: IqlDocument
   );
 }
 
-function counted({ match_count: count, matches, truncated }: IqlDocumentResult): string {
+function countWords({ match_count: count, matches, truncated }: IqlDocumentResult): string {
   if (count === 0) return "no match";
-  const words = count === 1 ? "1 match" : `${count} matches`;
+  const words = counted(count, "match", "matches");
   return truncated ? `${words}, the best ${matches.length} shown` : words;
 }

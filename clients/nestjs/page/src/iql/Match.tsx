@@ -1,5 +1,7 @@
 import { Button, Disclosure } from "../core/components/index.js";
+import { formatCount } from "../core/format.js";
 import { Explanation } from "./Explanation.js";
+import { Passage } from "./Passage.js";
 import { Score } from "./Score.js";
 import { scoredTree } from "./scored-tree.js";
 import type { IqlMatch } from "./types.js";
@@ -25,7 +27,7 @@ export function Match({ match, filename, run: { tree, options }, onOpen }: Match
           Open in the text
         </Button>
       </div>
-      <blockquote class="match-text">{match.text}</blockquote>
+      <Passage text={match.text} start={match.start_index} />
       {tree && nodes.length > 0 && (
         <Disclosure summary="How this score comes about">
           <Explanation node={scoredTree(tree, nodes, options.comparison === "IQL_COMPARISON_VENDOR")} />
@@ -39,5 +41,5 @@ export function Match({ match, filename, run: { tree, options }, onOpen }: Match
 function placeOf({ citation, start_index: start }: IqlMatch): string {
   const page = citation !== undefined && citation.page > 0 ? `Page ${citation.page}` : "";
   const parts = [page, citation?.section_path.at(-1) ?? ""].filter((part) => part !== "");
-  return parts.length > 0 ? parts.join(" · ") : `At character ${start.toLocaleString("en")}`;
+  return parts.length > 0 ? parts.join(" · ") : `At character ${formatCount(start)}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../core/format.js";
 import type { WorkbenchModel } from "./workbench-model.js";
 
 interface QueryStateProps {
@@ -35,5 +36,5 @@ function faultWords(count: number, message: string): string {
 function costWords(calls: number, matterName: string | undefined): string {
   if (matterName === undefined) return "The query is sound.";
   if (calls === 0) return "Every passage is scored already: the answer comes at once.";
-  return `${calls.toLocaleString("en")} ${calls === 1 ? "passage has" : "passages have"} to be judged first.`;
+  return `${counted(calls, "passage has", "passages have")} to be judged first.`;
 }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { Button, ErrorNote } from "../core/components/index.js";
+import { counted } from "../core/format.js";
 import { DocumentResult } from "./DocumentResult.js";
 import { ordered } from "./run-state.js";
 import type { RunRecord } from "./workbench-model.js";
@@ -52,6 +53,7 @@ export function Results({ run, onCancel }: { run: RunRecord; onCancel: () => voi
 function totalsOf({ state, totals, results }: RunRecord): string {
   const { documents_done: done, document_count: count, total_matches: matches, average_score: average } = totals;
   const failed = results.filter(({ error }) => error !== "").length;
+  if (state === "running" && count === 0) return "The first documents are being scored.";
   const parts = [
     state === "done" ? counted(done, "document") : `${done} of ${counted(count, "document")}`,
     matches === 0 ? "no match" : `${counted(matches, "match", "matches")}, average score ${average.toFixed(2)}`,
@@ -59,8 +61,4 @@ function totalsOf({ state, totals, results }: RunRecord): string {
     state === "cancelled" ? "cancelled" : "",
   ];
   return parts.filter((part) => part !== "").join(" · ");
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -1,5 +1,6 @@
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button, Disclosure, EmptyState, ErrorNote } from "../core/components/index.js";
+import { counted } from "../core/format.js";
 import { useNavigation } from "../core/navigation.js";
 import { Editor } from "./Editor.js";
 import { Faults } from "./Faults.js";
@@ -10,7 +11,7 @@ import { Scope } from "./Scope.js";
 import { Templates } from "./Templates.js";
 import { withOperator, withTemplate } from "./edits.js";
 import type { Edit } from "./edits.js";
-import type { WorkbenchModel } from "./workbench-model.js";
+import type { RunOptions, WorkbenchModel } from "./workbench-model.js";
 import "./iql.css";
 
 /** Writes queries in IQL, runs them over a matter and shows what they find, and why. */
@@ -80,7 +81,13 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
             />
           </Disclosure>
           {matter && (
-            <Disclosure summary="Documents and score">
+            <Disclosure
+              summary={
+                <span>
+                  Documents and score <span class="hint">{scopeWords(model.options.value)}</span>
+                </span>
+              }
+            >
               <Scope
                 matterId={matter.matterId}
                 options={model.options.value}
@@ -103,6 +110,11 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
       </div>
     </div>
   );
+}
+
+function scopeWords({ documentIds, minScore }: RunOptions): string {
+  const documents = documentIds.length === 0 ? "all documents" : counted(documentIds.length, "document");
+  return `${documents}, matches above ${minScore.toFixed(2)}`;
 }
 
 /** Selects a part of the text field once it has its new text. */

@@ -21,14 +21,18 @@ export function DocumentRow({ event, chosen, opened, onOpen, onChoose, onDelete 
   const ready = status === "DOCUMENT_STATUS_READY";
   return (
     <li class={`file file-${state.tone}${opened ? " file-opened" : ""}`}>
+      {ready ? (
+        <button type="button" class="file-name file-open" aria-current={opened ? "true" : undefined} onClick={onOpen}>
+          {filename}
+        </button>
+      ) : (
+        <span class="file-name">{filename}</span>
+      )}
+      <Progress state={state} filename={filename} />
       <div class="file-line">
-        {ready ? (
-          <button type="button" class="file-name file-open" aria-current={opened ? "true" : undefined} onClick={onOpen}>
-            {filename}
-          </button>
-        ) : (
-          <span class="file-name">{filename}</span>
-        )}
+        <p class="file-state">
+          <span class="file-word">{state.word}</span> <span>{state.detail}</span>
+        </p>
         {ready && (
           <Button
             look="quiet"
@@ -45,22 +49,13 @@ export function DocumentRow({ event, chosen, opened, onOpen, onChoose, onDelete 
           <DeleteIcon />
         </Button>
       </div>
-      <State state={state} filename={filename} />
       {chosen && <Pill tone="accent">Questions are about this document</Pill>}
     </li>
   );
 }
 
-function State({ state: { tone, word, detail, share }, filename }: { state: StateWords; filename: string }) {
-  const percent = share === undefined ? undefined : Math.round(share * 100);
-  return (
-    <>
-      {tone === "working" && (
-        <progress aria-label={`${word} ${filename}`} max={100} {...(percent === undefined ? {} : { value: percent })} />
-      )}
-      <p class="file-state">
-        <span class="file-word">{word}</span> <span>{detail}</span>
-      </p>
-    </>
-  );
+function Progress({ state: { tone, word, share }, filename }: { state: StateWords; filename: string }) {
+  if (tone !== "working") return null;
+  const value = share === undefined ? {} : { value: Math.round(share * 100) };
+  return <progress aria-label={`${word} ${filename}`} max={100} {...value} />;
 }

@@ -36,7 +36,7 @@ export function Matters() {
       <header class="matters-head">
         <h2 id="matters-title">Matters</h2>
         <Button look="quiet" small aria-expanded={creating.value} onClick={() => (creating.value = !creating.value)}>
-          <PlusIcon /> New
+          <PlusIcon /> New matter
         </Button>
       </header>
       {creating.value && (
@@ -101,7 +101,7 @@ function ListState({ list }: { list: MatterList }) {
   if (list.matters.value.length > 0) return null;
   return (
     <EmptyState title="No matters yet">
-      A matter is a case, deal or project with its documents. Begin with “New”.
+      A matter is a case, deal or project with its documents. Begin with “New matter”.
     </EmptyState>
   );
 }

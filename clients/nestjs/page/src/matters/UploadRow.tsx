@@ -10,16 +10,16 @@ export function UploadRow({ item, onCancel }: { item: UploadItem; onCancel: () =
   const unfinished = state === "queued" || state === "sending";
   return (
     <li class={`file upload upload-${state}`}>
+      <span class="file-name">{filename}</span>
+      {state === "sending" && <progress aria-label={`Upload of ${filename}`} max={100} value={percent} />}
       <div class="file-line">
-        <span class="file-name">{filename}</span>
+        <p class="file-state">{wordsOf(item, percent)}</p>
         {unfinished && (
           <Button look="quiet" small aria-label={`Cancel the upload of ${filename}`} title="Cancel" onClick={onCancel}>
             <CancelIcon />
           </Button>
         )}
       </div>
-      {state === "sending" && <progress aria-label={`Upload of ${filename}`} max={100} value={percent} />}
-      <p class="file-state">{wordsOf(item, percent)}</p>
     </li>
   );
 }

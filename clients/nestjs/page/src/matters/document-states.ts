@@ -1,4 +1,5 @@
 import type { Document } from "../core/contract.js";
+import { counted, formatCount } from "../core/format.js";
 
 /** The event `document`: a document as it is now, and how many of its chunks are embedded. */
 export interface DocumentEvent {
@@ -52,7 +53,7 @@ export function stateWords({ document, chunks_done: done, chunks_total: total }:
       return {
         tone: "working",
         word: "Indexing",
-        detail: `${counted(done)} of ${counted(total)} passages`,
+        detail: `${formatCount(done)} of ${counted(total, "passage")}`,
         share: Math.min(done / total, 1),
       };
     case "DOCUMENT_STATUS_READY":
@@ -85,10 +86,6 @@ function stateSentence(event: DocumentEvent): string {
 }
 
 function extent({ page_count: pages, character_count: characters }: Document): string {
-  if (pages > 0) return pages === 1 ? "1 page" : `${counted(pages)} pages`;
-  return `${counted(characters)} characters`;
-}
-
-function counted(value: number): string {
-  return value.toLocaleString("en");
+  if (pages > 0) return counted(pages, "page");
+  return counted(characters, "character");
 }

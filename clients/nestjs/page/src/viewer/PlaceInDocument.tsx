@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { ApiError } from "../core/api.js";
 import { Button } from "../core/components/index.js";
+import { counted } from "../core/format.js";
 import type { DocumentText } from "./document-text.js";
 import { extent } from "./text-window.js";
 
@@ -26,6 +27,7 @@ export function PlaceInDocument({ text, onGo }: PlaceInDocumentProps) {
 }
 
 function Position({ start, total, onGo }: { start: number; total: number; onGo: (start: number) => void }) {
+  const percent = Math.round((100 * start) / total);
   return (
     <label class="viewer-position">
       <span class="visually-hidden">Place in the document</span>
@@ -33,8 +35,8 @@ function Position({ start, total, onGo }: { start: number; total: number; onGo: 
         type="range"
         min={0}
         max={100}
-        value={Math.round((100 * start) / total)}
-        aria-valuetext={`${Math.round((100 * start) / total)}% of ${total.toLocaleString("en")} characters`}
+        value={percent}
+        aria-valuetext={`${percent}% of ${counted(total, "character")}`}
         onChange={({ currentTarget }) => {
           onGo(Math.min(Math.floor((Number(currentTarget.value) / 100) * total), total - 1));
         }}
