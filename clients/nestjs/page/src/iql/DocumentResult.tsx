@@ -39,7 +39,7 @@ export function DocumentResult({ result, run }: { result: IqlDocumentResult; run
         <span class="result-count">{countWords(result)}</span>
         <Score value={result.score} least={run.options.minScore} />
       </div>
-      <WholeDocument result={result} run={run} />
+      <BestPassage result={result} run={run} />
       <ol class="matches">
         {matches.map((match) => (
           <Match
@@ -57,13 +57,13 @@ export function DocumentResult({ result, run }: { result: IqlDocumentResult; run
   );
 }
 
-/** The best score of each part of the query in the document, where no match shows it. */
-function WholeDocument({ result, run: { tree, options } }: { result: IqlDocumentResult; run: RunRecord }) {
+/** How the passage with the highest score came by it, where no match shows it. */
+function BestPassage({ result, run: { tree, options } }: { result: IqlDocumentResult; run: RunRecord }) {
   const nodes = result.node_scores ?? [];
   if (tree === undefined || nodes.length === 0 || result.matches.length > 0) return null;
   return (
-    <Disclosure summary="The best scores in this document">
-      <Explanation node={scoredTree(tree, nodes, options.comparison === "IQL_COMPARISON_VENDOR")} />
+    <Disclosure summary="How its best passage scores">
+      <Explanation node={scoredTree(tree, nodes, options.comparison)} />
     </Disclosure>
   );
 }

@@ -23,14 +23,14 @@ export function Match({ match, filename, run: { tree, options }, onOpen }: Match
       <div class="match-head">
         <span class="match-place">{place}</span>
         <Score value={match.score} least={options.minScore} />
-        <Button small aria-label={`Open ${filename} at ${place}`} onClick={onOpen}>
+        <Button small aria-label={`Open in the text of ${filename}: ${place}`} onClick={onOpen}>
           Open in the text
         </Button>
       </div>
       <Passage text={match.text} start={match.start_index} />
       {tree && nodes.length > 0 && (
         <Disclosure summary="How this score comes about">
-          <Explanation node={scoredTree(tree, nodes, options.comparison === "IQL_COMPARISON_VENDOR")} />
+          <Explanation node={scoredTree(tree, nodes, options.comparison)} />
         </Disclosure>
       )}
     </li>

@@ -1,4 +1,4 @@
-import type { IqlTree } from "./types.js";
+import type { IqlComparison, IqlTree } from "./types.js";
 
 /** A node of a query's tree with its score, as the explanation shows it. */
 export interface ScoredNode {
@@ -13,13 +13,15 @@ export interface ScoredNode {
   children: readonly ScoredNode[];
 }
 
-/** The tree with the scores of its nodes, which the service sends in pre-order. `vendor`: comparisons as the vendor does. */
-export function scoredTree(tree: IqlTree, scores: readonly number[], vendor = false): ScoredNode {
+type Description = Pick<ScoredNode, "symbol" | "words" | "rule">;
+
+/** The tree with the scores of its nodes, which the service sends in pre-order. */
+export function scoredTree(tree: IqlTree, scores: readonly number[], comparison: IqlComparison): ScoredNode {
   const next = scores[Symbol.iterator]();
   const scored = (node: IqlTree): ScoredNode => {
     const { value, done } = next.next();
     const score = done === true ? undefined : value;
-    return { ...description(node, vendor), score, children: operandsOf(node).map(scored) };
+    return { ...description(node, comparison), score, children: operandsOf(node).map(scored) };
   };
   return scored(tree);
 }
@@ -37,7 +39,7 @@ export function operandsOf(node: IqlTree): readonly IqlTree[] {
   }
 }
 
-function description(node: IqlTree, vendor: boolean): Pick<ScoredNode, "symbol" | "words" | "rule"> {
+function description(node: IqlTree, comparison: IqlComparison): Description {
   switch (node.type) {
     case "statement":
       return { symbol: "{ }", words: node.text, rule: "" };
@@ -52,7 +54,7 @@ function description(node: IqlTree, vendor: boolean): Pick<ScoredNode, "symbol" 
     case "average":
       return { symbol: "+", words: "average", rule: "the mean of the scores below" };
     case "comparison":
-      return compared(node.comparators, vendor);
+      return compared(node.comparators, comparison);
   }
 }
 
@@ -60,17 +62,22 @@ function callOf(name: string, values: readonly string[]): string {
   return [name, ...values.map((value) => `“${value}”`)].join(" ");
 }
 
-function compared(comparators: readonly (">" | "<")[], vendor: boolean): Pick<ScoredNode, "symbol" | "words" | "rule"> {
+function compared(comparators: readonly (">" | "<")[], comparison: IqlComparison): Description {
   const symbol = comparators.join(" ");
-  if (comparators.length > 1)
-    return { symbol, words: "comparison", rule: "the lowest of its comparisons, left to right" };
-  const more = comparators[0] === ">";
-  const words = more ? "more than" : "less than";
-  if (vendor)
-    return {
-      symbol,
-      words,
-      rule: more ? "the first if it is the higher, else 0" : "the second if it is the higher, else 0",
-    };
-  return { symbol, words, rule: more ? "(first − second + 1) ÷ 2" : "(second − first + 1) ÷ 2" };
+  const [first, ...others] = comparators;
+  if (others.length > 0) return { symbol, words: "comparison", rule: "the lowest of its comparisons, left to right" };
+  return { symbol, words: first === "<" ? "less than" : "more than", rule: COMPARISONS[comparison][first ?? ">"] };
 }
+
+/** How a comparison is counted. Where the service's setting decides, the formula is not known. */
+const COMPARISONS: Record<IqlComparison, Record<">" | "<", string>> = {
+  IQL_COMPARISON_UNSPECIFIED: {
+    ">": "more about the first than the second",
+    "<": "less about the first than the second",
+  },
+  IQL_COMPARISON_CONTRACT: { ">": "(first − second + 1) ÷ 2", "<": "(second − first + 1) ÷ 2" },
+  IQL_COMPARISON_VENDOR: {
+    ">": "the first if it is the higher, else 0",
+    "<": "the second if it is the higher, else 0",
+  },
+};

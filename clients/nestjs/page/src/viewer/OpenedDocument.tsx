@@ -28,6 +28,7 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
   const text = useMemo(() => new DocumentText(place.matterId, place.documentId), [place.matterId, place.documentId]);
   const places = useSignal<Places>(placesOf(place));
   const target = useSignal<Target>({ span: BEGINNING, focus: true });
+  const title = place.filename ?? (text.filename.value || "the document");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(
     () => () => {
@@ -61,7 +62,7 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
       <header class="panel-head">
         <div class="panel-titles">
           <h2 id={id} ref={heading} tabIndex={-1}>
-            {place.filename ?? (text.filename.value || "Document")}
+            {title}
           </h2>
           <p class="panel-subtitle">{text.where.value && wordsOf(text.where.value)}</p>
         </div>
@@ -93,7 +94,7 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
           )}
         </div>
       )}
-      <Scroller text={text} places={places.value} target={target.value} labelledBy={id} />
+      <Scroller text={text} places={places.value} target={target.value} label={`Text of ${title}`} />
       <PlaceInDocument
         text={text}
         onGo={(start) => {

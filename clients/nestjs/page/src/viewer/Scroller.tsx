@@ -19,11 +19,11 @@ interface ScrollerProps {
   text: DocumentText;
   places: Places;
   target: Target;
-  labelledBy: string;
+  label: string;
 }
 
 /** The loaded text. Loads more at its ends and keeps what is read where it is. */
-export function Scroller({ text, places, target, labelledBy }: ScrollerProps) {
+export function Scroller({ text, places, target, label }: ScrollerProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const reached = useRef<Target | undefined>(undefined);
   const window = text.window.value;
@@ -59,7 +59,7 @@ export function Scroller({ text, places, target, labelledBy }: ScrollerProps) {
       class="viewer-scroller"
       tabIndex={0}
       role="region"
-      aria-labelledby={labelledBy}
+      aria-label={label}
       aria-busy={window === undefined && text.error.value === undefined}
       onScroll={({ currentTarget }) => {
         loadMore(currentTarget, text);

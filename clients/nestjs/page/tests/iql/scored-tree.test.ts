@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
-import { scoredTree } from "../../src/iql/scored-tree.js";
+import { scoredTree as scored } from "../../src/iql/scored-tree.js";
 import type { ScoredNode } from "../../src/iql/scored-tree.js";
-import type { IqlTree } from "../../src/iql/types.js";
+import type { IqlComparison, IqlTree } from "../../src/iql/types.js";
 
 const A: IqlTree = { type: "statement", text: "A." };
 const B: IqlTree = { type: "statement", text: "B." };
 const DUTY: IqlTree = { type: "template", name: "clause obligating", arguments: ["Customer"], text: "imposes a duty" };
+
+function scoredTree(
+  tree: IqlTree,
+  scores: number[],
+  comparison: IqlComparison = "IQL_COMPARISON_CONTRACT",
+): ScoredNode {
+  return scored(tree, scores, comparison);
+}
 
 function outline(node: ScoredNode, depth = 0): string[] {
   const own = `${"  ".repeat(depth)}${node.symbol} ${node.words} ${node.score ?? "-"}`;
@@ -42,7 +50,8 @@ test("a score of 0 is a score", () => {
 test("comparisons say how they are counted", () => {
   const less: IqlTree = { type: "comparison", operands: [A, B], comparators: ["<"] };
   expect(scoredTree(less, [])).toMatchObject({ symbol: "<", words: "less than", rule: "(second − first + 1) ÷ 2" });
-  expect(scoredTree(less, [], true).rule).toBe("the second if it is the higher, else 0");
+  expect(scoredTree(less, [], "IQL_COMPARISON_VENDOR").rule).toBe("the second if it is the higher, else 0");
+  expect(scoredTree(less, [], "IQL_COMPARISON_UNSPECIFIED").rule).toBe("less about the first than the second");
   const chain: IqlTree = { type: "comparison", operands: [A, B, A], comparators: [">", "<"] };
   expect(scoredTree(chain, [])).toMatchObject({ symbol: "> <", words: "comparison" });
 });
