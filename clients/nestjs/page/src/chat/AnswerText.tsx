@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Citation } from "../core/contract.js";
 import { answerBlocks } from "./answer-blocks.js";
@@ -54,16 +55,24 @@ function AnswerBlock({ block }: { block: Block }) {
 }
 
 function Inlines({ content }: { content: readonly Inline[] }) {
+  return <>{content.map((inline, index) => shown(inline, content[index + 1], content[index - 1], index))}</>;
+}
+
+/** A citation stays on the line of the word before it: the two are drawn together. */
+function shown(inline: Inline, next: Inline | undefined, last: Inline | undefined, key: number) {
+  if (inline.kind === "cite") {
+    return last?.kind === "text" ? null : <CitationButton key={key} citation={inline.citation} />;
+  }
+  if (next?.kind !== "cite") return <Words key={key} inline={inline} />;
+  const cut = inline.text.trimEnd().search(/\S*$/);
   return (
-    <>
-      {content.map((inline, index) =>
-        inline.kind === "cite" ? (
-          <CitationButton key={index} citation={inline.citation} />
-        ) : (
-          <Words key={index} inline={inline} />
-        ),
-      )}
-    </>
+    <Fragment key={key}>
+      {cut > 0 && <Words inline={{ ...inline, text: inline.text.slice(0, cut) }} />}
+      <span class="cited-end">
+        <Words inline={{ ...inline, text: inline.text.slice(cut) }} />
+        <CitationButton citation={next.citation} />
+      </span>
+    </Fragment>
   );
 }
 

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { Button, ErrorNote, Spinner } from "../core/components/index.js";
 import { api, pathOf } from "../core/api.js";
 import type { RebuiltRequest } from "../core/contract.js";
+import { SentPayload } from "./SentPayload.js";
 import { itemKey, itemName } from "./item-words.js";
 
 const CHANGES: Record<string, string> = {
@@ -61,18 +62,8 @@ function Rebuilt({ request }: { request: RebuiltRequest }) {
       {request.truncated ? (
         <p class="item-note">The request is too large to be shown.</p>
       ) : (
-        <pre class="payload" tabIndex={0}>
-          {indented(request.payload_json)}
-        </pre>
+        <SentPayload json={request.payload_json} />
       )}
     </>
   );
-}
-
-function indented(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), undefined, 2);
-  } catch {
-    return json;
-  }
 }

@@ -1,0 +1,176 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launch, openWindow } from "./support/browser.js";
+import { LISTING, answer, answered, ask, saying, script, watchAnswer, words } from "./support/chat.js";
+import { Network } from "./support/proxy.js";
+import { Stack } from "./support/stack.js";
+
+const NDA = `# Mutual NDA
+
+## 1. Notice 👩‍⚖️
+
+Either party may end this agreement on thirty (30) days’ written notice to the other party.
+
+## 2. Governing Law
+
+This agreement is governed by the laws of the State of Delaware.
+`;
+const QUOTE = "thirty (30) days’ written notice";
+
+let stack: Stack;
+let browser: Browser;
+let matterId: string;
+
+beforeAll(async () => {
+  stack = await Stack.start();
+  browser = await launch();
+  matterId = await stack.matter("Northwind", { "nda.md": NDA });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await stack.stop();
+});
+
+/** A page on the matter, and its end with what must be true of every page. */
+async function onMatter(use: (opened: Awaited<ReturnType<typeof openWindow>>) => Promise<void>, url = stack.url) {
+  const opened = await openWindow(browser);
+  await opened.page.goto(`${url}/#/chat?matter=${matterId}`);
+  try {
+    await use(opened);
+    expect(opened.faults).toEqual([]);
+  } finally {
+    await opened.context.close();
+  }
+}
+
+/** Texts that do not go on from the one before. */
+function steps(texts: readonly string[]): string[] {
+  return texts.filter((text, index) => !text.startsWith(texts[index - 1] ?? ""));
+}
+
+describe("asking", () => {
+  it("shows the tokens one by one", () =>
+    onMatter(async ({ page }) => {
+      const seen = await watchAnswer(page);
+      await ask(page, script(LISTING, { tokens: words(12), pause_ms: 60 }));
+      await answered(page);
+      const texts = await seen();
+      expect(texts.length).toBeGreaterThanOrEqual(10);
+      expect(steps(texts)).toEqual([]);
+      expect(texts.at(-1)?.trim()).toBe(words(12).join("").trim());
+    }));
+
+  it("takes discarded text away, and tells of the tool", () =>
+    onMatter(async ({ page }) => {
+      const seen = await watchAnswer(page);
+      const looking = { tokens: ["Let me ", "look."], pause_ms: 60, calls: [{ name: "list_matter_documents" }] };
+      await ask(page, script(looking, { tokens: words(3), pause_ms: 60 }));
+      await answered(page);
+      expect(await seen()).toContain("Let me look.");
+      expect(await answer(page)).toBe("w0 w1 w2");
+      await page.getByText("Listed the matter’s documents").click();
+      expect(await page.locator(".call-output").textContent()).toContain("nda.md");
+    }));
+
+  it("opens a citation at the quoted words, behind emoji too", () =>
+    onMatter(async ({ page }) => {
+      const search = { calls: [{ name: "isaacus_search", args: { query: "notice period" } }] };
+      await ask(page, script(search, { tokens: ["👍 It says ", `“${QUOTE}” [1].`] }));
+      await answered(page);
+      expect(await answer(page)).toBe(`👍 It says “${QUOTE}” 1.`);
+      await page.getByRole("button", { name: /^Citation 1: nda.md/ }).click();
+      const marked = page.locator(".side mark");
+      await marked.first().waitFor();
+      expect((await marked.allTextContents()).join("")).toBe(QUOTE);
+      expect(await marked.first().isVisible()).toBe(true);
+      await page.keyboard.press("Escape");
+      expect(await page.locator(":focus").getAttribute("class")).toBe("citation");
+    }));
+
+  it("is stopped by a person, without a word of the answer left", () =>
+    onMatter(async ({ page }) => {
+      await ask(page, script({ tokens: words(3), hold: true }));
+      await saying(page, "w0 w1 w2");
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.locator(".turn-end").getByText("Stopped.").waitFor();
+      expect(await page.locator(".answer-text").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+    }));
+
+  it("begins a new line with Shift and Enter", () =>
+    onMatter(async ({ page }) => {
+      await page.getByLabel("Your question").fill("one");
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("two");
+      expect(await page.getByLabel("Your question").inputValue()).toBe("one\ntwo");
+    }));
+
+  it("offers to ask again where that can help", () =>
+    onMatter(async ({ page }) => {
+      await ask(page, script({ tokens: [] }, { tokens: [] }));
+      await page.locator(".turn-end").getByText("No answer could be grounded").waitFor();
+      await page.getByRole("button", { name: "Try again" }).click();
+      await answered(page, 2);
+    }));
+
+  it("offers the matters where it needs one, and asks again about the chosen one", async () => {
+    const { page, context } = await openWindow(browser);
+    await page.goto(stack.url);
+    await ask(page, script(LISTING, { tokens: words(3) }));
+    await page.getByRole("group", { name: "Ask about a matter" }).getByRole("button", { name: "Northwind" }).click();
+    await answered(page, 2);
+    expect(await answer(page)).toBe("w0 w1 w2");
+    expect(page.url()).toContain(`matter=${matterId}`);
+    await context.close();
+  });
+});
+
+describe("an answer in the middle", () => {
+  it("goes on by itself when the network is cut, without loss or repetition", async () => {
+    const network = await Network.before(stack.url);
+    await onMatter(async ({ page }) => {
+      const seen = await watchAnswer(page);
+      await ask(page, script(LISTING, { tokens: words(60), pause_ms: 40 }));
+      for (const word of ["w5", "w25"]) {
+        await saying(page, word);
+        network.cut();
+        await page.locator(".reconnecting").waitFor();
+        network.mend();
+        await page.locator(".reconnecting").waitFor({ state: "detached" });
+      }
+      await answered(page);
+      const texts = await seen();
+      expect(steps(texts)).toEqual([]);
+      expect(texts.at(-1)?.trim()).toBe(words(60).join("").trim());
+    }, network.url);
+    await network.close();
+  });
+
+  it("is found again when the page is loaded anew, with its question", () =>
+    onMatter(async ({ page }) => {
+      const question = script(LISTING, { tokens: words(50), pause_ms: 60 });
+      await ask(page, question);
+      await saying(page, "w3 ");
+      await page.reload();
+      await saying(page, "w0 w1 w2 w3");
+      expect(await page.locator(".answer-foot").count()).toBe(0);
+      expect(await page.locator(".question p").textContent()).toBe(question);
+      await answered(page);
+      expect(await answer(page)).toBe(words(50).join("").trim());
+      await page.reload();
+      await answered(page);
+      expect(await page.locator(".exchange").count()).toBe(1);
+    }));
+
+  it("is shown where another page asks in the same conversation", () =>
+    onMatter(async ({ page, context }) => {
+      await ask(page, script(LISTING, { tokens: words(40), pause_ms: 60 }));
+      await saying(page, "w1 ");
+      const other = await context.newPage();
+      await other.goto(page.url());
+      await saying(other, "w0 w1 w2");
+      await answered(other);
+      await other.close();
+    }));
+});
