@@ -5,7 +5,11 @@ import type { Settings } from "../settings.js";
 import { SETTINGS } from "../settings.module.js";
 import { Contract, PROVISO, credentialsOf } from "./contract.js";
 
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const CHANNEL_OPTIONS = {
+  "grpc.max_receive_message_length": 16 * 1024 * 1024,
+  // Calls fail at once while the service is away: it is looked for every second, so that they do not for long.
+  "grpc.max_reconnect_backoff_ms": 1_000,
+};
 
 /** The channel to the service; it is closed when the gateway stops. */
 @Global()
@@ -20,7 +24,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
           options: grpcOptions({
             url: settings.service,
             credentials: credentialsOf(settings),
-            channelOptions: { "grpc.max_receive_message_length": MAX_MESSAGE_BYTES },
+            channelOptions: CHANNEL_OPTIONS,
           }),
         }),
       },

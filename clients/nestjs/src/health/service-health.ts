@@ -1,10 +1,8 @@
 import { Inject, Injectable } from "@nestjs/common";
-import type { OnApplicationShutdown } from "@nestjs/common";
 import { loadPackageDefinition } from "@grpc/grpc-js";
 import type { Client, GrpcObject, ServiceClientConstructor, ServiceError } from "@grpc/grpc-js";
 import { fromJSON } from "@grpc/proto-loader";
-import { channelOptions } from "@proviso/client";
-import { credentialsOf } from "../contract/contract.js";
+import { Contract, credentialsOf } from "../contract/contract.js";
 import type { Settings } from "../settings.js";
 import { SETTINGS } from "../settings.module.js";
 
@@ -30,14 +28,16 @@ interface HealthClient extends Client {
 
 /** Whether the service is SERVING. */
 @Injectable()
-export class ServiceHealth implements OnApplicationShutdown {
+export class ServiceHealth {
   private readonly client: HealthClient;
 
-  constructor(@Inject(SETTINGS) settings: Settings) {
+  constructor(@Inject(Contract) contract: Contract, @Inject(SETTINGS) settings: Settings) {
     const loaded = loadPackageDefinition(fromJSON(HEALTH, { enums: String, defaults: true }));
     const v1 = ((loaded.grpc as GrpcObject).health as GrpcObject).v1 as GrpcObject;
     const Health = v1.Health as ServiceClientConstructor;
-    this.client = new Health(settings.service, credentialsOf(settings), channelOptions) as unknown as HealthClient;
+    // Over the channel of the other calls: it is their way to the service that is checked.
+    const channelOverride = contract.rawMatters.getChannel();
+    this.client = new Health(settings.service, credentialsOf(settings), { channelOverride }) as unknown as HealthClient;
   }
 
   /** False too where it cannot be reached, or does not answer within 3 s. */
@@ -47,9 +47,5 @@ export class ServiceHealth implements OnApplicationShutdown {
         resolve(error === null && health?.status === "SERVING");
       });
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.client.close();
   }
 }

@@ -61,6 +61,7 @@ export function discardRest(request: Request, maxBytes: number): void {
     left -= data.length;
     if (left < 0) request.destroy();
   });
+  request.resume(); // taking it off the form's parser has paused it
 }
 
 function parserOf(request: Request, maxBytes: number): busboy.Busboy {

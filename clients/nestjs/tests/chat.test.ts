@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Browser, all, eventsOf } from "./support/browser.js";
+import type { Heard } from "./support/browser.js";
+import { gatewayOf } from "./support/gateway.js";
+import type { TestGateway } from "./support/gateway.js";
+import { LISTING, Service, script, tokens } from "./support/service.js";
+import { textOf, wholeTurn } from "./support/whole-turn.js";
+
+const service = new Service({ turns: { token_interval_s: 0 } });
+const HELD = script({ tokens: ["Hi"], hold: true });
+/** How often the service counts the reader of one call of Chat: as its caller, and as a reader. */
+const ATTACHED = 2;
+let gateway: TestGateway;
+let browser: Browser;
+let matter_context: { matter_id: string };
+
+beforeAll(async () => {
+  await service.start();
+  gateway = await gatewayOf(service.url);
+  browser = new Browser(gateway.url);
+  const { matter } = await browser.json<{ matter: { matter_id: string } }>("POST", "/matters", { name: "Northwind" });
+  matter_context = { matter_id: matter.matter_id };
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await service.remove();
+});
+
+/** Begins a turn that does not end by itself, and reads its first event. */
+async function begun(body: object): Promise<{ turnId: string; leave: () => void }> {
+  const leaving = new AbortController();
+  const init = { signal: leaving.signal };
+  const response = await browser.fetch("POST", "/chat", { message: HELD, matter_context, ...body }, init);
+  const events = eventsOf(response);
+  await events.next();
+  return {
+    turnId: response.headers.get("Proviso-Turn-Id") ?? "",
+    leave: () => {
+      leaving.abort();
+    },
+  };
+}
+
+describe("a turn", () => {
+  const spoken = tokens(30);
+  let response: Response;
+  let events: Heard[];
+
+  beforeAll(async () => {
+    const message = script(LISTING, { tokens: spoken, pause_ms: 2 });
+    response = await browser.fetch("POST", "/chat", { message, matter_context });
+    events = await all(eventsOf(response));
+  });
+
+  test("comes as Server-Sent Events whose ids are the sequences", () => {
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(wholeTurn(events)).toMatchObject({ message: spoken.join(""), exit_reason: "EXIT_REASON_COMPLETED" });
+    expect(textOf(events)).toBe(spoken.join(""));
+    expect(events.length).toBeGreaterThan(10);
+  });
+
+  test("has its id and the request's in the headers", async () => {
+    const turnId = response.headers.get("proviso-turn-id");
+    expect(events.every(({ data }) => data.turn_id === turnId)).toBe(true);
+    expect(response.headers.get("proviso-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const turn = await browser.json<Record<string, unknown>>("GET", `/turns/${turnId ?? ""}`);
+    expect(turn).toMatchObject({
+      turn_id: turnId,
+      state: "TURN_STATE_ENDED",
+      last_sequence: events.length > 0 && events.at(-1)?.id,
+    });
+    expect(turn.final_state).toMatchObject({ message: spoken.join("") });
+  });
+
+  test("has the contract's names, times in ISO 8601 and durations in milliseconds", () => {
+    const ended = events.find(({ event }) => event === "tool_end");
+    expect(ended?.data).toMatchObject({ tool: "list_matter_documents", duration_ms: expect.any(Number) as number });
+    expect(ended?.data.emit_time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(JSON.stringify(events)).not.toMatch(/"(seconds|nanos|\w+[A-Z]\w+)":|:null/);
+  });
+
+  test("is told again from any event, by header or by query", async () => {
+    const turnId = response.headers.get("proviso-turn-id") ?? "";
+    const later = await browser.events("GET", `/turns/${turnId}/events?after=4`);
+    expect(later.at(-1)?.id).toBe(events.at(-1)?.id);
+    const header = { "Last-Event-ID": String(Number(events.at(-1)?.id) - 1) };
+    expect(await browser.events("GET", `/turns/${turnId}/events?after=4`, undefined, header)).toEqual([events.at(-1)]);
+  });
+});
+
+test("a browser that goes away detaches from the turn, which goes on", async () => {
+  const turn = await begun({ session_id: "left" });
+  await service.readers(ATTACHED);
+  turn.leave();
+  await service.readers(0);
+  expect(await browser.json("GET", `/turns/${turn.turnId}`)).toMatchObject({ state: "TURN_STATE_RUNNING" });
+  expect(await browser.json("GET", "/sessions/left")).toMatchObject({ session: { running_turn_id: turn.turnId } });
+  expect(await browser.json("POST", `/turns/${turn.turnId}/cancel`)).toEqual({ cancelled: true });
+  const [last] = (await browser.events("GET", `/turns/${turn.turnId}/events`)).slice(-1);
+  expect(last?.data).toMatchObject({ exit_reason: "EXIT_REASON_CANCELLED" });
+});
+
+test("a turn whose browser asked for it is cancelled when it goes away", async () => {
+  const turn = await begun({ on_disconnect: "ON_DISCONNECT_CANCEL" });
+  await service.readers(ATTACHED);
+  turn.leave();
+  await service.readers(0);
+  const [last] = (await browser.events("GET", `/turns/${turn.turnId}/events`)).slice(-1);
+  expect(last?.data).toMatchObject({ exit_reason: "EXIT_REASON_CANCELLED" });
+});
+
+test("100 turns stream at the same time, each whole", async () => {
+  const ask = async (number: number): Promise<void> => {
+    const spoken = tokens(10).map((token) => `${number}:${token}`);
+    const message = script(LISTING, { tokens: spoken, pause_ms: 20 });
+    const body = { message, matter_context, options: { disable_cache: true } };
+    const events = await browser.events("POST", "/chat", body);
+    expect(wholeTurn(events).message).toBe(spoken.join(""));
+  };
+  await Promise.all(Array.from({ length: 100 }, (_, number) => ask(number)));
+});
+
+describe("what cannot become a turn is a problem", () => {
+  test("of a field, from the gateway for its shape and from the service for its limits", async () => {
+    for (const body of [{ message: 3 }, { message: "Hi", session_id: "s".repeat(200) }]) {
+      const response = await browser.fetch("POST", "/chat", body);
+      expect(response.status).toBe(400);
+      expect(response.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
+      const field = "session_id" in body ? "session_id" : "message";
+      expect(await response.json()).toMatchObject({
+        type: "about:blank",
+        title: "Bad Request",
+        status: 400,
+        reason: "INVALID_REQUEST",
+        violations: [{ field, description: expect.any(String) as string }],
+        instance: "/chat",
+      });
+    }
+  });
+
+  test("of a name that is not a field, in its place", async () => {
+    const response = await browser.fetch("POST", "/chat", { message: "Hi", matter_context: { matter: "x" } });
+    const violations = [{ field: "matter_context.matter", description: "There is no such field." }];
+    expect(await response.json()).toMatchObject({ status: 400, violations });
+  });
+
+  test("of a session that is busy, with the turn to attach to", async () => {
+    const turn = await begun({ session_id: "busy" });
+    const response = await browser.fetch("POST", "/chat", { message: "Hi", session_id: "busy" });
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ reason: "SESSION_BUSY", metadata: { turn_id: turn.turnId } });
+    await browser.json("POST", `/turns/${turn.turnId}/cancel`);
+    turn.leave();
+  });
+
+  test("of a turn that is unknown, and of an event id that is none", async () => {
+    const unknown = await browser.fetch("GET", "/turns/nowhere/events");
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ reason: "TURN_UNKNOWN" });
+    const headers = { "Last-Event-ID": "x" };
+    const malformed = await browser.fetch("GET", "/turns/nowhere/events", undefined, { headers });
+    expect(await malformed.json()).toMatchObject({ status: 400, violations: [{ field: "last-event-id" }] });
+  });
+});
+
+test("a decision on a call that nobody waits for is a problem, and one that is no decision too", async () => {
+  const turn = await begun({});
+  const path = `/turns/${turn.turnId}/tool-calls/call/decision`;
+  const undecided = await browser.fetch("POST", path, { decision: "APPROVE_ONCE" });
+  expect(undecided.status).toBe(412);
+  expect(await undecided.json()).toMatchObject({ reason: "TURN_NOT_WAITING" });
+  expect((await browser.fetch("POST", path, { decision: "MAYBE" })).status).toBe(400);
+  await browser.json("POST", `/turns/${turn.turnId}/cancel`);
+  turn.leave();
+});
