@@ -50,8 +50,8 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
   return (
     <>
       {view.calls.length > 0 && <ToolActivity calls={view.calls} />}
-      {exchange.decisions.map((decision) => (
-        <p class="answer-note" key={decision}>
+      {exchange.decisions.map((decision, index) => (
+        <p class="answer-note" key={index}>
           {decision}
         </p>
       ))}
