@@ -19,6 +19,10 @@ export function App() {
   const menuOpen = useSignal(false);
   useEffect(() => navigation.listen(), [navigation]);
   useEffect(() => conversation?.follow(), [conversation]);
+  const sessionId = navigation.sessionId.value;
+  useEffect(() => {
+    menuOpen.value = false;
+  }, [menuOpen, sessionId]);
   return (
     <div class="page">
       <header class="top">

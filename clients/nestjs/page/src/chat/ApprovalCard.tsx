@@ -10,7 +10,7 @@ import type { Approval } from "./turn-view.js";
 
 interface ApprovalCardProps {
   approval: Approval;
-  /** Rejects where the decision did not arrive. */
+  /** Takes the decision, after which the card is gone; rejects where it did not arrive. */
   onDecide: (decision: Decision) => Promise<void>;
 }
 

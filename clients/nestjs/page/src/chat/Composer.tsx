@@ -5,6 +5,9 @@ import { useNavigation } from "../core/navigation.js";
 import type { Navigation } from "../core/navigation.js";
 import type { Conversation } from "./conversation.js";
 
+/** The box's id in the page. */
+export const QUESTION_ID = "question";
+
 /** Characters of a question, as the contract has it. */
 const MOST_CHARACTERS = 32_000;
 
@@ -42,11 +45,11 @@ export function Composer({ conversation }: { conversation: Conversation }) {
         </p>
       )}
       <div class="composer-box">
-        <label class="visually-hidden" for="question">
+        <label class="visually-hidden" for={QUESTION_ID}>
           Your question
         </label>
         <textarea
-          id="question"
+          id={QUESTION_ID}
           ref={box}
           rows={1}
           maxLength={MOST_CHARACTERS}

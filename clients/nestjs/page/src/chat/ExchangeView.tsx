@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Button, ErrorNote, Spinner } from "../core/components/index.js";
 import { AnswerFoot } from "./AnswerFoot.js";
 import { AnswerText } from "./AnswerText.js";
+import { QUESTION_ID } from "./Composer.js";
 import { ApprovalCard } from "./ApprovalCard.js";
 import { isWorthCompleting } from "./conversation.js";
 import type { Conversation } from "./conversation.js";
@@ -59,7 +60,10 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
         <ApprovalCard
           key={approval.call_id}
           approval={approval}
-          onDecide={(decision) => conversation.decide(exchange, approval.call_id, decision)}
+          onDecide={async (decision) => {
+            await conversation.decide(exchange, approval.call_id, decision);
+            focusQuestion();
+          }}
         />
       ))}
       {text !== "" && <AnswerText text={text} citations={view.citations} isGrowing={isRunning} />}
@@ -71,6 +75,11 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
   );
 }
 
+/** Where the focus goes when what had it is gone. */
+function focusQuestion(): void {
+  document.getElementById(QUESTION_ID)?.focus();
+}
+
 /** What can be done about an answer that is being written, and whether it can be seen. */
 function RunningLine({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   return (
@@ -78,7 +87,13 @@ function RunningLine({ exchange, conversation }: { exchange: Exchange; conversat
       {!conversation.isConnected.value && <span class="reconnecting">Reconnecting…</span>}
       {exchange.callFailure.value && <ErrorNote error={exchange.callFailure.value} />}
       {exchange.view.value.turnId !== "" && (
-        <Button small onClick={() => void conversation.stop()}>
+        <Button
+          small
+          onClick={() => {
+            void conversation.stop();
+            focusQuestion();
+          }}
+        >
           <span class="stop-mark" aria-hidden="true" /> Stop
         </Button>
       )}

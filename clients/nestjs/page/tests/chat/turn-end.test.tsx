@@ -1,0 +1,69 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newExchange } from "../../src/chat/exchange.js";
+import { TurnEnd } from "../../src/chat/TurnEnd.js";
+import type { FinalState } from "../../src/core/contract.js";
+import { draw } from "../support/page.js";
+import { finalState } from "../support/turn-events.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function drawn(state: Partial<FinalState>): Promise<HTMLElement> {
+  const { root, conversation } = draw(null);
+  const exchange = newExchange({ question: "Who?" });
+  const of = { exchange, end: finalState(state), conversation: conversation.current.peek() };
+  await act(() => {
+    render(<TurnEnd {...of} isLast />, root);
+  });
+  return root;
+}
+
+async function pass(ms: number): Promise<void> {
+  await act(() => {
+    vi.advanceTimersByTime(ms);
+  });
+}
+
+describe("the end of a turn", () => {
+  it("is silent for a usual answer", async () => {
+    expect((await drawn({})).textContent).toBe("");
+  });
+
+  it.each([
+    ["EXIT_REASON_MAX_TURNS_REACHED", "RETRYABLE_YES", true],
+    ["EXIT_REASON_MAX_TOOL_CALLS_REACHED", "RETRYABLE_YES", true],
+    ["EXIT_REASON_MAX_CONTEXT_REACHED", "RETRYABLE_NO", false],
+    ["EXIT_REASON_LLM_ERROR", "RETRYABLE_MAYBE", true],
+    ["EXIT_REASON_LLM_GENERATION_FAILURE", "RETRYABLE_YES", true],
+    ["EXIT_REASON_INVALID_TOOL_CALL", "RETRYABLE_YES", true],
+    ["EXIT_REASON_DEADLINE_EXCEEDED", "RETRYABLE_YES", true],
+    ["EXIT_REASON_INTERNAL_ERROR", "RETRYABLE_MAYBE", true],
+    ["EXIT_REASON_CANCELLED", "RETRYABLE_NOT_APPLICABLE", false],
+    ["EXIT_REASON_CANCELLED", "RETRYABLE_YES", true],
+  ] as const)("says why for %s, and offers to ask again with %s: %o", async (exit_reason, retryable, isOffered) => {
+    const root = await drawn({ exit_reason, retryable, display_message: false });
+    expect(root.querySelector("p")?.textContent).not.toBe("");
+    expect(root.querySelector("button")?.textContent).toBe(isOffered ? "Try again" : undefined);
+  });
+
+  it("counts down until it can be asked again", async () => {
+    const root = await drawn({
+      exit_reason: "EXIT_REASON_RATE_LIMITED",
+      retryable: "RETRYABLE_YES",
+      retry_after_ms: 3_000,
+    });
+    const button = root.querySelector("button");
+    expect([button?.textContent, button?.disabled]).toEqual(["Try again in 3 s", true]);
+    await pass(1_500);
+    expect(button?.textContent).toBe("Try again in 2 s");
+    await pass(2_000);
+    expect([button?.textContent, button?.disabled]).toEqual(["Try again", false]);
+  });
+});
