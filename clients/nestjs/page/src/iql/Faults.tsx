@@ -8,13 +8,15 @@ import type { IqlFault } from "./types.js";
 interface FaultsProps {
   query: string;
   faults: readonly IqlFault[];
+  /** Whether they are those of the query as it is; until then nothing can be mended. */
+  isRead: boolean;
   onMend: (edit: Edit) => void;
 }
 
 /** What is wrong with a query: each fault with its line, a caret under the place, and how to mend it. */
-export function Faults({ query, faults, onMend }: FaultsProps) {
+export function Faults({ query, faults, isRead, onMend }: FaultsProps) {
   return (
-    <ol class="faults" aria-label="What is wrong with the query">
+    <ol class={isRead ? "faults" : "faults faults-unread"} inert={!isRead} aria-label="What is wrong with the query">
       {faults.map((fault, i) => (
         <li key={i} class="fault">
           <Fault query={query} fault={fault} onMend={onMend} />

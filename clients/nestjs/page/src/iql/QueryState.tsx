@@ -10,19 +10,19 @@ interface QueryStateProps {
 /** What is to say about the query as it stands: its faults, its canonical form, what it takes to run it. */
 export function QueryState({ id, model, matterName }: QueryStateProps) {
   const last = model.parse.last.value;
-  const faults = model.faults.value;
+  const { faults, isRead } = model.faults.value;
   const [first] = faults;
-  const isSound = last?.query === model.query.value && first === undefined;
+  const sound = isRead && first === undefined ? last?.parsed : undefined;
   return (
     <div class="query-state" id={id}>
       <p role="status">
         {first !== undefined && <span class="query-faulty">{faultWords(faults.length, first.message)}</span>}
-        {isSound && <span>{costWords(last.parsed.estimated_model_calls, matterName)}</span>}
+        {sound && <span>{costWords(sound.estimated_model_calls, matterName)}</span>}
         {last === undefined && <span>Ctrl+Enter runs the query</span>}
       </p>
-      {isSound && last.parsed.canonical !== model.query.value.trim() && (
+      {sound && sound.canonical !== model.query.value.trim() && (
         <p class="query-canonical">
-          Read as <code>{last.parsed.canonical}</code>
+          Read as <code>{sound.canonical}</code>
         </p>
       )}
     </div>

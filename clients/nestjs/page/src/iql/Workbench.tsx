@@ -38,13 +38,14 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
     });
   };
   const query = model.query.value;
+  const { faults, isRead } = model.faults.value;
   const running = model.run.value?.state === "running";
   return (
     <div class="workbench" tabIndex={0} role="region" aria-label="IQL workbench">
       <div class="workbench-sheet">
         <Editor
           query={query}
-          faults={model.faults.value}
+          faults={faults}
           input={input}
           describedBy={`${id}-state`}
           onWrite={(text) => {
@@ -55,7 +56,7 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
         <div class="workbench-bar">
           <Button
             look="primary"
-            disabled={matter === undefined || running || query.trim() === "" || model.faults.value.length > 0}
+            disabled={matter === undefined || running || query.trim() === "" || faults.length > 0}
             aria-keyshortcuts="Control+Enter Meta+Enter"
             onClick={run}
           >
@@ -64,7 +65,7 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
           <QueryState id={`${id}-state`} model={model} matterName={matter?.name} />
         </div>
         {model.parse.error.value && <ErrorNote error={model.parse.error.value} />}
-        <Faults query={query} faults={model.faults.value} onMend={change} />
+        <Faults query={query} faults={faults} isRead={isRead} onMend={change} />
         <div class="workbench-aids">
           <Disclosure summary="Templates">
             <Templates

@@ -3,6 +3,7 @@ import { ApiError, pathOf } from "../core/api.js";
 import type { Problem } from "../core/api.js";
 import { serverEvents } from "../core/event-stream.js";
 import { LiveParse } from "./live-parse.js";
+import { movedFaults } from "./moved-faults.js";
 import { BEGUN, advanced } from "./run-state.js";
 import type { Run, RunEvent } from "./run-state.js";
 import type { IqlComparison, IqlDocumentEvent, IqlSummary, IqlTree } from "./types.js";
@@ -33,10 +34,12 @@ export class WorkbenchModel {
   readonly parse = new LiveParse();
   readonly options = signal<RunOptions>(USUAL);
   readonly run = signal<RunRecord | undefined>(undefined);
-  /** The faults of the query as it is now; empty while it is being read. */
+  /** What is known of the faults of the query as it is now; `isRead` when it was read as it is. */
   readonly faults = computed(() => {
     const last = this.parse.last.value;
-    return last?.query === this.query.value ? last.parsed.errors : [];
+    if (last === undefined) return { faults: [], isRead: false };
+    const faults = movedFaults(last.parsed.errors, last.query, this.query.value);
+    return { faults, isRead: last.query === this.query.value };
   });
   private matterId: string | undefined;
   private running: AbortController | undefined;

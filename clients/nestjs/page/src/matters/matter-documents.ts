@@ -1,7 +1,9 @@
 import { computed, signal } from "@preact/signals";
 import { ApiError, api, pathOf } from "../core/api.js";
+import type { Problem } from "../core/api.js";
 import type { Document } from "../core/contract.js";
 import { serverEvents } from "../core/event-stream.js";
+import type { ServerEvent } from "../core/sse-parser.js";
 import { isUnfinished, withState, withUploaded, withoutDocument } from "./document-states.js";
 import type { DocumentEvent, DocumentStates } from "./document-states.js";
 
@@ -27,6 +29,8 @@ export class MatterDocuments {
       .filter(({ status }) => status === "DOCUMENT_STATUS_READY"),
   );
   private watching = new AbortController();
+  /** Documents uploaded since the events began, which therefore do not tell of them. */
+  private uploadedSince = new Set<string>();
   private again: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
 
@@ -34,6 +38,7 @@ export class MatterDocuments {
 
   /** Begins to watch, also after it failed. */
   open(): void {
+    this.closed = false;
     clearTimeout(this.again);
     this.watching.abort();
     this.watching = new AbortController();
@@ -49,6 +54,7 @@ export class MatterDocuments {
 
   /** Takes in what an upload was answered. */
   uploaded(document: Document): void {
+    this.uploadedSince.add(document.document_id);
     this.states.value = withUploaded(this.states.value, document);
     this.openIn(GATHER_MS);
   }
@@ -64,25 +70,33 @@ export class MatterDocuments {
   }
 
   private async watch(ended: AbortSignal, attempt = 0): Promise<void> {
-    let heard = false;
+    const heard = new Set<string>();
+    this.uploadedSince = new Set();
     try {
       for await (const event of serverEvents({ url: pathOf("matters", this.matterId, "documents", "events") }, ended)) {
-        heard = true;
-        this.take(event.event, event.data);
+        const told = documentOf(event);
+        if (told !== undefined) heard.add(this.take(told));
       }
       if (ended.aborted) return;
       this.connection.value = "live";
-      if (this.hasUnfinished()) this.retry(heard ? 0 : attempt);
+      this.forgetAllBut(heard);
+      if (this.hasUnfinished()) this.retry(attempt);
     } catch (error) {
-      if (!ended.aborted) this.cut(ApiError.from(error), heard ? 0 : attempt);
+      if (!ended.aborted) this.cut(ApiError.from(error), heard.size > 0 ? 0 : attempt);
     }
   }
 
-  private take(event: string, data: string): void {
-    if (event === "error") throw new ApiError(JSON.parse(data) as ApiError["problem"]);
-    if (event !== "document") return;
+  private take(event: DocumentEvent): string {
     this.connection.value = "live";
-    this.states.value = withState(this.states.value, JSON.parse(data) as DocumentEvent);
+    this.states.value = withState(this.states.value, event);
+    return event.document.document_id;
+  }
+
+  /** The events tell of every document: one that they did not has been deleted elsewhere. */
+  private forgetAllBut(heard: ReadonlySet<string>): void {
+    for (const id of this.states.peek().keys()) {
+      if (!heard.has(id) && !this.uploadedSince.has(id)) this.states.value = withoutDocument(this.states.value, id);
+    }
   }
 
   private cut(error: ApiError, attempt: number): void {
@@ -118,4 +132,9 @@ export class MatterDocuments {
   private hasUnfinished(): boolean {
     return [...this.states.value.values()].some(isUnfinished);
   }
+}
+
+function documentOf({ event, data }: ServerEvent): DocumentEvent | undefined {
+  if (event === "error") throw new ApiError(JSON.parse(data) as Problem);
+  return event === "document" ? (JSON.parse(data) as DocumentEvent) : undefined;
 }

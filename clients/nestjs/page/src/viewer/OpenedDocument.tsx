@@ -40,9 +40,9 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
     target.value = { span, focus };
     void text.show(span);
   };
-  const choose = (next: Places): void => {
+  const choose = (next: Places, focus = true): void => {
     places.value = next;
-    goTo(next.spans[next.current] ?? BEGINNING, true);
+    goTo(next.spans[next.current] ?? BEGINNING, focus);
   };
   useEffect(() => {
     heading.current?.focus();
@@ -83,7 +83,8 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
       <Stepper
         places={places.value}
         onStep={(by) => {
-          choose(stepped(places.peek(), by));
+          // Who presses a button again and again keeps it.
+          choose(stepped(places.peek(), by), false);
         }}
       />
       {text.error.value && (

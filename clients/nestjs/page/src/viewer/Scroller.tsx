@@ -79,7 +79,10 @@ function arrive(scroller: HTMLElement, { span, focus }: Target): void {
   if (element === undefined) return;
   if (mark !== null || span.start > 0) reveal(scroller, element);
   else scroller.scrollTop = 0;
-  if (focus) mark?.focus({ preventScroll: true });
+  // A reader who has gone on to something else keeps the focus there.
+  if (focus && scroller.closest(".viewer")?.contains(document.activeElement) === true) {
+    (mark ?? scroller).focus({ preventScroll: true });
+  }
 }
 
 function loadMore(scroller: HTMLElement, text: DocumentText): void {
