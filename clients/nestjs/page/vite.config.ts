@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 
 const API = ["/chat", "/turns", "/sessions", "/matters", "/iql", "/catalog"];
-const GATEWAY = process.env.PROVISO_GATEWAY ?? "http://127.0.0.1:3000";
+const GATEWAY = process.env.PROVISO_GATEWAY ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   base: "./",
