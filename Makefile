@@ -3,9 +3,12 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 MODELS := .proviso/models
 TYPESCRIPT := clients/typescript
-NODE_STAMP := $(TYPESCRIPT)/node_modules/.installed
 
-.PHONY: setup demo serve test node check-typescript test-typescript lint fmt type proto bench eval lock
+GATEWAY := clients/nestjs
+PAGE := clients/nestjs/page
+NODE_STAMP := node_modules/.installed
+
+.PHONY: setup demo serve web test node chromium check-typescript check-web test-typescript test-web lint fmt type proto bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -29,22 +32,51 @@ serve: setup
 
 # The suite starts many processes, which read one another's bytecode also where it is not written otherwise.
 test: export PYTHONDONTWRITEBYTECODE =
-test: setup test-typescript
+test: setup test-typescript test-web
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
 
-check-typescript: $(STAMP) $(NODE_STAMP)
+check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
 	cd $(TYPESCRIPT) && npm run -s check:generated && npm run -s lint && npm run -s typecheck
 
-test-typescript: setup $(NODE_STAMP)
+test-typescript: setup $(TYPESCRIPT)/$(NODE_STAMP)
 	cd $(TYPESCRIPT) && npm run -s test
 
-$(NODE_STAMP): $(TYPESCRIPT)/package.json $(TYPESCRIPT)/package-lock.json | node
-	cd $(TYPESCRIPT) && npm ci --no-audit --no-fund --loglevel error
+check-web: $(GATEWAY)/$(NODE_STAMP) $(PAGE)/$(NODE_STAMP)
+	cd $(GATEWAY) && npm run -s lint && npm run -s typecheck
+	cd $(PAGE) && npm run -s lint && npm run -s typecheck
+
+web: setup $(GATEWAY)/dist/main.js $(PAGE)/dist/index.html
+	node $(GATEWAY)/scripts/web.mjs
+
+test-web: setup chromium $(GATEWAY)/dist/main.js $(PAGE)/dist/index.html
+	cd $(GATEWAY) && npm run -s test
+	cd $(PAGE) && npm run -s test && npm run -s test:browser
+
+$(TYPESCRIPT)/$(NODE_STAMP) $(PAGE)/$(NODE_STAMP): %/$(NODE_STAMP): %/package.json %/package-lock.json | node
+	cd $* && npm ci --no-audit --no-fund --loglevel error
 	touch $@
+
+# The gateway has a copy of the client, not a link to it: each would have a grpc-js of its own.
+$(GATEWAY)/$(NODE_STAMP): $(GATEWAY)/package.json $(GATEWAY)/package-lock.json $(TYPESCRIPT)/esm/index.js | node
+	cd $(GATEWAY) && npm ci --no-audit --no-fund --loglevel error
+	touch $@
+
+$(TYPESCRIPT)/esm/index.js: $(TYPESCRIPT)/$(NODE_STAMP) $(shell find $(TYPESCRIPT)/src protos -type f)
+	cd $(TYPESCRIPT) && npm run -s build
+
+$(GATEWAY)/dist/main.js: $(GATEWAY)/$(NODE_STAMP) $(shell find $(GATEWAY)/src -type f)
+	cd $(GATEWAY) && npm run -s build
+
+$(PAGE)/dist/index.html: $(PAGE)/$(NODE_STAMP) $(PAGE)/index.html $(shell find $(PAGE)/src $(PAGE)/public -type f)
+	cd $(PAGE) && npm run -s build
 
 node:
 	@node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null && npm --version >/dev/null 2>&1 || \
-	{ echo "The TypeScript client needs Node.js 20.19 or newer with npm: install it, or put it on your PATH." >&2; exit 1; }
+	{ echo "The TypeScript client, the gateway and the page need Node.js 20.19 or newer with npm: install it, or put it on your PATH." >&2; exit 1; }
+
+chromium:
+	@test -x "$${CHROMIUM:-/usr/bin/chromium}" || \
+	{ echo "The tests of the page need Chromium: Debian's package chromium, or another one's path in CHROMIUM." >&2; exit 1; }
 
 lint: $(STAMP)
 	.venv/bin/ruff check .

@@ -19,6 +19,10 @@ export default tseslint.config(
   },
   {
     files: ["**/*.mjs"],
-    languageOptions: { globals: { process: "readonly", URL: "readonly" } },
+    languageOptions: {
+      globals: Object.fromEntries(
+        ["Blob", "FormData", "URL", "console", "fetch", "process"].map((name) => [name, "readonly"]),
+      ),
+    },
   },
 );

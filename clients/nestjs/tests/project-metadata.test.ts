@@ -8,18 +8,28 @@ import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { Service, script } from "./support/service.js";
 
+interface Asset {
+  kind: string;
+  name: string;
+  included: boolean;
+}
+
+interface TurnStart {
+  turn_id: string;
+  request_context: { assets: Asset[] };
+}
+
 interface Part {
   type: string;
   text?: string;
-  image_url?: { url: string };
 }
 
-interface Payload {
-  messages: { type: string; content: string | Part[] }[];
+interface Received {
+  content: string | Part[];
+  assets: Asset[];
 }
 
-const ANSWER = { steps: [{ tokens: ["Good day."] }] };
-const MESSAGE = script(...ANSWER.steps);
+const MESSAGE = script({ tokens: ["Good day."] });
 const AUTH = {
   filename: "auth.js",
   type: "js",
@@ -27,6 +37,11 @@ const AUTH = {
 };
 const USERS = { filename: "user-service.py", type: "py", summary: "User management service with CRUD operations..." };
 const IMAGES = ["dashboard", "mobile-view", "color-palette"].map((name) => ({ url: `https://s3.example/${name}.png` }));
+
+function linesOf(documents: (typeof AUTH)[]): string {
+  const lines = documents.map(({ filename, type, summary }) => `- ${filename} (${type}): ${summary}`);
+  return ["[Uploaded Documents Context]", ...lines].join("\n");
+}
 
 describe("for the messages of a session", () => {
   const service = new Service();
@@ -54,22 +69,107 @@ describe("for the messages of a session", () => {
     return session_id;
   }
 
-  /** Sends a message, and returns the last one that the model received. */
-  async function received(body: object): Promise<string | Part[] | undefined> {
+  /** Sends a message, and returns what the model received with it: the text, and the assets of the request's context. */
+  async function received(body: { session_id: string; user_id?: string; [name: string]: unknown }): Promise<Received> {
     const events = await browser.events("POST", "/chat", { message: MESSAGE, matter_context, ...body });
-    const { turn_id, user_id = "" } = { user_id: "", ...body, ...(events[0]?.data as { turn_id: string }) };
-    const path = `/turns/${turn_id}/request?user_id=${user_id}`;
+    const { turn_id, request_context } = events[0]?.data as unknown as TurnStart;
+    const path = `/turns/${turn_id}/request?user_id=${body.user_id ?? ""}`;
     const rebuilt = await browser.json<{ payload_json: string; matches: boolean }>("GET", path);
     expect(rebuilt.matches).toBe(true);
-    return (JSON.parse(rebuilt.payload_json) as Payload).messages.at(-1)?.content;
+    const { messages } = JSON.parse(rebuilt.payload_json) as { messages: { content: string | Part[] }[] };
+    return { content: messages.at(-1)?.content ?? "", assets: request_context.assets };
   }
 
-  test("documents come ahead of the message, each with its summary", async () => {
+  test("example 1, documents only: they stand ahead of the message, a line each", async () => {
     const session_id = await project("documents", { documents: [AUTH, USERS] });
-    const content = JSON.stringify(await received({ session_id }));
-    const documents = [AUTH, USERS].map(({ filename, type, summary }) => `- ${filename} (${type}): ${summary}`);
-    const expected = `[Uploaded Documents Context]\n${documents.join("\n")}`;
-    expect(content).toContain(JSON.stringify(expected).slice(1, -1));
+    const { content, assets } = await received({ session_id });
+    expect(content).toContain(`\n\n${linesOf([AUTH, USERS])}\n\n${MESSAGE}`);
+    expect(assets.map(({ name, included }) => [name, included])).toEqual([
+      ["auth.js", true],
+      ["user-service.py", true],
+    ]);
+  });
+
+  test("example 2, images only: they follow the text, in their order", async () => {
+    const session_id = await project("images", { images: IMAGES });
+    const { content, assets } = await received({ session_id });
+    const [text, ...images] = content as Part[];
+    expect(text?.text).toMatch(/\n\n\{"steps"/);
+    expect(text?.text).not.toContain("Uploaded Documents");
+    // None of them is on the public internet, which the model is told in the place of each.
+    expect(images.map((image) => image.text?.slice(0, 9))).toEqual(["[Image 1 ", "[Image 2 ", "[Image 3 "]);
+    expect(assets.map(({ kind, name }) => [kind, name])).toEqual(IMAGES.map(({ url }) => ["ASSET_KIND_IMAGE", url]));
+  });
+
+  test("example 3, both: the documents ahead of the message and the images behind it", async () => {
+    const session_id = await project("both", { images: IMAGES.slice(0, 2), documents: [AUTH, USERS] });
+    const { content, assets } = await received({ session_id });
+    const [text, ...images] = content as Part[];
+    expect(text?.text).toContain(`\n\n${linesOf([AUTH, USERS])}\n\n${MESSAGE}`);
+    expect(images).toHaveLength(2);
+    expect(assets).toHaveLength(4);
+  });
+
+  test("what the message brings itself is taken in its place, and an empty list means none", async () => {
+    const session_id = await project("own", { images: IMAGES, documents: [AUTH] });
+    const own = await received({ session_id, document_context: [USERS], image_urls: [] });
+    expect(own.assets.map(({ name }) => name)).toEqual(["user-service.py"]);
+    const half = await received({ session_id, document_context: [] });
+    expect(half.assets.map(({ name }) => name)).toEqual(IMAGES.map(({ url }) => url));
+    const preview = { message: "Hi", matter_context };
+    const seen = await browser.json<TurnStart>("POST", `/sessions/${session_id}/preview`, preview);
+    expect(seen.request_context.assets).toHaveLength(4);
+  });
+
+  test("a session that is yet to be made has none, and another user's session of the same id neither", async () => {
+    expect((await received({ session_id: "unmade" })).assets).toEqual([]);
+    await project("shared", { documents: [AUTH] }, "ann");
+    await browser.json("POST", "/sessions", { session_id: "shared", user_id: "bob" });
+    expect((await received({ session_id: "shared", user_id: "bob" })).assets).toEqual([]);
+    expect((await received({ session_id: "shared", user_id: "ann" })).assets).toHaveLength(1);
+    const theirs = await browser.json("GET", "/sessions/shared/project-metadata?user_id=bob");
+    expect(theirs).toEqual({ images: [], documents: [] });
+  });
+
+  test("metadata goes with its session, and is of one that there is", async () => {
+    const path = `/sessions/${await project("gone", { documents: [AUTH] })}`;
+    const kept = await browser.json("GET", `${path}/project-metadata`);
+    expect(kept).toEqual({ images: [], documents: [AUTH] });
+    expect((await browser.fetch("DELETE", path)).status).toBe(204);
+    expect((await browser.fetch("GET", `${path}/project-metadata`)).status).toBe(404);
+    expect((await browser.fetch("PUT", `${path}/project-metadata`, { documents: [AUTH] })).status).toBe(404);
+    expect((await browser.fetch("PUT", `${path}/project-metadata`, { documents: [{}] })).status).toBe(400);
+    await browser.json("POST", "/sessions", { session_id: "gone" });
+    expect(await browser.json("GET", `${path}/project-metadata`)).toEqual({ images: [], documents: [] });
+  });
+
+  test("a session is listed, shown, and given items of the catalog", async () => {
+    const path = `/sessions/${await project("items", {})}`;
+    const { items } = await browser.json<{ items: { item: { type: string; name: string } }[] }>(
+      "GET",
+      "/catalog/items",
+    );
+    const [{ type, name } = { type: "", name: "" }] = items.map(({ item }) => item);
+    const shown = await browser.json("GET", `/catalog/items/${type}/${encodeURIComponent(name)}`);
+    expect(shown).toMatchObject({ item: { item: { name } }, content: expect.any(String) as string });
+    const added = await browser.json("POST", `${path}/context-items`, { type, name });
+    expect(JSON.stringify(added)).toContain(JSON.stringify(name));
+    const query = new URLSearchParams({ type, name });
+    const removed = await browser.json("DELETE", `${path}/context-items?${query.toString()}`);
+    expect(removed).toMatchObject({ session: { session_id: "items" } });
+    expect(await browser.json("GET", `${path}/suggested-removals`)).toMatchObject({ suggestions: [] });
+    await received({ session_id: "items" });
+    const { messages } = await browser.json<{ messages: object[] }>("GET", `${path}/messages`);
+    expect(messages).toMatchObject([
+      { role: "MESSAGE_ROLE_USER", content: MESSAGE },
+      {
+        role: "MESSAGE_ROLE_ASSISTANT",
+        request_context: {},
+        turn: { exit_reason: expect.stringMatching(/^EXIT_REASON_/) as string },
+      },
+    ]);
+    const { sessions } = await browser.json<{ sessions: object[] }>("GET", "/sessions?page_size=100");
+    expect(sessions).toContainEqual(expect.objectContaining({ session_id: "items" }));
   });
 });
 

@@ -36,7 +36,11 @@ async function start(stallMs: number): Promise<void> {
   sentBytes = 0;
   cancelled = false;
   server = await WireServer.start({
-    ChatService: { chat: (call: ServerWritableStream<unknown, object>) => void talk(call).catch(() => undefined) },
+    ChatService: {
+      chat: (call: ServerWritableStream<unknown, object>) => {
+        talk(call).catch(() => undefined);
+      },
+    },
     MatterService: {
       listMatters: (_call: unknown, answer: (error: null, matters: object) => void) => {
         answer(null, { matters: [] });
@@ -63,7 +67,10 @@ async function asking(): Promise<IncomingMessage> {
 
 /** Waits until the service can send no more. */
 async function stopped(): Promise<void> {
-  for (let before = -1; before < sentBytes; await pause(300)) before = sentBytes;
+  for (let before = -1; before < sentBytes;) {
+    before = sentBytes;
+    await pause(300);
+  }
 }
 
 test("what a slow browser does not take waits in the service; then it gets all of it", async () => {

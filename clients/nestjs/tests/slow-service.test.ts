@@ -15,12 +15,16 @@ const SIZE = 48 * MB;
 test("a service that takes an upload slowly slows the browser down: the gateway does not hold the file", async () => {
   let received = 0;
   let begin: (call: Upload) => void = () => undefined;
-  const begun = new Promise<Upload>((resolve) => (begin = resolve));
+  const begun = new Promise<Upload>((resolve) => {
+    begin = resolve;
+  });
   const server = await WireServer.start({
     MatterService: {
       uploadDocument: (call: Upload, answer: sendUnaryData<object>) => {
         call.pause();
-        call.on("data", ({ data }: { data?: Buffer }) => (received += data?.length ?? 0));
+        call.on("data", ({ data }: { data?: Buffer }) => {
+          received += data?.length ?? 0;
+        });
         call.on("end", () => {
           answer(null, { document: { filename: "a.txt" } });
         });
@@ -38,7 +42,10 @@ test("a service that takes an upload slowly slows the browser down: the gateway 
     upload.end("\r\n--b--\r\n");
   })();
   const call = await begun;
-  for (let before = -1; before < sent; await pause(300)) before = sent;
+  for (let before = -1; before < sent;) {
+    before = sent;
+    await pause(300);
+  }
   // What the buffers of the system's connections hold on the way, and no more.
   expect(sent).toBeLessThan(24 * MB);
   call.resume();

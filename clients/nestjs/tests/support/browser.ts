@@ -5,11 +5,13 @@ export interface Heard {
   data: Record<string, unknown>;
 }
 
+type Init = Omit<RequestInit, "headers"> & { headers?: Record<string, string> };
+
 /** What the tests call the gateway with, as a page does. */
 export class Browser {
   constructor(private readonly url: string) {}
 
-  fetch(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
+  fetch(method: string, path: string, body?: unknown, init: Init = {}): Promise<Response> {
     const headers = { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...init.headers };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     return fetch(`${this.url}${path}`, { ...init, ...content, method, headers });

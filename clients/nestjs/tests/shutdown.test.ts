@@ -1,0 +1,42 @@
+import type { ServerWritableStream } from "@grpc/grpc-js";
+import { expect, test } from "vitest";
+import { Browser, all, eventsOf } from "./support/browser.js";
+import { gatewayOf } from "./support/gateway.js";
+import { WireServer } from "./support/wire-server.js";
+
+test("stopping ends the event streams and the calls behind them, and the gateway is gone at once", async () => {
+  let ended: () => void = () => undefined;
+  const cancelled = new Promise<void>((resolve) => (ended = resolve));
+  const server = await WireServer.start({
+    ChatService: {
+      chat: (call: ServerWritableStream<unknown, object>) => {
+        call.once("cancelled", ended);
+        call.write({ turnId: "turn", sequence: 1, turnStart: { model: "m" } });
+      },
+    },
+  });
+  const gateway = await gatewayOf(server.url);
+  const response = await new Browser(gateway.url).fetch("POST", "/chat", { message: "Hi" });
+  const events = all(eventsOf(response));
+  const began = Date.now();
+  await gateway.close();
+  expect((await events).map(({ event }) => event)).toEqual(["turn_start"]);
+  await cancelled;
+  expect(Date.now() - began).toBeLessThan(2_000);
+  await expect(new Browser(gateway.url).fetch("GET", "/healthz")).rejects.toThrow();
+  server.close();
+});
+
+test("a silent stream has comments", async () => {
+  const server = await WireServer.start({ ChatService: { chat: () => undefined } });
+  const gateway = await gatewayOf(server.url, { keepAliveMs: 20 });
+  const response = await new Browser(gateway.url).fetch("POST", "/chat", { message: "Hi" });
+  let comments = "";
+  for await (const piece of response.body ?? []) {
+    comments += new TextDecoder().decode(piece as Uint8Array);
+    if (comments.length > 3) break;
+  }
+  expect(comments).toMatch(/^(:\n\n){2,}$/);
+  await gateway.close();
+  server.close();
+});
