@@ -50,12 +50,12 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
     isRunning && text === "" && view.approvals.length === 0 && !view.calls.some((call) => call.isRunning);
   return (
     <>
-      {view.calls.length > 0 && <ToolActivity calls={view.calls} />}
       {exchange.decisions.map((decision, index) => (
         <p class="answer-note" key={index}>
           {decision}
         </p>
       ))}
+      {view.calls.length > 0 && <ToolActivity calls={view.calls} />}
       {view.approvals.map((approval) => (
         <ApprovalCard
           key={approval.call_id}
