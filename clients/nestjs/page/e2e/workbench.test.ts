@@ -140,6 +140,17 @@ describe("in the page", () => {
     expect(not).toBeCloseTo(1 - (duty ?? 0), 1);
   });
 
+  test("only parts of the page scroll, never the page", async () => {
+    await ran("{IS termination clause} OR {IS payment clause}");
+    await page
+      .getByRole("button", { name: /^Open in the text/ })
+      .last()
+      .click();
+    await page.locator(".mark-current").first().waitFor();
+    await page.locator(".result").last().scrollIntoViewIfNeeded();
+    expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
+  });
+
   test("a template is found, put in, and its placeholder is written over", async () => {
     await editor().fill("{IS right} AND ");
     await page.getByText("Templates", { exact: true }).click();
