@@ -16,7 +16,8 @@ export function Composer({ conversation }: { conversation: Conversation }) {
   const navigation = useNavigation();
   const box = useRef<HTMLTextAreaElement>(null);
   const text = conversation.draft.value;
-  const canAsk = text.trim() !== "" && conversation.running.value === undefined;
+  const isFree = conversation.running.value === undefined && !conversation.isLoading.value;
+  const canAsk = isFree && text.trim() !== "";
   useEffect(() => {
     if (box.current) fitHeight(box.current);
   }, [text]);

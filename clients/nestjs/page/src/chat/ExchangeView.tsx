@@ -35,7 +35,7 @@ export function ExchangeView({ exchange, conversation, isLast }: ExchangeViewPro
       <div class="answer">
         <h3 class="visually-hidden">Answer</h3>
         <AnswerParts exchange={exchange} conversation={conversation} isRunning={isRunning} isLast={isLast} />
-        {failure && <ErrorNote error={failure} onRetry={() => void conversation.askAgain(exchange)} />}
+        {failure && <ErrorNote error={failure} onRetry={() => void conversation.tryAgain(exchange)} />}
       </div>
     </article>
   );

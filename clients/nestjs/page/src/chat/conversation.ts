@@ -94,6 +94,12 @@ export class Conversation {
     await this.ask(question, matterContext);
   }
 
+  /** After a failure: looks for the turn again where it has begun, asks again where it has not. */
+  async tryAgain(exchange: Exchange): Promise<void> {
+    if (exchange.view.peek().turnId) await this.load();
+    else await this.askAgain(exchange);
+  }
+
   /** Ends the running turn; its final state follows as an event. */
   async stop(): Promise<void> {
     const exchange = this.running.peek();
