@@ -6,7 +6,7 @@ import type { TestGateway } from "./support/gateway.js";
 import { LISTING, Proxy, Service, script, tokens } from "./support/service.js";
 import { textOf, wholeTurn } from "./support/whole-turn.js";
 
-const ROUNDS = 12;
+const ROUNDS = 8;
 const service = new Service({ turns: { token_interval_s: 0 } });
 const spoken = tokens(60);
 const message = script(LISTING, { tokens: spoken, pause_ms: 1 });
