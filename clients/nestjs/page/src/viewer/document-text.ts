@@ -40,6 +40,7 @@ export class DocumentText {
   /** Loads the text around a place, unless it is there. */
   async show(span: Span): Promise<void> {
     const window = this.window.peek();
+    this.error.value = undefined;
     if (window !== undefined && holds(window, span)) return;
     await this.load(rangeAround(span), (piece, total) => ({ pieces: [piece], total }));
   }

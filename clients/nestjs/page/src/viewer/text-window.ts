@@ -34,7 +34,7 @@ export function pieceOf(start: number, text: string): Piece {
   return { start, end: start + new CodePoints(text).length, text };
 }
 
-/** The text around a span, which begins after a quarter of it; a span that is longer is loaded from its start. */
+/** The text around the beginning of a span, which stands after a quarter of it. */
 export function rangeAround(span: Span): TextRange {
   return { start: Math.max(0, span.start - PIECE_LENGTH / 4), length: PIECE_LENGTH };
 }
@@ -67,10 +67,10 @@ export function extent(window: TextWindow): Span {
   return { start: first.start, end: (window.pieces.at(-1) ?? first).end };
 }
 
-/** Whether all of a span is loaded, as far as the document has it. */
+/** Whether a span can be shown: all of it is loaded, or of a long one as much as there is to see at a time. */
 export function holds(window: TextWindow, span: Span): boolean {
   const { start, end } = extent(window);
-  return start <= span.start && Math.min(span.end, window.total) <= end;
+  return start <= span.start && Math.min(span.end, span.start + PIECE_LENGTH / 2, window.total) <= end;
 }
 
 /** The text that is loaded. */

@@ -73,6 +73,12 @@ test("an answer that came late and adjoins nothing changes nothing", () => {
   expect(extended(window, loaded({ start: 90_000, length: 10 }))).toBe(window);
 });
 
+test("a span that is longer than what is loaded at a time is shown from its beginning", () => {
+  const window = windowAround(50_000);
+  expect(holds(window, { start: 50_000, end: 50_000 + 3 * PIECE_LENGTH })).toBe(true);
+  expect(holds(window, { start: 55_000, end: 55_000 + 3 * PIECE_LENGTH })).toBe(false);
+});
+
 test("a span that reaches over the end of the document is held with all there is of it", () => {
   const window = { pieces: [pieceOf(0, "short")], total: 5 } satisfies TextWindow;
   expect(holds(window, { start: 2, end: 99 })).toBe(true);
