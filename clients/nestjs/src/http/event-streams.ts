@@ -35,6 +35,8 @@ export class EventStreams implements BeforeApplicationShutdown {
    * failed before the first item, for then the response is still to be made.
    */
   async answer<Item>(response: Response, streamed: Streamed<Item>): Promise<void> {
+    // A browser that has gone meanwhile begins nothing.
+    if (response.destroyed) return;
     const problem = (error: unknown): object => this.problem(error, response.req.path);
     const answer = new Answer(new EventStream(response, this.settings), streamed, problem);
     this.answers.add(answer);
