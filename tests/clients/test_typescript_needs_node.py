@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[2]
-_NEEDED = "The TypeScript client needs Node.js 20.19 or newer with npm"
+_NEEDED = "The TypeScript client, the gateway and the page need Node.js 20.19 or newer with npm"
 
 
 def make_node(folder: Path, node: str) -> subprocess.CompletedProcess[str]:

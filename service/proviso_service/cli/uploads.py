@@ -24,6 +24,8 @@ WATCH_TIMEOUT_S = 600.0
 MAX_ATTEMPTS = 6
 FIRST_WAIT_S = 0.25
 
+_SETTLED = frozenset({matters_pb2.DOCUMENT_STATUS_READY, matters_pb2.DOCUMENT_STATUS_FAILED})
+
 T = TypeVar("T")
 
 
@@ -107,23 +109,26 @@ class Ingest:
                 return
 
     async def _watch_or_fail(self, document_ids: list[str]) -> None:
+        unsettled = set(document_ids)
         try:
-            await _with_retries(partial(self._watch, document_ids))
+            await _with_retries(partial(self._watch, unsettled))
             reason = "uploaded, but the server stopped reporting on it"
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 return
             reason = f"uploaded, but could not be followed: {explain(error, self.client.address)}"
-        for document_id in document_ids:
+        for document_id in unsettled:
             self._finish(document_id, Result.FAILED, 0, reason)
 
-    async def _watch(self, document_ids: list[str]) -> None:
-        still = [document_id for document_id in document_ids if document_id in self._waiting]
-        if not still:
+    async def _watch(self, unsettled: set[str]) -> None:
+        """Takes out of `unsettled` what is settled. A file of the same bytes that comes later is for another watch."""
+        if not unsettled:
             return
-        request = matters_pb2.WatchDocumentsRequest(matter_id=self.matter_id, document_ids=still)
+        request = matters_pb2.WatchDocumentsRequest(matter_id=self.matter_id, document_ids=sorted(unsettled))
         async for update in self.client.matters.WatchDocuments(request, timeout=WATCH_TIMEOUT_S):
             self._note(update.document, update.chunks_done / update.chunks_total if update.chunks_total else 0.0)
+            if update.document.status in _SETTLED:
+                unsettled.discard(update.document.document_id)
 
     def _note(self, document: matters_pb2.Document, part_done: float) -> None:
         if document.status == matters_pb2.DOCUMENT_STATUS_READY:
