@@ -1,13 +1,17 @@
 """Failures of the service as exceptions of the Python client: every reason of the contract has its class."""
 
+import pickle
+
 import grpc
 import pytest
-from google.rpc.error_details_pb2 import ErrorInfo  # type: ignore[import-untyped]
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo  # type: ignore[import-untyped]
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from proviso import errors
 from proviso.errors import ErrorDetails, FieldViolation, ProvisoError, error_from
 from proviso.v1.errors_pb2 import ErrorReason
+from proviso.v1.matters_pb2 import Document
 from proviso_service import errors as domain
 from proviso_service.api.errors import STATUS_OF, status_of
 
@@ -88,12 +92,30 @@ def test_what_is_not_the_services_own_word_has_no_reason(details: str | bytes) -
     assert error.details == ErrorDetails(grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
+def test_a_detail_that_was_cut_on_its_way_does_not_hide_the_status() -> None:
+    status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="draining")
+    status.details.add().Pack(ErrorInfo(reason="DRAINING", domain="proviso.v1"))
+    status.details[0].value = status.details[0].value[:-1]
+    status.details.add().Pack(RetryInfo(retry_delay=Duration(seconds=2)))
+    error = error_from(Failure(status))
+    assert isinstance(error, errors.Unavailable)
+    assert (error.reason, error.retry_after_s) == ("", 2.0)
+
+
 def test_a_reason_of_another_domain_is_not_taken_for_ours() -> None:
     status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message="no healthy upstream")
     status.details.add().Pack(ErrorInfo(reason="TOO_BUSY", domain="mesh.example"))
     error = error_from(Failure(status))
     assert isinstance(error, errors.Unavailable)
     assert error.reason == ""
+
+
+def test_exceptions_pass_between_processes_with_all_that_they_say() -> None:
+    busy = errors.SessionBusy("busy", ErrorDetails(grpc.StatusCode.ABORTED, "SESSION_BUSY", {"turn_id": "t-1"}))
+    assert pickle.loads(pickle.dumps(busy)).turn_id == "t-1"  # noqa: S301
+    failed = errors.DocumentsFailed([Document(filename="a.pdf", failure_reason="It has no pages.")])
+    copied = pickle.loads(pickle.dumps(failed))  # noqa: S301
+    assert (str(copied), copied.documents) == ("a.pdf: It has no pages.", failed.documents)
 
 
 def test_every_exception_is_in_the_drawing_at_the_top() -> None:

@@ -107,3 +107,10 @@ def test_options_of_the_caller_win_over_those_of_the_package() -> None:
 def test_a_matter_is_given_in_one_way() -> None:
     with Client("localhost:1") as client, pytest.raises(ValueError, match="either matter_context"):
         client.chat("Hi", matter_id="m", matter_context={"matter_id": "m"})
+
+
+async def test_no_credential_is_in_what_a_traceback_shows() -> None:
+    metadata = [("authorization", "Bearer secret")]
+    with Client("localhost:1", metadata=metadata) as client:
+        async with AsyncClient("localhost:1", metadata=metadata) as async_client:
+            assert "secret" not in repr(client._calls) + repr(async_client._calls)

@@ -9,7 +9,6 @@ import pytest
 
 from proviso import AsyncClient, RetryPolicy
 from proviso.errors import (
-    Cancelled,
     DeadlineExceeded,
     FailedPrecondition,
     InvalidRequest,
@@ -166,16 +165,6 @@ async def test_a_step_that_is_waited_for_in_vain_comes_later(staged: Stage, ques
             await asyncio.wait_for(anext(turn), 0.05)
         go_on.set()
         assert (await turn.result()).message == turn.text == "We supply goods."
-
-
-async def test_closing_the_client_is_told_to_who_reads(staged: Stage, question: str) -> None:
-    model, _ = staged.held(question)
-    client = AsyncClient(staged.target)
-    reading = asyncio.create_task(client.chat(question, matter_id=staged.matter_id).result())
-    await model.held.wait()
-    await client.close()
-    with pytest.raises(Cancelled, match="was closed"):
-        await reading
 
 
 async def test_a_busy_session_names_the_turn_to_attach_to(connect: Connect, staged: Stage, question: str) -> None:

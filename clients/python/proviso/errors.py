@@ -10,7 +10,7 @@ ProvisoError
 ├── TooBusy               the service is at a limit: `retry_after_s`
 ├── Unavailable           the service, or what it needs, is not there just now: `retry_after_s`
 ├── DeadlineExceeded      the time that the caller gave has passed; a TimeoutError too
-├── Cancelled             the call was cancelled
+├── Cancelled             the call was cancelled, or the client closed
 ├── Unauthenticated       no credential, or none that the service accepts
 ├── PermissionDenied      the credential does not allow the call
 ├── InternalError         a fault of the service: `request_id` finds it in the service's log
@@ -186,6 +186,9 @@ class DocumentsFailed(ProvisoError):
         self.documents = tuple(documents)
         """Those that failed, each with its `failure_reason`."""
 
+    def __reduce__(self) -> tuple[type["DocumentsFailed"], tuple[tuple[Document, ...]]]:
+        return type(self), (self.documents,)
+
 
 _OF_CODE: Mapping[grpc.StatusCode, type[ProvisoError]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidRequest,
@@ -254,9 +257,11 @@ def _status(trailers: Mapping[str, str | bytes]) -> Status:
 
 
 def _unpacked(details: Sequence[AnyMessage], message):  # type: ignore[no-untyped-def]
-    """The first detail of the message's type; the message as it is where there is none."""
+    """The first detail of the message's type; an empty message where there is none that can be read."""
     for detail in details:
         if detail.Is(message.DESCRIPTOR):
-            detail.Unpack(message)
-            break
+            try:
+                return type(message).FromString(detail.value)
+            except DecodeError:
+                break
     return message

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import grpc
@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from proviso._requests import for_user
 from proviso._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
-from proviso.errors import ProvisoError, error_from
+from proviso.errors import Cancelled, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
@@ -26,9 +26,20 @@ class Calls:
 
     channel: grpc.aio.Channel
     user_id: str
-    metadata: Metadata
+    metadata: Metadata = field(repr=False)
     timeout_s: float
     retries: RetryPolicy
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def close(self) -> None:
+        self.closed.set()
+        await self.channel.close()
+
+    def check_open(self) -> None:
+        """Raises Cancelled once the client is closed: what gRPC raises then would pass for a cancelled task, or for a
+        fault of the program."""
+        if self.closed.is_set() and not is_cancelled():
+            raise Cancelled("The client was closed")
 
     async def unary(
         self,
@@ -54,12 +65,19 @@ class Calls:
         timeout_s: float | None = None,
     ) -> AsyncIterator[ResponseT]:
         """The messages of a stream. Raises ProvisoError."""
-        call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
+        try:
+            call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
+        except grpc.aio.UsageError:
+            self.check_open()
+            raise
         try:
             async for message in call:
                 yield message
         except grpc.RpcError as failure:
             raise error_from(failure) from failure
+        except asyncio.CancelledError:
+            self.check_open()
+            raise
         finally:
             call.cancel()
 
@@ -100,6 +118,15 @@ class Calls:
                 error.__cause__ = failure
             except ProvisoError as failed:
                 error = failed
+            except (grpc.aio.UsageError, asyncio.CancelledError):
+                self.check_open()
+                raise
             if not passes(error):
                 raise error
             await asyncio.sleep(patience.wait_s(error))
+
+
+def is_cancelled() -> bool:
+    """Whether the running task itself is, rather than a call that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

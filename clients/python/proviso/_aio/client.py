@@ -128,7 +128,7 @@ class AsyncClient:
     async def close(self) -> None:
         """Ends every call and closes the connection."""
         if self._owns_channel:
-            await self._calls.channel.close()
+            await self._calls.close()
 
     async def __aenter__(self) -> "AsyncClient":
         return self

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from proviso._aio.calls import Calls
+from proviso._aio.calls import Calls, is_cancelled
 from proviso._reading import Reading
 from proviso._retrying import Deadline, Patience, is_cut
-from proviso.errors import BrokenStream, Cancelled, NotFound, ProvisoError, error_from
+from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -130,12 +130,11 @@ class AsyncTurn:
                 if self.final is not None:
                     return None
                 step = await self._recover(_caused(failure))
-            except asyncio.CancelledError:
-                if _is_cancelled():
-                    raise
-                if self._closed.is_set():
+            except (grpc.aio.UsageError, asyncio.CancelledError):
+                if self._closed.is_set() and not is_cancelled():
                     return None
-                raise Cancelled("The client was closed while it read the turn") from None
+                self._calls.check_open()
+                raise
             else:
                 self._patience.progressed()
             if step is not None:
@@ -201,9 +200,3 @@ def _caused(failure: grpc.RpcError) -> ProvisoError:
     error = error_from(failure)
     error.__cause__ = failure
     return error
-
-
-def _is_cancelled() -> bool:
-    """Whether the reading task itself is, rather than the call."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -1,8 +1,8 @@
 """How the client calls the service: with its user, its metadata, a time limit, and typed errors."""
 
-import time
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import grpc
@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from proviso._requests import for_user
 from proviso._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
-from proviso.errors import ProvisoError, error_from
+from proviso.errors import Cancelled, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
@@ -26,9 +26,19 @@ class Calls:
 
     channel: grpc.Channel
     user_id: str
-    metadata: Metadata
+    metadata: Metadata = field(repr=False)
     timeout_s: float
     retries: RetryPolicy
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def close(self) -> None:
+        self.closed.set()
+        self.channel.close()
+
+    def check_open(self) -> None:
+        """Raises Cancelled once the client is closed: gRPC raises ValueError then, as it does for other things."""
+        if self.closed.is_set():
+            raise Cancelled("The client was closed")
 
     def unary(
         self,
@@ -54,7 +64,11 @@ class Calls:
         timeout_s: float | None = None,
     ) -> Iterator[ResponseT]:
         """The messages of a stream. Raises ProvisoError."""
-        call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
+        try:
+            call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
+        except ValueError:
+            self.check_open()
+            raise
         try:
             yield from call
         except grpc.RpcError as failure:
@@ -98,6 +112,9 @@ class Calls:
                 error.__cause__ = failure
             except ProvisoError as failed:
                 error = failed
+            except ValueError:
+                self.check_open()
+                raise
             if not passes(error):
                 raise error
-            time.sleep(patience.wait_s(error))
+            self.closed.wait(patience.wait_s(error))

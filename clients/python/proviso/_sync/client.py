@@ -122,7 +122,7 @@ class Client:
     def close(self) -> None:
         """Ends every call and closes the connection."""
         if self._owns_channel:
-            self._calls.channel.close()
+            self._calls.close()
 
     def __enter__(self) -> "Client":
         return self

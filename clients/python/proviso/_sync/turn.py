@@ -133,6 +133,9 @@ class Turn:
                 if self.final is not None:
                     return None
                 step = self._recover(_caused(failure))
+            except ValueError:
+                self._calls.check_open()
+                raise
             else:
                 self._patience.progressed()
             if step is not None:
@@ -163,6 +166,7 @@ class Turn:
         if self._closed.is_set():
             return None
         try:
+            self._calls.check_open()
             if isinstance(error, NotFound) and error.reason == "TURN_EXPIRED" and self.turn_id:
                 stored = self._stored()
                 if stored.HasField("final_state"):
