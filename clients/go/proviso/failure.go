@@ -8,6 +8,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// domain is that of the service's own reasons; a proxy may have others.
+const domain = "proviso.v1"
+
 // Reasons that a program acts on; errors.proto has all of them.
 const (
 	ReasonSessionBusy = "SESSION_BUSY" // Metadata["turn_id"] is the turn to Resume
@@ -40,7 +43,9 @@ func FailureOf(err error) Failure {
 	for _, detail := range sent.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
-			failure.Reason, failure.Metadata = detail.GetReason(), detail.GetMetadata()
+			if detail.GetDomain() == domain {
+				failure.Reason, failure.Metadata = detail.GetReason(), detail.GetMetadata()
+			}
 		case *errdetails.BadRequest:
 			for _, violation := range detail.GetFieldViolations() {
 				failure.Violations = append(failure.Violations, Violation{violation.GetField(), violation.GetDescription()})

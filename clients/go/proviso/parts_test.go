@@ -16,7 +16,9 @@ import (
 
 func TestTheDetailsOfAnErrorAreRead(t *testing.T) {
 	sent, err := status.New(codes.InvalidArgument, "no").WithDetails(
-		&errdetails.ErrorInfo{Reason: "INVALID_REQUEST", Metadata: map[string]string{"turn_id": "t1"}},
+		&errdetails.ErrorInfo{
+			Reason: "INVALID_REQUEST", Domain: "proviso.v1", Metadata: map[string]string{"turn_id": "t1"},
+		},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 			{Field: "message", Description: "too long"}, {Field: "user_id", Description: "too long"},
 		}},
@@ -85,6 +87,27 @@ func TestWaitsGrowToABoundAndEnd(t *testing.T) {
 	tries.reset()
 	if wait, ok := tries.next(time.Minute); !ok || wait != time.Minute {
 		t.Errorf("waits %v where the service asked for a minute", wait)
+	}
+}
+
+func TestWaitsStayBoundedHoweverManyTriesThereAre(t *testing.T) {
+	tries := retries{most: 100}
+	for try := range tries.most {
+		if wait, ok := tries.next(0); !ok || wait <= 0 || wait > longestWait {
+			t.Fatalf("try %d waits %v (%v)", try, wait, ok)
+		}
+	}
+}
+
+func TestAReasonOfAnotherDomainIsNotTakenForOurs(t *testing.T) {
+	sent, err := status.New(codes.Unavailable, "no healthy upstream").WithDetails(
+		&errdetails.ErrorInfo{Reason: "TOO_BUSY", Domain: "mesh.example", Metadata: map[string]string{"host": "a"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := FailureOf(sent.Err()); got.Code != codes.Unavailable || got.Reason != "" || got.Metadata != nil {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
 	usualTries  = 10 // in a row without a new event: about half a minute
+	doublings   = 10 // more than it takes from the first wait to the longest
 )
 
 // retries counts the tries since the last event.
@@ -24,7 +25,7 @@ func (r *retries) next(asked time.Duration) (time.Duration, bool) {
 	if r.made >= r.most {
 		return 0, false
 	}
-	wait := min(firstWait<<r.made, longestWait)
+	wait := min(firstWait<<min(r.made, doublings), longestWait)
 	r.made++
 	// With jitter, so that callers cut off together do not all come back together.
 	return max(wait/2+rand.N(wait/2), asked), true

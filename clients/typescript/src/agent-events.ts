@@ -161,14 +161,21 @@ class TurnReader {
    * the turn has begun the request itself may be at fault, so only what is plainly a matter of reaching the service counts.
    */
   private mayPass(failure: ProvisoError): boolean {
+    const begun = this.turnId !== "";
     if (failure.status === "UNAVAILABLE") return true;
-    if (this.turnId === "") return false;
-    return failure.reason === "TOO_BUSY" || (failure.reason === undefined && OF_CONNECTIONS.has(failure.status));
+    if (failure.reason !== undefined) return begun && failure.reason === "TOO_BUSY";
+    return OF_STREAMS.has(failure.status) || (begun && OF_CONNECTIONS.has(failure.status));
   }
 }
 
-/** What a proxy or a broken connection can make of a call. */
-const OF_CONNECTIONS: ReadonlySet<string> = new Set(["CANCELLED", "UNKNOWN", "INTERNAL"]);
+/**
+ * What a server that stops, or a proxy that allows a stream so much time, says of a call. The caller's own deadline says
+ * the same, but leaves no time for another try.
+ */
+const OF_STREAMS: ReadonlySet<string> = new Set(["CANCELLED", "DEADLINE_EXCEEDED"]);
+
+/** What a broken connection, but also a request that cannot be sent, makes of a call. */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set(["UNKNOWN", "INTERNAL"]);
 
 /** Ends with the final state; a stream that ends without one was cut. */
 function untilFinalState(events: Observable<AgentEvent>): Observable<AgentEvent> {
@@ -184,6 +191,7 @@ function cut(): ProvisoError {
 }
 
 function tooLate(failure: ProvisoError): ProvisoError {
+  if (failure.status === "DEADLINE_EXCEEDED") return failure;
   const message = `The deadline leaves no time for another try after: ${failure.message}`;
   return new ProvisoError(statusCode("DEADLINE_EXCEEDED"), message, {}, { cause: failure });
 }

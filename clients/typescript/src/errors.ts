@@ -104,6 +104,8 @@ interface Detail {
   value: Uint8Array;
 }
 
+/** That of the service's own reasons; a proxy may have others. */
+const DOMAIN = "proviso.v1";
 const STATUS_KEY = "grpc-status-details-bin";
 
 function wordsOf(failure: Partial<Failure>): string | undefined {
@@ -127,7 +129,8 @@ function anyDetail(detail: Any): Detail {
 }
 
 function readDetails(details: readonly Detail[]): Details {
-  const info = find(details, ErrorInfoSchema);
+  const told = find(details, ErrorInfoSchema);
+  const info = told?.domain === DOMAIN ? told : undefined;
   const retry = find(details, RetryInfoSchema)?.retryDelay;
   const resource = find(details, ResourceInfoSchema);
   const violations = find(details, BadRequestSchema)?.fieldViolations ?? [];

@@ -85,6 +85,46 @@ test("a stream that ends without a final state, breaks in the middle or falls si
   expect(events.map((event) => event.sequence)).toEqual([1, 2]);
 });
 
+test("a proxy or a stopping server that ends the stream, before the turn's id too, does not end the turn", async () => {
+  const asked: string[] = [];
+  const events = await askedOf({
+    chat: (call) => {
+      asked.push("chat");
+      if (asked.length === 1) fail(call, status.CANCELLED);
+      else if (asked.length === 2) fail(call, status.DEADLINE_EXCEEDED);
+      else {
+        tellTurnId(call, "turn");
+        fail(call, status.DEADLINE_EXCEEDED);
+      }
+    },
+    resumeChat: (call) => {
+      asked.push("resumeChat");
+      if (asked.length === 4) fail(call, status.CANCELLED);
+      else last(call, END);
+    },
+  });
+  expect(asked).toEqual(["chat", "chat", "chat", "resumeChat", "resumeChat"]);
+  expect(events.map((event) => event.text)).toEqual(["Done."]);
+});
+
+test("a deadline that the service tells of is no cut", async () => {
+  const info = create(ErrorInfoSchema, { reason: "DEADLINE_EXCEEDED", domain: "proviso.v1" });
+  const asked = askedOf({
+    chat: (call) => {
+      fail(call, status.DEADLINE_EXCEEDED, { schema: ErrorInfoSchema, message: info });
+    },
+  });
+  await expect(asked).rejects.toMatchObject({ status: "DEADLINE_EXCEEDED", reason: "DEADLINE_EXCEEDED" });
+});
+
+test("the caller's own deadline is told as gRPC tells it", async () => {
+  const asked = askedOf({ chat: () => undefined }, { timeoutMs: 100 });
+  await expect(asked).rejects.toMatchObject({
+    status: "DEADLINE_EXCEEDED",
+    message: expect.not.stringContaining("another try") as string,
+  });
+});
+
 test("heartbeats keep a stream open and are not shown", async () => {
   const events = await askedOf(
     {
