@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
 import pytest
 
 from proviso import Client, ProvisoError, Turn
-from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, Citation
+from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, Citation, FinalState, TurnStart
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.code_blocks import code_blocks
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.running import RunningService, chat_request, final_of, running_service, text_of
+from tests.support.scripted_chat_service import Reply, scripted_chat_service, turn_event
 from tests.support.scripted_model import Call, Step, calls, text
 
 PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
@@ -103,6 +105,20 @@ async def test_the_bare_stubs_follow_a_turn_through_cuts(
             events = await asyncio.to_thread(followed, page["follow"], proxy.port, request)
     assert proxy.cuts_made == 3
     assert final_of(events).message == text_of(events) == "".join(["I ", *WORDS])
+
+
+async def test_the_bare_stubs_go_on_where_a_stream_ends_before_its_turn_and_give_up_in_the_end(
+    page: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(page, "time", SimpleNamespace(sleep=lambda _: None))
+    start, end = turn_event(1, turn_start=TurnStart()), turn_event(2, final_state=FinalState(message="Oregon"))
+    async with scripted_chat_service(Reply([start]), Reply(), Reply([end]), *[Reply()] * 11) as service:
+        port = int(service.target.rpartition(":")[2])
+        events = await asyncio.to_thread(followed, page["follow"], port, ChatRequest(message="Hello"))
+        assert final_of(events).message == "Oregon"
+        with pytest.raises(ConnectionError):
+            await asyncio.to_thread(followed, page["follow"], port, ChatRequest(message="Hello"))
+        assert service.streams == []
 
 
 async def with_client(
