@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from proviso._requests import for_user
 from proviso._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
-from proviso.errors import Cancelled, ProvisoError, error_from
+from proviso.errors import Cancelled, ErrorDetails, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
@@ -39,7 +39,7 @@ class Calls:
         """Raises Cancelled once the client is closed: what gRPC raises then would pass for a cancelled task, or for a
         fault of the program."""
         if self.closed.is_set() and not is_cancelled():
-            raise Cancelled("The client was closed")
+            raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
 
     async def unary(
         self,

@@ -1,7 +1,7 @@
 """Documents, by MatterService. The word "documentation" stands for a matter's id where they belong to none."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,8 @@ import grpc
 
 from proviso._aio.calls import Calls
 from proviso._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
-from proviso.errors import DocumentsFailed
+from proviso._retrying import Deadline, Patience, is_cut
+from proviso.errors import DocumentsFailed, ProvisoError
 from proviso.v1 import matters_pb2 as pb
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
 
@@ -80,19 +81,23 @@ class AsyncDocuments:
     ) -> Sequence[pb.Document]:
         """The documents, all of the matter where none are named, once they can be searched. Raises DocumentsFailed when
         one of them cannot be read, and DeadlineExceeded."""
-
-        async def attempt(left_s: float) -> dict[str, pb.Document]:
+        deadline = Deadline(timeout_s)
+        patience = Patience(self._calls.retries, deadline)
+        while True:
             seen: dict[str, pb.Document] = {}
-            async for state in self.watch(matter_id, document_ids, timeout_s=left_s):
-                seen[state.document.document_id] = state.document
-                if progress is not None:
-                    progress(state)
-            return seen
-
-        documents = tuple((await self._calls.attempts(attempt, timeout_s)).values())
-        if failed := [document for document in documents if document.status == pb.DOCUMENT_STATUS_FAILED]:
-            raise DocumentsFailed(failed)
-        return documents
+            try:
+                async for state in self.watch(matter_id, document_ids, timeout_s=deadline.left_s):
+                    patience.progressed()
+                    seen[state.document.document_id] = state.document
+                    if progress is not None:
+                        progress(state)
+            except ProvisoError as error:  # a service that stops ends the stream, and a proxy one that is old
+                self._calls.check_open()
+                if not is_cut(error, begun=True):
+                    raise
+                await asyncio.sleep(patience.wait_s(error))
+            else:
+                return _all_ready(seen.values())
 
     async def _send(
         self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float
@@ -113,3 +118,10 @@ class AsyncDocuments:
             return await call
         finally:
             call.cancel()
+
+
+def _all_ready(documents: Iterable[pb.Document]) -> Sequence[pb.Document]:
+    """The documents. Raises DocumentsFailed."""
+    if failed := [document for document in documents if document.status == pb.DOCUMENT_STATUS_FAILED]:
+        raise DocumentsFailed(failed)
+    return tuple(documents)

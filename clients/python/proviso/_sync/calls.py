@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from proviso._requests import for_user
 from proviso._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
-from proviso.errors import Cancelled, ProvisoError, error_from
+from proviso.errors import Cancelled, ErrorDetails, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
@@ -38,7 +38,7 @@ class Calls:
     def check_open(self) -> None:
         """Raises Cancelled once the client is closed: gRPC raises ValueError then, as it does for other things."""
         if self.closed.is_set():
-            raise Cancelled("The client was closed")
+            raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
 
     def unary(
         self,
