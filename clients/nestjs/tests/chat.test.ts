@@ -8,8 +8,6 @@ import { textOf, wholeTurn } from "./support/whole-turn.js";
 
 const service = new Service({ turns: { token_interval_s: 0 } });
 const HELD = script({ tokens: ["Hi"], hold: true });
-/** How often the service counts the reader of one call of Chat: as its caller, and as a reader. */
-const ATTACHED = 2;
 let gateway: TestGateway;
 let browser: Browser;
 let matter_context: { matter_id: string };
@@ -91,9 +89,9 @@ describe("a turn", () => {
 
 test("a browser that goes away detaches from the turn, which goes on", async () => {
   const turn = await begun({ session_id: "left" });
-  await service.readers(ATTACHED);
+  await service.read();
   turn.leave();
-  await service.readers(0);
+  await service.unread();
   expect(await browser.json("GET", `/turns/${turn.turnId}`)).toMatchObject({ state: "TURN_STATE_RUNNING" });
   expect(await browser.json("GET", "/sessions/left")).toMatchObject({ session: { running_turn_id: turn.turnId } });
   expect(await browser.json("POST", `/turns/${turn.turnId}/cancel`)).toEqual({ cancelled: true });
@@ -103,9 +101,9 @@ test("a browser that goes away detaches from the turn, which goes on", async () 
 
 test("a turn whose browser asked for it is cancelled when it goes away", async () => {
   const turn = await begun({ on_disconnect: "ON_DISCONNECT_CANCEL" });
-  await service.readers(ATTACHED);
+  await service.read();
   turn.leave();
-  await service.readers(0);
+  await service.unread();
   const [last] = (await browser.events("GET", `/turns/${turn.turnId}/events`)).slice(-1);
   expect(last?.data).toMatchObject({ exit_reason: "EXIT_REASON_CANCELLED" });
 });

@@ -63,7 +63,10 @@ beforeAll(async () => {
         call.emit(
           "error",
           failure(status.NOT_FOUND, [
-            { schema: ErrorInfoSchema, message: create(ErrorInfoSchema, { reason: "TURN_UNKNOWN" }) },
+            {
+              schema: ErrorInfoSchema,
+              message: create(ErrorInfoSchema, { reason: "TURN_UNKNOWN", domain: "proviso.v1" }),
+            },
           ]),
         );
       },

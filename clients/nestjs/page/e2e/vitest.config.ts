@@ -5,8 +5,7 @@ export default defineConfig({
     include: ["e2e/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // A browser and a service each take a core.
-    maxWorkers: 1,
-    fileParallelism: false,
+    // Each file has a browser and a service of its own.
+    maxWorkers: 2,
   },
 });

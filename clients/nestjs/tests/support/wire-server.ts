@@ -6,7 +6,7 @@ import { Metadata, Server, ServerCredentials, loadPackageDefinition } from "@grp
 import type { GrpcObject, ServiceClientConstructor, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { loaderOptions, protoFiles, protoRoot } from "@proviso/client";
-import { StatusSchema } from "../../../typescript/src/es/google/rpc/status_pb.js";
+import { StatusSchema } from "@proviso/client/es/errors/status";
 
 /** What the server does, by service and method. */
 export type Behaviour = Record<string, UntypedServiceImplementation>;
