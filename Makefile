@@ -38,8 +38,9 @@ test: setup test-typescript test-web
 check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
 	cd $(TYPESCRIPT) && npm run -s check:generated && npm run -s lint && npm run -s typecheck
 
-test-typescript: setup $(TYPESCRIPT)/$(NODE_STAMP)
-	cd $(TYPESCRIPT) && npm run -s test
+# It is built already: the script's own build would make what the gateway has of it look old.
+test-typescript: setup $(TYPESCRIPT)/esm/index.js
+	cd $(TYPESCRIPT) && npm run -s test --ignore-scripts
 
 check-web: $(GATEWAY)/$(NODE_STAMP) $(PAGE)/$(NODE_STAMP)
 	cd $(GATEWAY) && npm run -s lint && npm run -s typecheck
