@@ -70,7 +70,10 @@ export class EventStream {
     this.write(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
+  /** Ends the response. What the browser has not taken yet stays for as long as it may take nothing, and no longer. */
   end(): void {
+    clearTimeout(this.keepAlive);
+    this.limitStall();
     this.response.end();
   }
 
@@ -83,7 +86,7 @@ export class EventStream {
   private write(text: string): void {
     this.response.write(text);
     this.waitForSilence();
-    if (this.full) this.stall ??= setTimeout(() => this.response.destroy(), this.limits.stallMs);
+    if (this.full) this.limitStall();
   }
 
   private waitForSilence(): void {
@@ -97,6 +100,10 @@ export class EventStream {
     if (!this.begun) this.begin();
     if (this.full) this.waitForSilence();
     else this.write(":\n\n");
+  }
+
+  private limitStall(): void {
+    this.stall ??= setTimeout(() => this.response.destroy(), this.limits.stallMs);
   }
 
   private stopStall(): void {

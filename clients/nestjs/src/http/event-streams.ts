@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from "@nestjs/common";
 import type { BeforeApplicationShutdown } from "@nestjs/common";
 import { ProvisoError } from "@proviso/client";
 import type { Response } from "express";
-import { map } from "rxjs";
+import { tap } from "rxjs";
 import type { Observable, Subscription } from "rxjs";
 import { Gate } from "../contract/gate.js";
 import type { Settings } from "../settings.js";
@@ -76,11 +76,13 @@ class Answer<Item> {
         this.gate.reopen();
       });
       const { items, event, headers } = this.streamed;
-      const events = items(this.gate).pipe(map((item) => ({ event: event(item), headers: headers?.(item) })));
-      this.reading = events.subscribe({
-        next: (next) => {
-          this.send(next.event, next.headers);
-        },
+      // Sent inside of the pipe: what fails in it is the stream's failure, and not the process's.
+      const sent = items(this.gate).pipe(
+        tap((item) => {
+          this.send(event(item), headers?.(item));
+        }),
+      );
+      this.reading = sent.subscribe({
         error: (error: unknown) => {
           if (this.stream.begun) this.fail(error);
           else reject(ProvisoError.from(error));

@@ -21,7 +21,7 @@ export async function readUploadForm(
   const whole = new Promise<void>((resolve, reject) => {
     parser.on("file", (name, file, { filename }) => {
       if (name !== "file" || !filename || taken !== undefined) {
-        file.resume();
+        file.on("error", () => undefined).resume();
         reject(notOneFile());
         return;
       }
@@ -34,7 +34,8 @@ export async function readUploadForm(
     parser.once("field", () => {
       reject(notOneFile());
     });
-    parser.once("error", () => {
+    // More than one may come: a form that is broken off is another fault of one that has a fault already.
+    parser.on("error", () => {
       reject(new Refusal(400, "The form is not complete, or not a form."));
     });
     parser.once("close", resolve);

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import type { ServerReadableStream, sendUnaryData } from "@grpc/grpc-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Browser } from "./support/browser.js";
+import { gatewayOf } from "./support/gateway.js";
+import type { TestGateway } from "./support/gateway.js";
+import { WireServer } from "./support/wire-server.js";
+
+interface Piece {
+  header?: { filename: string };
+}
+
+let server: WireServer;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  server = await WireServer.start({
+    MatterService: {
+      uploadDocument: (call: ServerReadableStream<Piece, object>, answer: sendUnaryData<object>) => {
+        let filename = "";
+        call.on("data", ({ header }: Piece) => (filename = header?.filename ?? filename));
+        call.on("end", () => {
+          answer(null, { document: { filename } });
+        });
+        call.on("error", () => undefined);
+      },
+    },
+  });
+  gateway = await gatewayOf(server.url);
+});
+
+afterAll(async () => {
+  await gateway.close();
+  server.close();
+});
+
+/** Sends the pieces of a form, each when the one before it has gone, and does not end it. */
+async function unended(...pieces: string[]): Promise<{ status: number | undefined; body: string }> {
+  const headers = { "Content-Type": "multipart/form-data; boundary=b" };
+  const call = request(`${gateway.url}/matters/m/documents`, { method: "POST", headers });
+  call.on("error", () => undefined);
+  const answered = once(call, "response");
+  for (const piece of pieces) await new Promise((sent) => call.write(piece, sent));
+  const [response] = (await answered) as [IncomingMessage];
+  const body = await text(response);
+  call.destroy();
+  return { status: response.statusCode, body };
+}
+
+const part = (name: string, filename: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\n\r\n`;
+
+test.each([
+  ["a file of another name", [part("other", "a.txt"), "text"]],
+  ["a second file", [`${part("file", "a.txt")}text\r\n${part("file", "b.txt")}`, "text"]],
+  ["a part whose header is none", ["--b\r\n(:no header\r\n\r\n", "text"]],
+  ["a part whose header is none, behind a file", [`${part("file", "a.txt")}text\r\n--b\r\n(:no header\r\n\r\n`, "text"]],
+])("%s is refused while it still comes, which ends nothing but the upload", async (_, pieces) => {
+  const { status, body } = await unended(...pieces);
+  expect([status, JSON.parse(body) as object]).toMatchObject([400, { reason: "INVALID_REQUEST" }]);
+  expect((await new Browser(gateway.url).fetch("GET", "/healthz")).status).toBe(200);
+});
+
+test.each([
+  ["Mietvertrag – für Ülö 😀.txt", "Mietvertrag – für Ülö 😀.txt"],
+  ["../../etc/passwd", "passwd"],
+  ["C:\\Users\\ann\\lease.docx", "lease.docx"],
+])("the name %s comes through without its folders", async (sent, stored) => {
+  const response = await new Browser(gateway.url).upload("m", "text", sent);
+  expect(await response.json()).toMatchObject({ document: { filename: stored } });
+});
