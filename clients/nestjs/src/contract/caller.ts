@@ -1,7 +1,9 @@
 import { createParamDecorator } from "@nestjs/common";
 import type { ExecutionContext } from "@nestjs/common";
 import { Metadata } from "@grpc/grpc-js";
-import type { Request } from "express";
+import type { Request, Response } from "express";
+import { defer, fromEvent, mergeMap, of, take } from "rxjs";
+import type { Observable } from "rxjs";
 import { Refusal } from "../http/refusal.js";
 
 /** Headers of a request that go on to the service as metadata. */
@@ -10,12 +12,25 @@ const PASSED_ON = ["authorization", "x-request-id"] as const;
 /** Who asks, as the service is told. */
 export interface Caller {
   metadata: Metadata;
+  /** Fails when the browser has gone ahead of its answer. */
+  gone: Observable<never>;
 }
 
 /** The caller of a request, as a parameter of its handler. */
 export const From = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  return { metadata: metadataOf(context.switchToHttp().getRequest<Request>()) };
+  const http = context.switchToHttp();
+  return { metadata: metadataOf(http.getRequest<Request>()), gone: goneWith(http.getResponse<Response>()) };
 });
+
+function goneWith(response: Response): Observable<never> {
+  const closed = defer(() => (response.destroyed ? of(undefined) : fromEvent(response, "close")));
+  return closed.pipe(
+    take(1),
+    mergeMap(() => {
+      throw new Refusal(499, "The browser has gone.");
+    }),
+  );
+}
 
 function metadataOf(request: Request): Metadata {
   const metadata = new Metadata();

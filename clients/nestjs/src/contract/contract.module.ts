@@ -9,6 +9,9 @@ const CHANNEL_OPTIONS = {
   "grpc.max_receive_message_length": 16 * 1024 * 1024,
   // Calls fail at once while the service is away: it is looked for every second, so that they do not for long.
   "grpc.max_reconnect_backoff_ms": 1_000,
+  // A connection that has gone without a word is noticed: a stream that waits for changes would wait on it for ever.
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 10_000,
 };
 
 /** The channel to the service; it is closed when the gateway stops. */

@@ -13,7 +13,7 @@ import { SESSION_SERVICE_NAME } from "@proviso/client/stubs/sessions";
 import type { SessionServiceClient } from "@proviso/client/stubs/sessions";
 import { TOOL_SERVICE_NAME } from "@proviso/client/stubs/tools";
 import type { ToolServiceClient } from "@proviso/client/stubs/tools";
-import { firstValueFrom } from "rxjs";
+import { firstValueFrom, race } from "rxjs";
 import type { Observable } from "rxjs";
 import type { Settings } from "../settings.js";
 import { SETTINGS } from "../settings.module.js";
@@ -63,7 +63,10 @@ export class Contract {
     this.rawMatters = grpc.getClientByServiceName(MATTER_SERVICE_NAME);
   }
 
-  /** Makes a unary call as the caller. Rejects as grpc-js does, with DEADLINE_EXCEEDED after the time limit too. */
+  /**
+   * Makes a unary call as the caller, and ends it when the browser goes away. Rejects as grpc-js does, with
+   * DEADLINE_EXCEEDED after the time limit too.
+   */
   ask<Service extends object, Method extends keyof Service & string>(
     caller: Caller,
     service: Service,
@@ -72,7 +75,7 @@ export class Contract {
     timeoutMs = this.settings.callTimeoutMs,
   ): Promise<Answers<Service, Method>> {
     const deadline = Date.now() + timeoutMs;
-    return firstValueFrom(bound(service, method)(request, caller.metadata, { deadline }));
+    return firstValueFrom(race(bound(service, method)(request, caller.metadata, { deadline }), caller.gone));
   }
 
   /** The answer of a unary call as JSON; see `ask`. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { ProvisoError } from "@proviso/client";
+import { NEVER } from "rxjs";
 import type { Caller } from "../contract/caller.js";
 import { Contract } from "../contract/contract.js";
 import { PROJECT_METADATA_STORE } from "./store.js";
@@ -45,7 +46,8 @@ export class ProjectMetadataOfSessions {
   /** Deletes the session and what is kept for it. Rejects as GetSession and DeleteSession do. */
   async deleteSession(caller: Caller, session: NamedSession): Promise<void> {
     const key = await this.key(caller, session);
-    await this.contract.ask(caller, this.contract.sessions, "deleteSession", session);
+    // A browser that leaves now does not stop it between the session and what is kept for it.
+    await this.contract.ask({ ...caller, gone: NEVER }, this.contract.sessions, "deleteSession", session);
     await this.store.remove(key);
   }
 
