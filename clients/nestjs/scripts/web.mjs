@@ -1,6 +1,8 @@
 // Runs the service, the gateway and the page with the sample matter, until Ctrl-C: what `make web` starts.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, readdir } from "node:fs/promises";
+import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -25,6 +27,22 @@ function start(program, args, more = {}) {
   child.on("error", (error) => end(`${program}: ${error.message}`));
   child.on("exit", () => end(`${program} has ended`));
   children.push(child);
+}
+
+/** Throws where another program listens on a port: what is asked there later would be answered by that one. */
+async function checkFree(port, variable) {
+  const server = createServer().listen(Number(port), "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if (error.code !== "EADDRINUSE") throw error;
+    throw new Error(
+      `Port ${port} is in use, maybe by an earlier \`make web\`: end that, or choose another port by ${variable}.`,
+      { cause: error },
+    );
+  }
+  server.close();
+  await once(server, "close");
 }
 
 let ending = false;
@@ -69,16 +87,23 @@ async function sampleMatter() {
   }
 }
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => end());
-start(environment.PROVISO ?? ".venv/bin/proviso", ["serve", "--port", servicePort]);
-start(process.execPath, ["clients/nestjs/dist/main.js"], {
-  PROVISO_GATEWAY_PORT: port,
-  PROVISO_GATEWAY_SERVICE: environment.PROVISO_GATEWAY_SERVICE ?? `localhost:${servicePort}`,
-});
-try {
+/** Starts the service and the gateway, with the sample matter in them. */
+async function run() {
+  await checkFree(servicePort, "PROVISO_SERVER__PORT");
+  await checkFree(port, "PROVISO_GATEWAY_PORT");
+  start(environment.PROVISO ?? ".venv/bin/proviso", ["serve", "--port", servicePort]);
+  start(process.execPath, ["clients/nestjs/dist/main.js"], {
+    PROVISO_GATEWAY_PORT: port,
+    PROVISO_GATEWAY_SERVICE: environment.PROVISO_GATEWAY_SERVICE ?? `localhost:${servicePort}`,
+  });
   await ready();
   await sampleMatter();
   console.log(`\nProviso is at ${url}\nCtrl-C ends it.\n`);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end());
+try {
+  await run();
 } catch (error) {
   end(error.message);
 }
