@@ -4,6 +4,9 @@ import { z } from "zod";
 
 const PREFIX = "PROVISO_GATEWAY_";
 
+/** The client's package takes a connection to the service for cut after so long a silence; what is held back is silent. */
+const SILENCE_S = 45;
+
 const seconds = (usual: number) => z.coerce.number().positive().max(86_400).default(usual);
 const list = z.string().default("").transform(itemsOf);
 const flag = z.enum(["true", "false"]).default("false").transform(isTrue);
@@ -26,7 +29,7 @@ const Environment = z.strictObject({
   CALL_TIMEOUT_S: seconds(30),
   TOOL_TIMEOUT_S: seconds(120),
   UPLOAD_TIMEOUT_S: seconds(300),
-  STALL_S: seconds(30),
+  STALL_S: seconds(30).refine(isBelowSilence, `must be below ${SILENCE_S}`),
   KEEP_ALIVE_S: seconds(15),
   MAX_UPLOAD_MB: z.coerce.number().int().min(1).max(10_000).default(64),
   MAX_CONNECTIONS: z.coerce.number().int().min(1).default(1000),
@@ -108,6 +111,10 @@ function itemsOf(text: string): string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+function isBelowSilence(stall: number): boolean {
+  return stall < SILENCE_S;
 }
 
 function isTrue(text: "true" | "false"): boolean {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Browser, all, eventsOf } from "./support/browser.js";
+import { Browser, all, eventsOf, lastEventId } from "./support/browser.js";
 import type { Heard } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
-import { LISTING, Service, script, tokens } from "./support/service.js";
+import { ASKING, LISTING, Service, script, tokens } from "./support/service.js";
 import { textOf, wholeTurn } from "./support/whole-turn.js";
 
 const service = new Service({ turns: { token_interval_s: 0 } });
@@ -84,6 +84,47 @@ describe("a turn", () => {
     expect(later.at(-1)?.id).toBe(events.at(-1)?.id);
     const header = { "Last-Event-ID": String(Number(events.at(-1)?.id) - 1) };
     expect(await browser.events("GET", `/turns/${turnId}/events?after=4`, undefined, header)).toEqual([events.at(-1)]);
+  });
+
+  test("is not streamed again to a browser that has its end: 204, at which EventSource stops asking", async () => {
+    const turnId = response.headers.get("proviso-turn-id") ?? "";
+    const last = events.at(-1)?.id ?? 0;
+    const began = Date.now();
+    const again = await browser.fetch("GET", `/turns/${turnId}/events`, undefined, { headers: lastEventId(events) });
+    expect([again.status, await again.text()]).toEqual([204, ""]);
+    expect(Date.now() - began).toBeLessThan(2_000);
+    const beyond = await browser.fetch("GET", `/turns/${turnId}/events?after=${last + 1}`);
+    expect(await beyond.json()).toMatchObject({ status: 400, violations: [{ field: "after_sequence" }] });
+  });
+});
+
+describe("a call that a person has to approve", () => {
+  const ask = async (decision: string): Promise<Heard[]> => {
+    const message = script(LISTING, ASKING, { tokens: ["Done."] });
+    const events: Heard[] = [];
+    for await (const event of eventsOf(await browser.fetch("POST", "/chat", { message, matter_context }))) {
+      events.push(event);
+      if (event.event !== "approval_required") continue;
+      const { turn_id, call_id } = event.data as { turn_id: string; call_id: string };
+      const decided = await browser.fetch("POST", `/turns/${turn_id}/tool-calls/${call_id}/decision`, { decision });
+      expect([decided.status, await decided.text()]).toEqual([204, ""]);
+    }
+    expect(wholeTurn(events)).toMatchObject({ message: "Done.", exit_reason: "EXIT_REASON_COMPLETED" });
+    return events.filter(({ event, data }) => event === "tool_end" && data.tool === "isaacus_extract");
+  };
+
+  beforeAll(async () => {
+    const { matter_id } = matter_context;
+    await browser.upload(matter_id, "# Lease\n\nThe rent is USD 500 per month.\n", "lease.md");
+    await browser.events("GET", `/matters/${matter_id}/documents/events`); // ends when it is READY
+  });
+
+  test("is made when it is approved, in the same stream", async () => {
+    expect((await ask("APPROVE_ONCE")).map(({ data }) => data.error)).toEqual([""]);
+  });
+
+  test("is not made when it is denied, and the turn goes on", async () => {
+    expect((await ask("DENY")).map(({ data }) => data.error)).toEqual([expect.stringContaining("did not approve")]);
   });
 });
 

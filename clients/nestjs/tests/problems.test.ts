@@ -161,6 +161,7 @@ test("a caller whom the service does not know is refused on every kind of call",
     await fetch(`${gateway.url}/matters/m/documents`, upload),
   ];
   expect(refused.map((response) => response.status)).toEqual([401, 401, 401, 401]);
+  expect(refused[0]?.headers.get("www-authenticate")).toBe("Bearer");
   expect(seen).toHaveLength(4);
 });
 
@@ -177,6 +178,20 @@ test("a request without an id, or with one that could forge a line of a log, is 
     const response = await browser.fetch("GET", "/healthz", undefined, { headers: { "X-Request-Id": id } });
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   }
+});
+
+test("a request's id that a header cannot tell is refused, and a resumption that does not say of what", async () => {
+  for (const request_id of ["läuft", "日本", "a b", "a\r\nSet-Cookie: b"]) {
+    const response = await browser.fetch("POST", "/chat", { message: "Hi", request_id });
+    expect([response.status, (await response.json()) as object], request_id).toMatchObject([
+      400,
+      { violations: [{ field: "request_id" }] },
+    ]);
+  }
+  const headers = { "Last-Event-ID": "3" };
+  const unnamed = await browser.fetch("POST", "/chat", { message: "Hi" }, { headers });
+  expect(await unnamed.json()).toMatchObject({ status: 400, violations: [{ field: "request_id" }] });
+  expect(seen).toEqual([]);
 });
 
 test("a failure after the stream has begun is an event, the last", async () => {

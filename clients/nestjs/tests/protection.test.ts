@@ -17,7 +17,7 @@ beforeAll(async () => {
   mkdirSync(join(pageDir, "assets"));
   writeFileSync(join(pageDir, "index.html"), "<title>Proviso</title>");
   writeFileSync(join(pageDir, "assets", "index-1a2b.js"), "export {};");
-  gateway = await gatewayOf("127.0.0.1:1", { pageDir, allowedOrigins: [ALLOWED], allowedHosts: ["gateway.example"] });
+  gateway = await gatewayOf("127.0.0.1:1", { pageDir, allowedOrigins: [ALLOWED], allowedHosts: ["Gateway.example"] });
 });
 
 afterAll(async () => {

@@ -31,11 +31,13 @@ test("every fault is told by the name of its variable", () => {
     PROVISO_GATEWAY_SERVICE: "nowhere",
     PROVISO_GATEWAY_TLS_CA: "/no/such/file.pem",
     PROVISO_GATEWAY_ALLOWED_ORIGINS: "https://a.example/path",
+    PROVISO_GATEWAY_STALL_S: "45",
     PROVISO_GATEWAY_PROT: "1",
   };
   expect(() => readSettings(faulty)).toThrow(
     /PORT: .*\n.*SERVICE: must be a host.*\n.*TLS_CA: the file .* cannot be read/s,
   );
+  expect(() => readSettings(faulty)).toThrow(/STALL_S: must be below 45/);
   expect(() => readSettings(faulty)).toThrow(/ALLOWED_ORIGINS: must be origins/);
   expect(() => readSettings(faulty)).toThrow(/PROVISO_GATEWAY_PROT is not a setting/);
 });

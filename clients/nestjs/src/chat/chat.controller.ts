@@ -6,6 +6,7 @@ import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
 import { toContract } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
+import { Refusal } from "../http/refusal.js";
 import { Does, StreamsTurn } from "../openapi/decorators.js";
 import { Assets } from "./assets.js";
 import { LastEvent } from "./last-event.js";
@@ -31,8 +32,10 @@ export class ChatController {
     @LastEvent() lastEvent: number,
     @Res() response: Response,
   ): Promise<void> {
-    const message = await this.assets.added(caller, body, body.session_id ?? "");
     const { request_id: named = "" } = body;
+    if (lastEvent > 0 && named === "")
+      throw Refusal.ofField("request_id", "With Last-Event-ID it says which turn is resumed.");
+    const message = await this.assets.added(caller, body, body.session_id ?? "");
     const requestId = named === "" ? randomUUID() : named;
     const request = { ...toContract(message), requestId };
     await this.streams.answer(response, {

@@ -36,7 +36,11 @@ export const Message = z.strictObject({
 export const ChatBody = z.strictObject({
   ...Message.shape,
   session_id: z.string().optional(),
-  request_id: z.string().optional().describe("Makes a retry safe, and resumes with Last-Event-ID."),
+  request_id: z
+    .string()
+    .regex(/^[\x21-\x7e]*$/, "Letters, digits and signs of ASCII only: it is told in a header.")
+    .optional()
+    .describe("Makes a retry safe, and resumes with Last-Event-ID."),
   on_disconnect: z.enum(OnDisconnect).optional(),
   options: ChatOptions.optional(),
 });

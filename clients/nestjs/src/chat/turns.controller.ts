@@ -25,8 +25,9 @@ export class TurnsController {
   ) {}
 
   @Get("events")
-  @Does("Streams the later events of a turn.")
+  @Does("Streams the later events of a turn; 204 where the browser has its final state already.")
   @StreamsTurn()
+  @AnswersNothing()
   async events(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
@@ -35,6 +36,10 @@ export class TurnsController {
     @Res() response: Response,
   ): Promise<void> {
     const turn = { turnId, userId: who.user_id ?? "", afterSequence };
+    if (await this.turns.endedAt(caller, turn)) {
+      response.status(204).end();
+      return;
+    }
     await this.streams.answer(response, {
       items: (gate) => this.turns.follow(caller, turn, gate),
       event: afterSequence > 0 ? laterTurnEvent : turnEvent,

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { agentEvents, followTurn } from "@proviso/client";
-import type { AgentEventsOptions, Partially, TurnEvent } from "@proviso/client";
+import type { AgentEventsOptions, FollowedTurn, Partially, TurnEvent } from "@proviso/client";
 import type { ChatRequest } from "@proviso/client/stubs/chat";
-import { switchMap, take } from "rxjs";
+import { firstValueFrom, map, switchMap, take } from "rxjs";
 import type { Observable } from "rxjs";
 import type { Caller } from "../contract/caller.js";
 import { Contract } from "../contract/contract.js";
-import type { Gate } from "../contract/gate.js";
+import { Gate } from "../contract/gate.js";
 
 /** A service that restarts is waited for: these are about 40 s. */
 const BACKOFF = { maxTries: 12 };
@@ -36,10 +36,28 @@ export class Turns {
   /** The events of a turn that lie behind a sequence. */
   follow(
     caller: Caller,
-    turn: { turnId: string; userId: string; afterSequence: number },
+    turn: Required<FollowedTurn>,
     gate: Gate,
   ): Observable<TurnEvent> {
     return followTurn(this.contract.chat, turn, options(caller, gate));
+  }
+
+  /**
+   * Whether a turn has ended at a sequence, so that nothing comes behind it. The stored sequence alone does not tell: that
+   * of a turn whose service has died is behind its events. False where the service does not say: what fails here is told,
+   * or waited for, by who follows the turn.
+   */
+  async endedAt(caller: Caller, { turnId, userId, afterSequence }: Required<FollowedTurn>): Promise<boolean> {
+    if (afterSequence === 0) return false;
+    try {
+      const turn = await this.contract.ask(caller, this.contract.chat, "getTurn", { turnId, userId });
+      if (turn.state !== "TURN_STATE_ENDED" || turn.lastSequence !== afterSequence) return false;
+      const request = { turnId, userId, afterSequence };
+      const behind = this.contract.stream(caller, this.contract.chat, "resumeChat", request, new Gate());
+      return await firstValueFrom(behind.pipe(map(() => false)), { defaultValue: true });
+    } catch {
+      return false;
+    }
   }
 }
 

@@ -20,6 +20,7 @@ export class ProblemFilter implements ExceptionFilter {
     }
     if (problem.retry_after_ms !== undefined)
       response.set("Retry-After", String(Math.ceil(problem.retry_after_ms / 1000)));
+    if (problem.status === 401) response.set("WWW-Authenticate", "Bearer");
     response.status(problem.status).type("application/problem+json").send(JSON.stringify(problem));
   }
 }

@@ -44,7 +44,7 @@ export function requestIds(request: Request, response: Response, next: NextFunct
  */
 export function hosts({ host, allowedHosts }: Settings): RequestHandler {
   const loopback = LOOPBACK.includes(host) || host === "::1" || host.startsWith("127.");
-  const allowed = new Set([...allowedHosts, ...(loopback ? LOOPBACK : [])]);
+  const allowed = new Set([...allowedHosts.map((name) => name.toLowerCase()), ...(loopback ? LOOPBACK : [])]);
   return (request, _response, next) => {
     const name = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
     const known = allowed.has(name) || (!loopback && allowedHosts.length === 0);
