@@ -15,13 +15,17 @@ export interface ScoredNode {
 
 type Description = Pick<ScoredNode, "symbol" | "words" | "rule">;
 
+/** What a node's description rests on beside the node. */
+type Scores = Pick<ScoredNode, "score" | "children"> & { comparison: IqlComparison };
+
 /** The tree with the scores of its nodes, which the service sends in pre-order. */
 export function scoredTree(tree: IqlTree, scores: readonly number[], comparison: IqlComparison): ScoredNode {
   const next = scores[Symbol.iterator]();
   const scored = (node: IqlTree): ScoredNode => {
     const { value, done } = next.next();
     const score = done === true ? undefined : value;
-    return { ...description(node, comparison), score, children: operandsOf(node).map(scored) };
+    const children = operandsOf(node).map(scored);
+    return { ...description(node, { comparison, score, children }), score, children };
   };
   return scored(tree);
 }
@@ -39,7 +43,7 @@ export function operandsOf(node: IqlTree): readonly IqlTree[] {
   }
 }
 
-function description(node: IqlTree, comparison: IqlComparison): Description {
+function description(node: IqlTree, scores: Scores): Description {
   switch (node.type) {
     case "statement":
       return { symbol: "{ }", words: node.text, rule: "" };
@@ -54,7 +58,7 @@ function description(node: IqlTree, comparison: IqlComparison): Description {
     case "average":
       return { symbol: "+", words: "average", rule: "the mean of the scores below" };
     case "comparison":
-      return compared(node.comparators, comparison);
+      return compared(node.comparators, scores);
   }
 }
 
@@ -62,15 +66,39 @@ function callOf(name: string, values: readonly string[]): string {
   return [name, ...values.map((value) => `“${value}”`)].join(" ");
 }
 
-function compared(comparators: readonly (">" | "<")[], comparison: IqlComparison): Description {
+function compared(comparators: readonly Comparator[], scores: Scores): Description {
   const symbol = comparators.join(" ");
-  const [first, ...others] = comparators;
+  const [first = ">", ...others] = comparators;
   if (others.length > 0) return { symbol, words: "comparison", rule: "the lowest of its comparisons, left to right" };
-  return { symbol, words: first === "<" ? "less than" : "more than", rule: COMPARISONS[comparison][first ?? ">"] };
+  return { symbol, words: first === "<" ? "less than" : "more than", rule: RULES[formulaOf(first, scores)][first] };
 }
 
-/** How a comparison is counted. Where the service's setting decides, the formula is not known. */
-const COMPARISONS: Record<IqlComparison, Record<">" | "<", string>> = {
+type Comparator = ">" | "<";
+type Formula = Exclude<IqlComparison, "IQL_COMPARISON_UNSPECIFIED">;
+
+/** What the two formulas make of the score that should be the higher one, and the other. */
+const FORMULAS: Record<Formula, (higher: number, lower: number) => number> = {
+  IQL_COMPARISON_CONTRACT: (higher, lower) => (higher - lower + 1) / 2,
+  IQL_COMPARISON_VENDOR: (higher, lower) => (higher > lower ? higher : 0),
+};
+
+/** Scores that differ by less are the same one, rounded. */
+const ROUNDING = 1e-6;
+
+/** The formula that was asked for; where the service's setting decides, the one that gives the score, if only one does. */
+function formulaOf(comparator: Comparator, { comparison, score, children }: Scores): IqlComparison {
+  if (comparison !== "IQL_COMPARISON_UNSPECIFIED") return comparison;
+  const [first, second] = children.map((child) => child.score);
+  if (score === undefined || first === undefined || second === undefined) return comparison;
+  const operands: [number, number] = comparator === ">" ? [first, second] : [second, first];
+  const gives = (formula: Formula): boolean => Math.abs(FORMULAS[formula](...operands) - score) < ROUNDING;
+  const contract = gives("IQL_COMPARISON_CONTRACT");
+  if (contract === gives("IQL_COMPARISON_VENDOR")) return comparison;
+  return contract ? "IQL_COMPARISON_CONTRACT" : "IQL_COMPARISON_VENDOR";
+}
+
+/** How a comparison is counted, in words where the formula is not known. */
+const RULES: Record<IqlComparison, Record<Comparator, string>> = {
   IQL_COMPARISON_UNSPECIFIED: {
     ">": "more about the first than the second",
     "<": "less about the first than the second",

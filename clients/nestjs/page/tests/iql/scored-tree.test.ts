@@ -56,6 +56,19 @@ test("comparisons say how they are counted", () => {
   expect(scoredTree(chain, [])).toMatchObject({ symbol: "> <", words: "comparison" });
 });
 
+test.each([
+  [">", [0.7, 0.9, 0.5], "(first − second + 1) ÷ 2"],
+  ["<", [0.3, 0.9, 0.5], "(second − first + 1) ÷ 2"],
+  [">", [0.9, 0.9, 0.5], "the first if it is the higher, else 0"],
+  ["<", [0, 0.9, 0.5], "the second if it is the higher, else 0"],
+  // Both formulas give 0.6.
+  [">", [0.6, 0.6, 0.4], "more about the first than the second"],
+  [">", [0.123, 0.9, 0.5], "more about the first than the second"],
+] as const)("a comparison by the service's own formula, %s with scores %o, is told by them", (sign, scores, rule) => {
+  const tree: IqlTree = { type: "comparison", operands: [A, B], comparators: [sign] };
+  expect(scoredTree(tree, [...scores], "IQL_COMPARISON_UNSPECIFIED").rule).toBe(rule);
+});
+
 test("operators say how their score comes about", () => {
   expect(scoredTree({ type: "and", operands: [A, B] }, []).rule).toBe("the lowest of the scores below");
   expect(scoredTree({ type: "average", operands: [A, B] }, [])).toMatchObject({ symbol: "+", words: "average" });
