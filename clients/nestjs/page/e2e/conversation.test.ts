@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Document } from "../src/core/contract.js";
 import { launch, openWindow } from "./support/browser.js";
 import { LISTING, answer, answered, ask, saying, script, watchAnswer, words } from "./support/chat.js";
 import { Network } from "./support/proxy.js";
@@ -20,17 +21,24 @@ const QUOTE = "thirty (30) days’ written notice";
 let stack: Stack;
 let browser: Browser;
 let matterId: string;
+let brokenId: string;
 
 beforeAll(async () => {
   stack = await Stack.start();
   browser = await launch();
-  matterId = await stack.matter("Northwind", { "nda.md": NDA });
+  matterId = await stack.matter("Northwind", { "nda.md": NDA, "broken.pdf": "no PDF at all" });
+  brokenId = await documentOf(matterId, "broken.pdf");
 });
 
 afterAll(async () => {
   await browser.close();
   await stack.stop();
 });
+
+async function documentOf(matter: string, filename: string): Promise<string> {
+  const { documents } = await stack.call<{ documents: Document[] }>("GET", `/matters/${matter}/documents`);
+  return documents.find((document) => document.filename === filename)?.document_id ?? "";
+}
 
 /** A page on the matter, and its end with what must be true of every page. */
 async function onMatter(use: (opened: Awaited<ReturnType<typeof openWindow>>) => Promise<void>, url = stack.url) {
@@ -122,6 +130,26 @@ describe("asking", () => {
     await answered(page, 2);
     expect(await answer(page)).toBe("w0 w1 w2");
     expect(page.url()).toContain(`matter=${matterId}`);
+    await context.close();
+  });
+});
+
+describe("a question about a document that cannot be asked about", () => {
+  it.each([
+    ["was not read", () => brokenId, "could not be read"],
+    ["is not in the matter", () => "6f0e2a52-6d3c-4a63-9a86-1b7f4c1e2d3f", "Which of these do you mean?"],
+  ])("that %s says so, and is asked again about another", async (_, documentId, sentence) => {
+    const { page, context, faults } = await openWindow(browser);
+    await page.goto(`${stack.url}/#/chat?matter=${matterId}&document=${documentId()}`);
+    await ask(page, script(LISTING, { tokens: words(3) }));
+    await answered(page);
+    expect(await answer(page)).toContain(sentence);
+    const choices = page.getByRole("group", { name: "Ask about a document" });
+    await choices.getByRole("button", { name: "nda.md" }).click();
+    await answered(page, 2);
+    expect(await answer(page)).toBe("w0 w1 w2");
+    expect(await page.getByLabel("Your question").evaluate((box) => box === document.activeElement)).toBe(true);
+    expect(faults).toEqual([]);
     await context.close();
   });
 });

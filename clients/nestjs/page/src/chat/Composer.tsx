@@ -4,9 +4,7 @@ import type { MatterContext } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
 import type { Navigation } from "../core/navigation.js";
 import type { Conversation } from "./conversation.js";
-
-/** The box's id in the page. */
-export const QUESTION_ID = "question";
+import { QUESTION_ID } from "./focus-question.js";
 
 /** Characters of a question, as the contract has it. */
 const MOST_CHARACTERS = 32_000;

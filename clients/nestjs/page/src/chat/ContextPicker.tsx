@@ -6,6 +6,7 @@ import type { Document, Matter, MatterContext } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
 import type { Conversation } from "./conversation.js";
 import type { Exchange } from "./exchange.js";
+import { focusQuestion } from "./focus-question.js";
 
 interface ContextPickerProps {
   choice: "matter" | "document";
@@ -13,18 +14,25 @@ interface ContextPickerProps {
   conversation: Conversation;
 }
 
+/** What can be chosen; `hasMore` where that is not all. */
+interface Choices {
+  contexts: MatterContext[];
+  hasMore: boolean;
+}
+
 /** Lets the person choose what the question is about, and asks it again about that. */
 export function ContextPicker({ choice, exchange, conversation }: ContextPickerProps) {
   const navigation = useNavigation();
-  const choices = useSignal<MatterContext[] | undefined>(undefined);
+  const found = useSignal<Choices | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
   const about = exchange.matterContext ?? exchange.view.value.requestContext?.matter_context;
   const matterId = about?.matter_id ?? navigation.selectedMatter.value?.matterId ?? "";
   useEffect(() => {
     const leaving = new AbortController();
-    const found = choice === "matter" ? matters(leaving.signal) : documents(matterId, leaving.signal);
-    found.then(
-      (all) => (choices.value = all),
+    const finding =
+      choice === "matter" ? matters(leaving.signal) : documents(matterId, about?.document_id, leaving.signal);
+    finding.then(
+      (choices) => (found.value = choices),
       (error: unknown) => {
         if (!leaving.signal.aborted) failure.value = ApiError.from(error);
       },
@@ -32,24 +40,26 @@ export function ContextPicker({ choice, exchange, conversation }: ContextPickerP
     return () => {
       leaving.abort();
     };
-  }, [choice, matterId, choices, failure]);
+  }, [choice, matterId, about?.document_id, found, failure]);
   const choose = (context: MatterContext): void => {
     const { matter_id, matter_name, document_id, document_name } = context;
     navigation.selectMatter({ matterId: matter_id, name: matter_name || (about?.matter_name ?? "") });
     navigation.selectDocument(document_id ? { documentId: document_id, name: document_name } : undefined);
     void conversation.ask(exchange.question, context);
+    focusQuestion();
   };
   if (failure.value !== undefined) return <ErrorNote error={failure.value} />;
-  if (!choices.value) return <Spinner label="Looking for what there is" />;
+  if (!found.value) return <Spinner label="Looking for what there is" />;
+  const { contexts, hasMore } = found.value;
   return (
     <div class="picker" role="group" aria-label={choice === "matter" ? "Ask about a matter" : "Ask about a document"}>
       <p>
-        {choices.value.length > 0
+        {contexts.length > 0
           ? "Ask the same about:"
           : "There is no matter yet. Create one on the left and upload its documents."}
       </p>
       <div class="picker-choices">
-        {choices.value.map((context) => (
+        {contexts.map((context) => (
           <Button
             key={`${context.matter_id} ${context.document_id}`}
             small
@@ -62,6 +72,7 @@ export function ContextPicker({ choice, exchange, conversation }: ContextPickerP
           </Button>
         ))}
       </div>
+      {hasMore && <p>There are more: select one on the left and ask again.</p>}
     </div>
   );
 }
@@ -71,21 +82,34 @@ function labelOf(choice: "matter" | "document", context: MatterContext): string 
   return context.document_name || "The whole matter";
 }
 
-async function matters(signal: AbortSignal): Promise<MatterContext[]> {
-  const { matters } = await api.get<{ matters: Matter[] }>("/matters", { query: { page_size: 20 }, signal });
-  return matters.map(({ matter_id, name }) => ({
+async function matters(signal: AbortSignal): Promise<Choices> {
+  const page = await api.get<{ matters: Matter[]; next_page_token: string }>("/matters", {
+    query: { page_size: 20 },
+    signal,
+  });
+  const contexts = page.matters.map(({ matter_id, name }) => ({
     matter_id,
     matter_name: name,
     document_id: "",
     document_name: "",
   }));
+  return { contexts, hasMore: page.next_page_token !== "" };
 }
 
-async function documents(matterId: string, signal: AbortSignal): Promise<MatterContext[]> {
+/** The matter, and its documents that can be asked about: the one that was asked about too while it is being read. */
+async function documents(matterId: string, askedId: string | undefined, signal: AbortSignal): Promise<Choices> {
   const path = `${pathOf("matters", matterId)}/documents`;
-  const { documents } = await api.get<{ documents: Document[] }>(path, { query: { page_size: 50 }, signal });
-  const ready = documents.filter(({ status }) => status === "DOCUMENT_STATUS_READY");
+  const page = await api.get<{ documents: Document[]; next_page_token: string }>(path, {
+    query: { page_size: 50 },
+    signal,
+  });
+  const isOffered = ({ document_id, status }: Document): boolean =>
+    status === "DOCUMENT_STATUS_READY" || (document_id === askedId && status !== "DOCUMENT_STATUS_FAILED");
   const whole = { matter_id: matterId, matter_name: "", document_id: "", document_name: "" };
-  const each = ready.map(({ document_id, filename }) => ({ ...whole, document_id, document_name: filename }));
-  return [whole, ...each];
+  const each = page.documents
+    .filter(isOffered)
+    .map(({ document_id, filename }) => ({ ...whole, document_id, document_name: filename }));
+  const asked = ({ document_id }: MatterContext): boolean => document_id === askedId;
+  const contexts = [...each.filter(asked), whole, ...each.filter((context) => !asked(context))];
+  return { contexts, hasMore: page.next_page_token !== "" };
 }

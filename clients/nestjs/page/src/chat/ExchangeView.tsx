@@ -2,11 +2,11 @@ import { useEffect } from "preact/hooks";
 import { Button, ErrorNote, Spinner } from "../core/components/index.js";
 import { AnswerFoot } from "./AnswerFoot.js";
 import { AnswerText } from "./AnswerText.js";
-import { QUESTION_ID } from "./Composer.js";
 import { ApprovalCard } from "./ApprovalCard.js";
 import { isWorthCompleting } from "./conversation.js";
 import type { Conversation } from "./conversation.js";
 import type { Exchange } from "./exchange.js";
+import { focusQuestion } from "./focus-question.js";
 import { ToolActivity } from "./ToolActivity.js";
 import { TurnEnd } from "./TurnEnd.js";
 import { answerText } from "./turn-view.js";
@@ -73,11 +73,6 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
       {view.end && <AnswerFoot view={view} end={view.end} />}
     </>
   );
-}
-
-/** Where the focus goes when what had it is gone. */
-function focusQuestion(): void {
-  document.getElementById(QUESTION_ID)?.focus();
 }
 
 /** What can be done about an answer that is being written, and whether it can be seen. */

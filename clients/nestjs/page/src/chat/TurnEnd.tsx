@@ -6,6 +6,7 @@ import { ContextPicker } from "./ContextPicker.js";
 import type { Conversation } from "./conversation.js";
 import { choiceFor, endWords, isRetryable } from "./end-words.js";
 import type { Exchange } from "./exchange.js";
+import { focusQuestion } from "./focus-question.js";
 
 interface TurnEndProps {
   exchange: Exchange;
@@ -26,8 +27,12 @@ export function TurnEnd({ exchange, end, conversation, isLast }: TurnEndProps) {
           {isLast && isRetryable(end) && exchange.question !== "" && (
             <Retry
               waitMs={end.retry_after_ms ?? 0}
+              endTime={exchange.view.value.endTime}
               isBusy={conversation.running.value !== undefined}
-              onRetry={() => void conversation.askAgain(exchange)}
+              onRetry={() => {
+                void conversation.askAgain(exchange);
+                focusQuestion();
+              }}
             />
           )}
         </div>
@@ -37,9 +42,17 @@ export function TurnEnd({ exchange, end, conversation, isLast }: TurnEndProps) {
   );
 }
 
-/** The way to ask again; shut as long as the provider asks to wait. */
-function Retry({ waitMs, isBusy, onRetry }: { waitMs: number; isBusy: boolean; onRetry: () => void }) {
-  const until = useMemo(() => Date.now() + waitMs, [waitMs]);
+interface RetryProps {
+  waitMs: number;
+  /** When the turn ended, in milliseconds since the epoch. */
+  endTime: number | undefined;
+  isBusy: boolean;
+  onRetry: () => void;
+}
+
+/** The way to ask again; shut as long as the provider asks to wait, from the turn's end on. */
+function Retry({ waitMs, endTime, isBusy, onRetry }: RetryProps) {
+  const until = useMemo(() => Math.min(Date.now(), endTime ?? Infinity) + waitMs, [waitMs, endTime]);
   const left = useSecondsLeft(waitMs > 0 ? until : undefined);
   return (
     <Button small disabled={left > 0 || isBusy} onClick={onRetry}>

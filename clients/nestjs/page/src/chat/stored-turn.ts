@@ -1,5 +1,5 @@
 import type { ChatMessage, FinalState, ToolCallRecord } from "../core/contract.js";
-import { newTurnView } from "./turn-view.js";
+import { millisecondsOf, newTurnView } from "./turn-view.js";
 import type { ToolCall, TurnView } from "./turn-view.js";
 
 /** The view of a turn from the message that ended it. Citations come with the final state only: see `withFinalState`. */
@@ -25,6 +25,7 @@ export function storedView(message: ChatMessage): TurnView {
     calls: (turn?.tool_calls ?? []).map(recordedCall),
     requestContext: message.request_context,
     end,
+    endTime: millisecondsOf(message.create_time),
   };
 }
 

@@ -32,6 +32,8 @@ export interface TurnView {
   citations: readonly Citation[];
   requestContext: RequestContext | undefined;
   end: FinalState | undefined;
+  /** When it ended, in milliseconds since the epoch; undefined while it runs, and where that is not known. */
+  endTime: number | undefined;
 }
 
 export function newTurnView(turnId = ""): TurnView {
@@ -45,6 +47,7 @@ export function newTurnView(turnId = ""): TurnView {
     citations: [],
     requestContext: undefined,
     end: undefined,
+    endTime: undefined,
   };
 }
 
@@ -126,13 +129,19 @@ function endedCall(call: ToolCall, data: EventData<"tool_end">): ToolCall {
   return { ...call, output, truncated, error, durationMs, fromCache, isRunning: false };
 }
 
-function endOf(view: TurnView, end: FinalState): Partial<TurnView> {
+function endOf(view: TurnView, end: EventData<"final_state">): Partial<TurnView> {
   return {
     end,
+    endTime: millisecondsOf(end.emit_time),
     approvals: [],
     citations: end.citations,
     requestContext: end.request_context ?? view.requestContext,
     // A call that was cut short with its turn does not run any more.
     calls: view.calls.map((call) => (call.isRunning ? { ...call, isRunning: false } : call)),
   };
+}
+
+/** A time of the contract in milliseconds since the epoch. */
+export function millisecondsOf(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
 }

@@ -15,9 +15,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function drawn(state: Partial<FinalState>): Promise<HTMLElement> {
+/** The end as it is drawn `ago` milliseconds behind it. */
+async function drawn(state: Partial<FinalState>, ago = 0): Promise<HTMLElement> {
   const { root, conversation } = draw(null);
   const exchange = newExchange({ question: "Who?" });
+  exchange.view.value = { ...exchange.view.peek(), endTime: Date.now() - ago };
   const of = { exchange, end: finalState(state), conversation: conversation.current.peek() };
   await act(() => {
     render(<TurnEnd {...of} isLast />, root);
@@ -49,7 +51,7 @@ describe("the end of a turn", () => {
     ["EXIT_REASON_CANCELLED", "RETRYABLE_YES", true],
   ] as const)("says why for %s, and offers to ask again with %s: %o", async (exit_reason, retryable, isOffered) => {
     const root = await drawn({ exit_reason, retryable, display_message: false });
-    expect(root.querySelector("p")?.textContent).not.toBe("");
+    expect(root.querySelector("p")?.textContent).toBeTruthy();
     expect(root.querySelector("button")?.textContent).toBe(isOffered ? "Try again" : undefined);
   });
 
@@ -65,5 +67,19 @@ describe("the end of a turn", () => {
     expect(button?.textContent).toBe("Try again in 2 s");
     await pass(2_000);
     expect([button?.textContent, button?.disabled]).toEqual(["Try again", false]);
+  });
+
+  it.each([
+    [1_000, "Try again in 2 s"],
+    [60_000, "Try again"],
+    // A clock that is ahead of this one.
+    [-60_000, "Try again in 3 s"],
+  ])("counts from the end that was %d ms ago, not from when it is drawn", async (ago, words) => {
+    const limited = {
+      exit_reason: "EXIT_REASON_RATE_LIMITED",
+      retryable: "RETRYABLE_YES",
+      retry_after_ms: 3_000,
+    } as const;
+    expect((await drawn(limited, ago)).querySelector("button")?.textContent).toBe(words);
   });
 });
