@@ -16,6 +16,7 @@ export function SessionPanel() {
   const navigation = useNavigation();
   const { session } = useConversation();
   const item = useSignal<ItemRef | undefined>(undefined);
+  const removals = useSignal(0);
   const close = (): void => {
     navigation.closeSide();
   };
@@ -26,10 +27,14 @@ export function SessionPanel() {
       title="Rules and tools"
       subtitle={counted ? summaryLine(counted) : undefined}
       onClose={close}
-      focusOn="session"
+      focusOn={removals.value}
     >
       {session.value ? (
-        <SessionParts session={session.value} onOpenItem={(opened) => (item.value = opened)} />
+        <SessionParts
+          session={session.value}
+          onOpenItem={(opened) => (item.value = opened)}
+          onRemoved={() => (removals.value += 1)}
+        />
       ) : (
         <EmptyState title="Nothing here yet">The first question begins the conversation.</EmptyState>
       )}
@@ -40,15 +45,18 @@ export function SessionPanel() {
 interface SessionPartsProps {
   session: Session;
   onOpenItem: (item: ItemRef) => void;
+  /** An item is gone, and with it the button that had the focus. */
+  onRemoved: () => void;
 }
 
-function SessionParts({ session, onOpenItem }: SessionPartsProps) {
+function SessionParts({ session, onOpenItem, onRemoved }: SessionPartsProps) {
   const conversation = useConversation();
   const failure = useSignal<unknown>(undefined);
   const remove = async (item: ItemRef): Promise<void> => {
     failure.value = undefined;
     try {
       conversation.take(await removeItem(session.session_id, item));
+      onRemoved();
     } catch (error) {
       failure.value = error;
     }
