@@ -57,6 +57,20 @@ const CLAUSES = Array.from(
   (_, i) => `## ${i + 1}. Clause\n\nThe Supplier shall deliver part ${i + 1} on time.`,
 );
 
+/** The words of what has the focus. */
+function focused(): Promise<string> {
+  return page.evaluate(() => window.document.activeElement?.textContent.trim() ?? "");
+}
+
+test("the form for a new matter gives the focus back, closed or done", async () => {
+  await newMatter("Focus");
+  expect(await focused()).toBe("New matter");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Name of the matter").press("Escape");
+  expect(await page.getByLabel("Name of the matter").count()).toBe(0);
+  expect(await focused()).toBe("New matter");
+});
+
 test("a document that is uploaded is seen to become ready", async () => {
   await newMatter("Alpha");
   await page.evaluate(() => {
@@ -143,6 +157,7 @@ test("a document is chosen for the questions, stays so after a reload, and is de
   await dialog.getByRole("button", { name: "Delete document" }).click();
   await page.getByText("No documents yet").waitFor();
   expect(page.url()).not.toContain("document=");
+  expect(await focused()).toBe("Documents");
 });
 
 test("a matter is deleted only when that is confirmed", async () => {
@@ -152,6 +167,7 @@ test("a matter is deleted only when that is confirmed", async () => {
   const matter = page.getByRole("list", { name: "Matters" }).getByText("Eta", { exact: true });
   await expect.poll(() => matter.count()).toBe(0);
   expect(page.url()).not.toContain("matter=");
+  expect(await focused()).toBe("Matters");
 });
 
 describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {

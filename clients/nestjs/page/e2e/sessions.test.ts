@@ -54,8 +54,13 @@ describe("conversations", () => {
       const current = page.locator(".session-current");
       await current.hover();
       await current.getByRole("button", { name: /^Delete/ }).click();
+      expect(await page.locator(":focus").textContent()).toBe("Keep");
+      await page.keyboard.press("Enter");
+      expect(await page.locator(":focus").getAttribute("class")).toContain("session-delete");
+      await page.keyboard.press("Enter");
       await current.getByRole("button", { name: "Delete", exact: true }).click();
       await page.getByText("Ask about your documents").waitFor();
+      await expect.poll(() => page.locator(":focus").textContent()).toBe("Conversations");
       const { sessions } = await stack.call<{ sessions: Session[] }>("GET", "/sessions");
       expect(sessions.map(({ session_id }) => session_id)).toHaveLength(1);
       expect(first).not.toContain(sessions[0]?.session_id);

@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index.js";
 import type { Session } from "../core/contract.js";
 import { formatTime } from "../core/format.js";
 import { useNavigation } from "../core/navigation.js";
 import { useSessionList } from "./session-list.js";
+
+const TITLE_ID = "sessions-title";
 
 /** The conversations: one is opened, deleted, or begun. */
 export function Sessions() {
@@ -17,15 +19,18 @@ export function Sessions() {
     try {
       await list.delete(sessionId);
       if (navigation.sessionId.peek() === sessionId) navigation.openSession(undefined);
+      document.getElementById(TITLE_ID)?.focus();
     } catch (error) {
       failure.value = error;
     }
   };
   const sessions = list.sessions.value;
   return (
-    <section class="sessions" aria-labelledby="sessions-title">
+    <section class="sessions" aria-labelledby={TITLE_ID}>
       <header class="left-head">
-        <h2 id="sessions-title">Conversations</h2>
+        <h2 id={TITLE_ID} tabIndex={-1}>
+          Conversations
+        </h2>
         <Button
           small
           look="quiet"
@@ -57,11 +62,12 @@ export function Sessions() {
 function SessionRow({ session, onDelete }: { session: Session; onDelete: () => void }) {
   const navigation = useNavigation();
   const asksToDelete = useSignal(false);
+  const row = useFocusOfConfirmation(asksToDelete.value);
   const title = useSessionList().titles.value.get(session.session_id) ?? "New conversation";
   const isCurrent = navigation.sessionId.value === session.session_id;
   const matter = session.matter_context?.matter_name;
   return (
-    <li class={isCurrent ? "session session-current" : "session"}>
+    <li class={isCurrent ? "session session-current" : "session"} ref={row}>
       <a
         href={`#/chat/${encodeURIComponent(session.session_id)}`}
         aria-current={isCurrent ? "true" : undefined}
@@ -77,10 +83,10 @@ function SessionRow({ session, onDelete }: { session: Session; onDelete: () => v
       </a>
       {asksToDelete.value ? (
         <span class="session-confirm" role="group" aria-label={`Delete “${title}”?`}>
-          <Button small look="danger" autofocus onClick={onDelete}>
+          <Button small look="danger" onClick={onDelete}>
             Delete
           </Button>
-          <Button small look="quiet" onClick={() => (asksToDelete.value = false)}>
+          <Button small look="quiet" class="session-keep" onClick={() => (asksToDelete.value = false)}>
             Keep
           </Button>
         </span>
@@ -100,4 +106,16 @@ function SessionRow({ session, onDelete }: { session: Session; onDelete: () => v
       )}
     </li>
   );
+}
+
+/** Puts the focus on the safe answer when the row asks, and back on what it was asked from. */
+function useFocusOfConfirmation(asks: boolean) {
+  const row = useRef<HTMLLIElement>(null);
+  const asked = useRef(false);
+  useEffect(() => {
+    const button = asks ? ".session-keep" : ".session-delete";
+    if (asks !== asked.current) row.current?.querySelector<HTMLElement>(button)?.focus();
+    asked.current = asks;
+  }, [asks]);
+  return row;
 }

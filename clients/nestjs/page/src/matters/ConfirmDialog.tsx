@@ -9,13 +9,15 @@ interface ConfirmDialogProps {
   consequence: string;
   /** The button's words, as "Delete matter". */
   action: string;
+  /** Id of what has the focus when it is done: what it was asked from is gone. */
+  focusNext: string;
   /** Does it; what it throws is shown, and the dialog stays. */
   onConfirm: () => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone. The focus begins on the safe answer and goes back where it was. */
-export function ConfirmDialog({ question, consequence, action, onConfirm, onClose }: ConfirmDialogProps) {
+/** Asks before something that cannot be undone. The focus begins on the safe answer, and goes back where it was if that is taken. */
+export function ConfirmDialog({ question, consequence, action, focusNext, onConfirm, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const busy = useSignal(false);
@@ -29,6 +31,7 @@ export function ConfirmDialog({ question, consequence, action, onConfirm, onClos
     try {
       await onConfirm();
       dialog.current?.close();
+      document.getElementById(focusNext)?.focus();
     } catch (thrown) {
       error.value = thrown;
       busy.value = false;

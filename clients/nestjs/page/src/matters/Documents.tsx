@@ -11,6 +11,9 @@ import type { DocumentStates } from "./document-states.js";
 import type { MatterDocuments } from "./matter-documents.js";
 import type { UploadQueue } from "./upload-queue.js";
 
+/** Id of the heading above the documents. */
+export const DOCUMENTS_TITLE_ID = "documents-title";
+
 interface DocumentsProps {
   documents: MatterDocuments;
   uploads: UploadQueue;
@@ -59,6 +62,7 @@ export function Documents({ documents, uploads }: DocumentsProps) {
           question={`Delete “${deleting.value.filename}”?`}
           consequence="Its text, its passages and their scores go with it. Answers that cite it stay, but the citations can no longer be opened."
           action="Delete document"
+          focusNext={DOCUMENTS_TITLE_ID}
           onConfirm={() => deleted(documents, deleting.value?.document_id ?? "", navigation)}
           onClose={() => (deleting.value = undefined)}
         />

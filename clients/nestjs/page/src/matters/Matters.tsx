@@ -4,7 +4,7 @@ import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index
 import type { Matter } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
 import { ConfirmDialog } from "./ConfirmDialog.js";
-import { Documents } from "./Documents.js";
+import { Documents, DOCUMENTS_TITLE_ID } from "./Documents.js";
 import { MatterRow } from "./MatterRow.js";
 import { NewMatter } from "./NewMatter.js";
 import { PlusIcon } from "./icons.js";
@@ -12,6 +12,8 @@ import { MatterDocuments } from "./matter-documents.js";
 import { MatterList } from "./matter-list.js";
 import { Uploads } from "./uploads.js";
 import "./matters.css";
+
+const NEW_MATTER_ID = "new-matter";
 
 /** The matters, and the documents of the selected one. */
 export function Matters() {
@@ -29,13 +31,25 @@ export function Matters() {
   }, [list]);
   useEffect(() => uploads.guard(window), [uploads]);
   useNameOfSelected(list);
+  const closeForm = (): void => {
+    creating.value = false;
+    document.getElementById(NEW_MATTER_ID)?.focus();
+  };
   const selected = navigation.selectedMatter.value?.matterId;
   const documents = useMemo(() => (selected === undefined ? undefined : new MatterDocuments(selected)), [selected]);
   return (
     <section class="matters" aria-labelledby="matters-title">
       <header class="matters-head">
-        <h2 id="matters-title">Matters</h2>
-        <Button look="quiet" small aria-expanded={creating.value} onClick={() => (creating.value = !creating.value)}>
+        <h2 id="matters-title" tabIndex={-1}>
+          Matters
+        </h2>
+        <Button
+          id={NEW_MATTER_ID}
+          look="quiet"
+          small
+          aria-expanded={creating.value}
+          onClick={() => (creating.value = !creating.value)}
+        >
           <PlusIcon /> New matter
         </Button>
       </header>
@@ -43,10 +57,10 @@ export function Matters() {
         <NewMatter
           onCreate={async (name) => {
             const matter = await list.create(name);
-            creating.value = false;
+            closeForm();
             navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
           }}
-          onClose={() => (creating.value = false)}
+          onClose={closeForm}
         />
       )}
       <ListState list={list} />
@@ -65,8 +79,10 @@ export function Matters() {
         ))}
       </ul>
       {documents && (
-        <section class="documents" aria-labelledby="documents-title">
-          <h2 id="documents-title">Documents</h2>
+        <section class="documents" aria-labelledby={DOCUMENTS_TITLE_ID}>
+          <h2 id={DOCUMENTS_TITLE_ID} tabIndex={-1}>
+            Documents
+          </h2>
           <Documents
             key={documents.matterId}
             documents={documents}
@@ -81,6 +97,7 @@ export function Matters() {
           question={`Delete the matter “${deleting.value.name}”?`}
           consequence={consequenceOf(deleting.value)}
           action="Delete matter"
+          focusNext="matters-title"
           onConfirm={async () => {
             const matterId = deleting.value?.matter_id ?? "";
             await list.delete(matterId);

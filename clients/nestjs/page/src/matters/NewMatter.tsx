@@ -37,7 +37,9 @@ export function NewMatter({ onCreate, onClose }: NewMatterProps) {
         if (!busy.value && name.value.trim() !== "") void create();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onClose();
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        onClose();
       }}
     >
       <label for={id}>Name of the matter</label>
