@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, RequestContext, Session } from "../src/core/contract.js";
 import { agentWithApproval } from "./support/agent.js";
@@ -31,8 +31,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function onMatter(use: (page: Page) => Promise<void>, colorScheme: "light" | "dark" = "light"): Promise<void> {
-  const { page, context, faults } = await openWindow(browser, { colorScheme });
+async function onMatter(use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> {
+  const { page, context, faults } = await openWindow(browser, options);
   await page.goto(`${stack.url}/#/chat?matter=${matterId}`);
   try {
     await use(page);
@@ -181,29 +181,72 @@ describe("a tool that needs an approval", () => {
 
 describe.each(["light", "dark"] as const)("in %s, accessibility", (colorScheme) => {
   it("has no serious fault in any view", () =>
+    onMatter(
+      async (page) => {
+        expect(await faultsOf(page)).toEqual([]);
+        await ask(page, script(SEARCH, { tokens: [`It says “${SAID}” [1].`] }));
+        await answered(page);
+        await page.locator(".call summary").click();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole("button", { name: /^Citation 1/ }).click();
+        await page.locator(".side mark").first().waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole("button", { name: "Context used" }).click();
+        await page.getByText("Left out").click();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole("button", { name: "Rules and tools" }).click();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole("button", { name: "Close", exact: true }).click();
+        await ask(page, script({ calls: [{ name: "isaacus_iql", args: { query: "{IS indemnity clause}" } }] }));
+        await page.locator(".approval").waitFor();
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole("button", { name: "Stop" }).click();
+        await page.getByText("Stopped.").first().waitFor();
+        await page.getByRole("button", { name: "IQL workbench" }).click();
+        expect(await faultsOf(page)).toEqual([]);
+      },
+      { colorScheme },
+    ));
+});
+
+describe("in a narrow window", () => {
+  const NARROW = { viewport: { width: 420, height: 800 } };
+
+  it("nothing has a serious fault or is wider than the window", () =>
     onMatter(async (page) => {
-      expect(await faultsOf(page)).toEqual([]);
+      const check = async (): Promise<void> => {
+        expect(await faultsOf(page)).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(420);
+      };
       await ask(page, script(SEARCH, { tokens: [`It says “${SAID}” [1].`] }));
       await answered(page);
-      await page.locator(".call summary").click();
-      expect(await faultsOf(page)).toEqual([]);
+      await check();
+      await page.getByRole("button", { name: "Matters", exact: true }).click();
+      await page.getByText("nda.md", { exact: true }).waitFor();
+      await check();
+      await page.keyboard.press("Escape");
       await page.getByRole("button", { name: /^Citation 1/ }).click();
       await page.locator(".side mark").first().waitFor();
-      expect(await faultsOf(page)).toEqual([]);
+      await check();
+      await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Context used" }).click();
-      await page.getByText("Left out").click();
-      expect(await faultsOf(page)).toEqual([]);
-      await page.getByRole("button", { name: "Rules and tools" }).click();
-      expect(await faultsOf(page)).toEqual([]);
-      await page.getByRole("button", { name: "Close", exact: true }).click();
-      await ask(page, script({ calls: [{ name: "isaacus_iql", args: { query: "{IS indemnity clause}" } }] }));
-      await page.locator(".approval").waitFor();
-      expect(await faultsOf(page)).toEqual([]);
-      await page.getByRole("button", { name: "Stop" }).click();
-      await page.getByText("Stopped.").first().waitFor();
+      await check();
+      await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "IQL workbench" }).click();
-      expect(await faultsOf(page)).toEqual([]);
-    }, colorScheme));
+      await page.getByRole("textbox", { name: "Query" }).fill("{IS terminaton clause}");
+      await page.locator(".fault").waitFor();
+      await check();
+    }, NARROW));
+
+  it("the menu is closed by Escape, which gives the focus back", () =>
+    onMatter(async (page) => {
+      const menu = page.getByRole("button", { name: "Matters", exact: true });
+      await menu.click();
+      await page.getByRole("button", { name: "nda.md", exact: true }).focus();
+      await page.keyboard.press("Escape");
+      expect(await menu.getAttribute("aria-expanded")).toBe("false");
+      expect(await menu.evaluate((button) => button === document.activeElement)).toBe(true);
+    }, NARROW));
 });
 
 interface AxeResults {

@@ -11,6 +11,8 @@ import { WorkbenchModel } from "../iql/workbench-model.js";
 import { Matters } from "../matters/Matters.js";
 import { SideColumn } from "./SideColumn.js";
 
+const MENU_ID = "menu";
+
 /** The page: matters on the left, the view in the middle, what was opened on the right. */
 export function App() {
   const navigation = useNavigation();
@@ -23,12 +25,19 @@ export function App() {
   useEffect(() => {
     menuOpen.value = false;
   }, [menuOpen, sessionId]);
+  const closeMenuOnEscape = (event: KeyboardEvent): void => {
+    const isElsewhere = event.defaultPrevented || (event.target as Element).closest("dialog") !== null;
+    if (event.key !== "Escape" || isElsewhere || !menuOpen.value) return;
+    menuOpen.value = false;
+    document.getElementById(MENU_ID)?.focus();
+  };
   return (
     <div class="page">
-      <header class="top">
+      <header class="top" onKeyDown={closeMenuOnEscape}>
         <Button
           look="quiet"
           small
+          id={MENU_ID}
           class="menu-button"
           aria-expanded={menuOpen.value}
           aria-controls="left"
@@ -42,7 +51,12 @@ export function App() {
           <Tab view="iql" label="IQL workbench" />
         </nav>
       </header>
-      <aside id="left" class={menuOpen.value ? "left" : "left left-closed"} aria-label="Matters and conversations">
+      <aside
+        id="left"
+        class={menuOpen.value ? "left" : "left left-closed"}
+        aria-label="Matters and conversations"
+        onKeyDown={closeMenuOnEscape}
+      >
         <Matters />
         <Sessions />
       </aside>
