@@ -19,6 +19,16 @@ settings.load_profile("suite")
 __all__ = ["embedder", "models_dir", "service"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that may take long come first, so that no process is left alone with one when the others are done."""
+    items.sort(key=lambda item: not _may_take_long(item))
+
+
+def _may_take_long(item: pytest.Item) -> bool:
+    limit = item.get_closest_marker("timeout")
+    return limit is not None and limit.args[0] >= 300
+
+
 @pytest.fixture(scope="session", autouse=True)
 def plain_logs() -> None:
     """Log lines go to the standard library, where pytest keeps them for failed tests; structlog's own default draws
