@@ -57,7 +57,10 @@ test.each([
   ["a file of another name", [part("other", "a.txt"), "text"]],
   ["a second file", [`${part("file", "a.txt")}text\r\n${part("file", "b.txt")}`, "text"]],
   ["a part whose header is none", ["--b\r\n(:no header\r\n\r\n", "text"]],
-  ["a part whose header is none, behind a file", [`${part("file", "a.txt")}text\r\n--b\r\n(:no header\r\n\r\n`, "text"]],
+  [
+    "a part whose header is none, behind a file",
+    [`${part("file", "a.txt")}text\r\n--b\r\n(:no header\r\n\r\n`, "text"],
+  ],
 ])("%s is refused while it still comes, which ends nothing but the upload", async (_, pieces) => {
   const { status, body } = await unended(...pieces);
   expect([status, JSON.parse(body) as object]).toMatchObject([400, { reason: "INVALID_REQUEST" }]);

@@ -34,11 +34,7 @@ export class Turns {
   }
 
   /** The events of a turn that lie behind a sequence. */
-  follow(
-    caller: Caller,
-    turn: Required<FollowedTurn>,
-    gate: Gate,
-  ): Observable<TurnEvent> {
+  follow(caller: Caller, turn: Required<FollowedTurn>, gate: Gate): Observable<TurnEvent> {
     return followTurn(this.contract.chat, turn, options(caller, gate));
   }
 
