@@ -145,6 +145,9 @@ test("a route that there is not, a body that is no JSON and one that is too larg
   const headers = { "Content-Type": "application/json" };
   const post = { method: "POST", headers };
   expect((await fetch(`${gateway.url}/chat`, { ...post, body: "{" })).status).toBe(400);
+  const form = await fetch(`${gateway.url}/chat`, { method: "POST", body: "message=Hi" });
+  const violations = [{ field: "body", description: expect.stringContaining("application/json") as string }];
+  expect(await form.json()).toMatchObject({ status: 400, violations });
   const large = JSON.stringify({ message: "x".repeat(1024 * 1024) });
   const tooLarge = await fetch(`${gateway.url}/chat`, { ...post, body: large });
   expect([tooLarge.status, (await tooLarge.json()) as object]).toMatchObject([413, { status: 413 }]);
