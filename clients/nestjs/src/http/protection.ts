@@ -11,7 +11,6 @@ const HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": [
     "default-src 'self'",
-    "img-src 'self' data:",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
