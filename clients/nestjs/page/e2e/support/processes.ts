@@ -45,6 +45,11 @@ export class Child {
     return { child: new Child(started), found };
   }
 
+  /** Starts it without waiting for anything. */
+  static begin(command: string, args: string[], { env }: { env: NodeJS.ProcessEnv }): Child {
+    return new Child(spawn(command, args, { env, cwd: PROJECT, stdio: ["ignore", "ignore", "inherit"] }));
+  }
+
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = once(this.process, "exit");

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Child, PROJECT, PYTHON, pythonEnvironment } from "./processes.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { Child, PROJECT, PYTHON, freePort, pythonEnvironment } from "./processes.js";
 
 const GATEWAY = resolve(import.meta.dirname, "../../../dist/main.js");
 const MODELS = join(PROJECT, ".proviso/models");
+const START_MS = 120_000;
 
-/** The real service, with a model that plays the script of the message, and the gateway before it. */
+/** The real service and the gateway before it. */
 export class Stack {
   private constructor(
     readonly url: string,
@@ -14,7 +16,7 @@ export class Stack {
     private readonly folder: string,
   ) {}
 
-  /** `settings` are those of the service, as a tree. */
+  /** With a model that plays the script of the message. `settings` are those of the service, as a tree. */
   static async start(settings: Record<string, unknown> = {}): Promise<Stack> {
     const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
     const service = await Child.start(
@@ -30,6 +32,35 @@ export class Stack {
     );
     const gateway = await startGateway(Number(service.found[1]), join(folder, "gateway"));
     return new Stack(gateway.url, [gateway.child, service.child], folder);
+  }
+
+  /** As it is run, with the embedded model and an agent's folder. */
+  static async startAsRun(agentDir: string): Promise<Stack> {
+    const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
+    const port = await freePort();
+    const service = Child.begin(
+      PYTHON,
+      ["-m", "proviso_service.cli", "serve", "--port", String(port), "--llm", "local"].concat([
+        "--data-dir",
+        join(folder, "data"),
+        "--models-dir",
+        MODELS,
+      ]),
+      { env: pythonEnvironment({ PROVISO_AGENT_DIR: agentDir, PROVISO_TELEMETRY__LOG_LEVEL: "error" }) },
+    );
+    const gateway = await startGateway(port, join(folder, "gateway"));
+    const stack = new Stack(gateway.url, [gateway.child, service], folder);
+    await stack.ready();
+    return stack;
+  }
+
+  private async ready(): Promise<void> {
+    const before = Date.now() + START_MS;
+    while (Date.now() < before) {
+      if ((await fetch(`${this.url}/readyz`)).ok) return;
+      await pause(200);
+    }
+    throw new Error("the service has not become ready");
   }
 
   async stop(): Promise<void> {
