@@ -5,13 +5,11 @@ import type { Page } from "playwright-core";
  * element.
  */
 export async function timed(page: Page, type: string, selector: string, act: () => Promise<void>): Promise<number> {
-  const measured = page.evaluate(
-    ([type, selector]) =>
-      new Promise<number>((resolve, reject) => {
-        setTimeout(() => {
-          reject(new Error(`no ${selector} within 15 s of ${type}`));
-        }, 15_000);
-        const watch = (began: Event): void => {
+  // Events of the keyboard and the mouse take another way to the page than scripts do: the watch has to be there before.
+  const watch = await page.evaluateHandle(
+    ([type, selector]) => {
+      const measured = new Promise<number>((resolve) => {
+        const begin = (began: Event): void => {
           const observer = new MutationObserver(() => {
             if (!document.querySelector(selector)) return;
             observer.disconnect();
@@ -24,12 +22,19 @@ export async function timed(page: Page, type: string, selector: string, act: () 
           });
           observer.observe(document.body, { childList: true, subtree: true, characterData: true });
         };
-        window.addEventListener(type, watch, { capture: true, once: true });
-      }),
+        window.addEventListener(type, begin, { capture: true, once: true });
+      });
+      const tooLate = new Promise<number>((_, reject) => {
+        setTimeout(() => {
+          reject(new Error(`no ${selector} within 15 s of ${type}`));
+        }, 15_000);
+      });
+      return { time: Promise.race([measured, tooLate]) };
+    },
     [type, selector] as const,
   );
   await act();
-  return measured;
+  return watch.evaluate(({ time }) => time);
 }
 
 /** Watches the next page being loaded until it has the element; answers with what tells its times, in milliseconds. */
