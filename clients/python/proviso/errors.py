@@ -22,11 +22,11 @@ The exception of gRPC is the `__cause__`. What no class stands for is a ProvisoE
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
     BadRequest,
     ErrorInfo,
@@ -36,6 +36,8 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from proviso.v1.matters_pb2 import Document
+
+MessageT = TypeVar("MessageT", bound=Message)
 
 _DOMAIN = "proviso.v1"
 _STATUS_KEY = "grpc-status-details-bin"
@@ -256,10 +258,10 @@ def _status(trailers: Mapping[str, str | bytes]) -> Status:
         return Status()
 
 
-def _unpacked(details: Sequence[AnyMessage], message):  # type: ignore[no-untyped-def]
+def _unpacked(details: Sequence[AnyMessage], message: MessageT) -> MessageT:
     """The first detail of the message's type; an empty message where there is none that can be read."""
     for detail in details:
-        if detail.Is(message.DESCRIPTOR):
+        if detail.TypeName() == message.DESCRIPTOR.full_name:
             try:
                 return type(message).FromString(detail.value)
             except DecodeError:
