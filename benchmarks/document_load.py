@@ -105,3 +105,4 @@ def _upload(matter_id: str, name: str, content: bytes) -> Iterator[pb.UploadDocu
     yield pb.UploadDocumentRequest(header=pb.UploadHeader(matter_id=matter_id, filename=name))
     for start in range(0, len(content), PIECE_BYTES):
         yield pb.UploadDocumentRequest(data=content[start : start + PIECE_BYTES])
+    yield pb.UploadDocumentRequest(end=pb.UploadEnd())

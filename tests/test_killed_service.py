@@ -43,6 +43,7 @@ async def upload(matters: "MatterServiceAsyncStub", matter_id: str, filename: st
     request = [
         matters_pb2.UploadDocumentRequest(header=header),
         matters_pb2.UploadDocumentRequest(data=DOCUMENTS[filename].encode()),
+        matters_pb2.UploadDocumentRequest(end=matters_pb2.UploadEnd()),
     ]
     return (await matters.UploadDocument(iter(request))).document.document_id
 

@@ -44,7 +44,11 @@ class Tenant:
     async def upload(self, content: bytes, filename: str = "handbook.md") -> pb.Document:
         """A document of the documentation, once it is READY."""
         header = pb.UploadHeader(matter_id=DOCUMENTATION, filename=filename)
-        messages = [pb.UploadDocumentRequest(header=header), pb.UploadDocumentRequest(data=content)]
+        messages = [
+            pb.UploadDocumentRequest(header=header),
+            pb.UploadDocumentRequest(data=content),
+            pb.UploadDocumentRequest(end=pb.UploadEnd()),
+        ]
         stored: pb.Document = (await self.matters.UploadDocument(iter(messages), metadata=self.metadata)).document
         watched = pb.WatchDocumentsRequest(matter_id=DOCUMENTATION, document_ids=[stored.document_id])
         async for state in self.matters.WatchDocuments(watched, metadata=self.metadata):

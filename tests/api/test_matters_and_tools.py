@@ -18,6 +18,7 @@ from tests.support.running import AGREEMENT, RunningService, running_service
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NOWHERE = "25e70284-6124-4a2b-9c89-0123456789ab"
+END = pb.UploadEnd()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -27,12 +28,15 @@ async def service(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) ->
         yield running
 
 
-def upload(*parts: pb.UploadHeader | bytes) -> Iterator[pb.UploadDocumentRequest]:
+def upload(*parts: pb.UploadHeader | bytes | pb.UploadEnd) -> Iterator[pb.UploadDocumentRequest]:
     for part in parts:
-        if isinstance(part, bytes):
-            yield pb.UploadDocumentRequest(data=part)
-        else:
-            yield pb.UploadDocumentRequest(header=part)
+        match part:
+            case bytes():
+                yield pb.UploadDocumentRequest(data=part)
+            case pb.UploadHeader():
+                yield pb.UploadDocumentRequest(header=part)
+            case _:
+                yield pb.UploadDocumentRequest(end=part)
 
 
 def assert_refused(refused: Refusal, code: grpc.StatusCode, reason: str) -> None:
@@ -65,7 +69,7 @@ async def test_a_document_is_uploaded_watched_read_and_deleted(service: RunningS
     header = pb.UploadHeader(
         matter_id=matter_id, filename="Agreement.md", sha256=hashlib.sha256(content).hexdigest().upper()
     )
-    stored = await service.matters.UploadDocument(upload(header, content[:100], content[100:]))
+    stored = await service.matters.UploadDocument(upload(header, content[:100], content[100:], END))
     watch = service.matters.WatchDocuments(pb.WatchDocumentsRequest(matter_id=matter_id))
     states = [state async for state in watch]
     named = pb.GetDocumentRequest(matter_id=matter_id, document_id=stored.document.document_id)
@@ -117,6 +121,27 @@ async def test_an_upload_has_one_header(service: RunningService) -> None:
     header = pb.UploadHeader(matter_id=await service.create_matter(), filename="a.md")
     refused = await refusal(service.matters.UploadDocument(upload(header, b"some", header)))
     assert refused.violations == {"header": "must be the first message and no other"}
+
+
+async def test_an_upload_that_breaks_off_is_not_stored(service: RunningService) -> None:
+    matter_id = await service.create_matter()
+    header = pb.UploadHeader(matter_id=matter_id, filename="a.md")
+    refused = await refusal(service.matters.UploadDocument(upload(header, b"The rent is ")))
+    assert_refused(refused, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
+    assert refused.violations == {"end": "is missing: the upload broke off, or its end was not sent as last message"}
+    refused = await refusal(service.matters.UploadDocument(upload(header, b"some", END, b"more")))
+    assert refused.violations == {"end": "must be the last message"}
+    listed = await service.matters.ListDocuments(pb.ListDocumentsRequest(matter_id=matter_id))
+    assert not listed.documents
+
+
+async def test_a_checksum_says_as_well_as_the_end_that_an_upload_is_whole(service: RunningService) -> None:
+    digest = hashlib.sha256(b"whole").hexdigest()
+    header = pb.UploadHeader(matter_id=await service.create_matter(), filename="a.md", sha256=digest)
+    refused = await refusal(service.matters.UploadDocument(upload(header, b"who")))
+    assert refused.violations.keys() == {"header.sha256"}
+    stored = await service.matters.UploadDocument(upload(header, b"whole"))
+    assert stored.document.size_bytes == len(b"whole")
 
 
 async def test_bytes_that_are_no_document_are_refused(service: RunningService) -> None:

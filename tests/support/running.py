@@ -86,6 +86,7 @@ class RunningService:
             )
             for start in range(0, len(content), 64 * 1024):
                 yield matters_pb2.UploadDocumentRequest(data=content[start : start + 64 * 1024])
+            yield matters_pb2.UploadDocumentRequest(end=matters_pb2.UploadEnd())
 
         return (await self.matters.UploadDocument(pieces())).document
 

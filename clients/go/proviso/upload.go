@@ -48,7 +48,8 @@ func send(stream uploadStream, header *pb.UploadHeader, content io.Reader) error
 			}
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
+			end := &pb.UploadDocumentRequest_End{End: &pb.UploadEnd{}}
+			return stream.Send(&pb.UploadDocumentRequest{Payload: end})
 		}
 		if err != nil {
 			return err

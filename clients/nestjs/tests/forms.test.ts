@@ -3,7 +3,7 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import type { ServerReadableStream, sendUnaryData } from "@grpc/grpc-js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Browser } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
@@ -11,19 +11,23 @@ import { WireServer } from "./support/wire-server.js";
 
 interface Piece {
   header?: { filename: string };
+  end?: object;
 }
 
 let server: WireServer;
 let gateway: TestGateway;
+let received: Piece[] = [];
+let cancelled: Promise<void>;
 
 beforeAll(async () => {
   server = await WireServer.start({
     MatterService: {
       uploadDocument: (call: ServerReadableStream<Piece, object>, answer: sendUnaryData<object>) => {
-        let filename = "";
-        call.on("data", ({ header }: Piece) => (filename = header?.filename ?? filename));
+        received = [];
+        cancelled = new Promise((resolve) => call.on("cancelled", resolve));
+        call.on("data", (piece: Piece) => received.push(piece));
         call.on("end", () => {
-          answer(null, { document: { filename } });
+          answer(null, { document: { filename: received[0]?.header?.filename } });
         });
         call.on("error", () => undefined);
       },
@@ -65,6 +69,20 @@ test.each([
   const { status, body } = await unended(...pieces);
   expect([status, JSON.parse(body) as object]).toMatchObject([400, { reason: "INVALID_REQUEST" }]);
   expect((await new Browser(gateway.url).fetch("GET", "/healthz")).status).toBe(200);
+});
+
+test("only an upload that has come whole is told to be whole", async () => {
+  const headers = { "Content-Type": "multipart/form-data; boundary=b" };
+  const call = request(`${gateway.url}/matters/m/documents`, { method: "POST", headers });
+  call.on("error", () => undefined);
+  call.write(`${part("file", "a.txt")}text`);
+  await vi.waitUntil(() => received.length === 2);
+  call.destroy();
+  // Node ends the stream of a call before it cancels it, so its end says nothing to the service.
+  await cancelled;
+  expect(received.at(-1)).not.toHaveProperty("end");
+  await new Browser(gateway.url).upload("m", "text", "a.txt");
+  expect(received.at(-1)).toHaveProperty("end");
 });
 
 test.each([

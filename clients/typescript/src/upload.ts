@@ -5,13 +5,13 @@ import type { UploadDocumentRequest, UploadHeader } from "./stubs/proviso/v1/mat
 
 const PIECE_BYTES = 64 * 1024;
 
-/** What `uploadDocument` takes: the header, then the document in pieces of 64 KiB. */
+/** What `uploadDocument` takes: the header, then the document in pieces of 64 KiB, then the end. */
 export function uploadRequests(
   header: Partially<UploadHeader>,
   document: Uint8Array,
 ): Observable<Partially<UploadDocumentRequest>> {
   const pieces = defer(() => from(piecesOf(document))).pipe(map((data) => ({ data })));
-  return concat(of({ header }), pieces);
+  return concat(of({ header }), pieces, of({ end: {} }));
 }
 
 function* piecesOf(document: Uint8Array): Generator<Uint8Array> {

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from "@nestjs/common";
-import { firstValueFrom, lastValueFrom, toArray } from "rxjs";
+import { firstValueFrom, lastValueFrom, take, toArray } from "rxjs";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { CodePoints } from "../src/index.js";
+import { CodePoints, ProvisoError, uploadRequests } from "../src/index.js";
 import type { TurnEvent } from "../src/index.js";
 import { failure } from "./support/failure.js";
 import { Assistant, nestApplication } from "./support/nest.js";
@@ -126,6 +126,14 @@ test("who subscribes again attaches to the turn that has begun", async () => {
   const [first, second] = await Promise.all([lastValueFrom(asked), lastValueFrom(asked)]);
   expect(first.turnId).toBe(second.turnId);
   expect(first.text).toBe(second.text);
+});
+
+test("an upload that breaks off is not stored", async () => {
+  const matter = await assistant.createMatter("Broken off");
+  const pieces = uploadRequests({ matterId: matter, filename: "a.txt" }, Buffer.from("The rent is"));
+  const uploaded = lastValueFrom(assistant.matters.uploadDocument(pieces.pipe(take(2))));
+  const error = ProvisoError.from(await uploaded.catch((error: unknown) => error));
+  expect(error).toMatchObject({ reason: "INVALID_REQUEST", violations: [{ field: "end" }] });
 });
 
 test("20 MB are uploaded and read", async () => {

@@ -38,6 +38,7 @@ async function upload(filename: string, data: Uint8Array): Promise<string> {
         const value = data.subarray(start, start + 65_536);
         yield await Promise.resolve(create(UploadDocumentRequestSchema, { payload: { case: "data", value } }));
       }
+      yield create(UploadDocumentRequestSchema, { payload: { case: "end", value: {} } });
     })(),
   );
   await toTheEnd(matters.watchDocuments(matterContext));

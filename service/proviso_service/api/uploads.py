@@ -1,4 +1,4 @@
-"""The messages of an upload: a header, then bytes."""
+"""The messages of an upload: a header, then bytes, then the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -18,20 +18,33 @@ class Upload:
     def __init__(self, requests: AsyncIterator[UploadDocumentRequest], idle_s: float) -> None:
         self._requests = aiter(requests)
         self._idle_s = idle_s
+        self._has_checksum = False
 
     async def header(self) -> UploadHeader:
         """Raises InvalidRequest when the first message is no sound header."""
         first = await self._next()
         if first is None or first.WhichOneof("payload") != "header":
             raise InvalidRequest.of("header", "must be the first message")
-        return parse(UploadHeaderModel, first.header, within="header").to_domain()
+        header = parse(UploadHeaderModel, first.header, within="header").to_domain()
+        self._has_checksum = header.sha256 != ""
+        return header
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """Raises InvalidRequest for a second header and DeadlinePassed for a stalled caller."""
+        """Raises InvalidRequest for a second header, for a stream that ends without saying that this was all, and for
+        one that goes on after; DeadlinePassed for a stalled caller."""
         while (message := await self._next()) is not None:
-            if message.WhichOneof("payload") == "header":
-                raise InvalidRequest.of("header", "must be the first message and no other")
-            yield message.data
+            match message.WhichOneof("payload"):
+                case "header":
+                    raise InvalidRequest.of("header", "must be the first message and no other")
+                case "end":
+                    if await self._next() is not None:
+                        raise InvalidRequest.of("end", "must be the last message")
+                    return
+                case _:
+                    yield message.data
+        # Clients on Node end the stream of a call that they cancel: its end alone proves nothing, a checksum would.
+        if not self._has_checksum:
+            raise InvalidRequest.of("end", "is missing: the upload broke off, or its end was not sent as last message")
 
     async def _next(self) -> UploadDocumentRequest | None:
         timer = asyncio.timeout(self._idle_s)

@@ -168,6 +168,7 @@ async def _messages(header: matters_pb2.UploadHeader, path: Path) -> AsyncIterat
     with await asyncio.to_thread(path.open, "rb") as file:
         while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
             yield matters_pb2.UploadDocumentRequest(data=piece)
+    yield matters_pb2.UploadDocumentRequest(end=matters_pb2.UploadEnd())
 
 
 def _refusal(error: grpc.aio.AioRpcError, address: str) -> str:

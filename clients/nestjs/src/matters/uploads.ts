@@ -45,6 +45,7 @@ export class Uploads {
     read.catch(() => undefined);
     try {
       await Promise.race([read, stored]);
+      pieces.write({ end: {} });
       pieces.end();
       return await stored;
     } catch (error) {

@@ -114,6 +114,7 @@ class AsyncDocuments:
                         sent_bytes += len(data)
                         if progress is not None:
                             progress(sent_bytes, source.total_bytes)
+                await call.write(pb.UploadDocumentRequest(end=pb.UploadEnd()))
                 await call.done_writing()
             return await call
         finally:

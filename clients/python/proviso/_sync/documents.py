@@ -125,6 +125,7 @@ class _Requests:
         yield self._source.header(self._matter_id)
         try:
             yield from self._pieces()
+            yield pb.UploadDocumentRequest(end=pb.UploadEnd())
         except Exception as failure:
             self.failure = failure
             raise

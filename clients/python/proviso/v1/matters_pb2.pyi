@@ -131,13 +131,19 @@ class UploadHeader(_message.Message):
     sha256: str
     def __init__(self, matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., sha256: _Optional[str] = ...) -> None: ...
 
+class UploadEnd(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class UploadDocumentRequest(_message.Message):
-    __slots__ = ("header", "data")
+    __slots__ = ("header", "data", "end")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
     header: UploadHeader
     data: bytes
-    def __init__(self, header: _Optional[_Union[UploadHeader, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+    end: UploadEnd
+    def __init__(self, header: _Optional[_Union[UploadHeader, _Mapping]] = ..., data: _Optional[bytes] = ..., end: _Optional[_Union[UploadEnd, _Mapping]] = ...) -> None: ...
 
 class UploadDocumentResponse(_message.Message):
     __slots__ = ("document", "already_existed")

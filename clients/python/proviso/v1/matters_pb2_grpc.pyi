@@ -57,10 +57,11 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
-    """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+    """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+    stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
     tried again, under the file name given now, whose extension says what it is.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+    empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
     """
@@ -111,10 +112,11 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
-    """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-    goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+    """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+    stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
     tried again, under the file name given now, whose extension says what it is.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+    empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
     """
@@ -192,10 +194,11 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_matters_pb2.UploadDocumentRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.UploadDocumentResponse, _abc.Awaitable[_matters_pb2.UploadDocumentResponse]]:
-        """UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-        goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+        """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+        stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
         tried again, under the file name given now, whose extension says what it is.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+        empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
         """

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/matters.proto.
  */
 export const file_proviso_v1_matters: GenFile = /*@__PURE__*/
-  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEihwEKBk1hdHRlchIRCgltYXR0ZXJfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYBCABKAUSEwoLcmVhZHlfY291bnQYBSABKAUi0QIKCERvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAUSDgoGc2hhMjU2GAYgASgJEioKBnN0YXR1cxgHIAEoDjIaLnByb3Zpc28udjEuRG9jdW1lbnRTdGF0dXMSFgoOZmFpbHVyZV9yZWFzb24YCCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAkgASgFEhMKC2NodW5rX2NvdW50GAogASgFEhIKCnBhZ2VfY291bnQYCyABKAUSLwoLdXBsb2FkX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKFHJlcGxhY2VzX2RvY3VtZW50X2lkGA0gASgJIjQKE0NyZWF0ZU1hdHRlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIjoKFENyZWF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIiUKEEdldE1hdHRlclJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJIjcKEUdldE1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIkkKEkxpc3RNYXR0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRuYW1lGAMgASgJIlMKE0xpc3RNYXR0ZXJzUmVzcG9uc2USIwoHbWF0dGVycxgBIAMoCzISLnByb3Zpc28udjEuTWF0dGVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIoChNEZWxldGVNYXR0ZXJSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCSIWChREZWxldGVNYXR0ZXJSZXNwb25zZSJDCgxVcGxvYWRIZWFkZXISEQoJbWF0dGVyX2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg4KBnNoYTI1NhgDIAEoCSJeChVVcGxvYWREb2N1bWVudFJlcXVlc3QSKgoGaGVhZGVyGAEgASgLMhgucHJvdmlzby52MS5VcGxvYWRIZWFkZXJIABIOCgRkYXRhGAIgASgMSABCCQoHcGF5bG9hZCJZChZVcGxvYWREb2N1bWVudFJlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudBIXCg9hbHJlYWR5X2V4aXN0ZWQYAiABKAgiPAoSR2V0RG9jdW1lbnRSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCSI9ChNHZXREb2N1bWVudFJlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudCJQChRMaXN0RG9jdW1lbnRzUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiWQoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEicKCWRvY3VtZW50cxgBIAMoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KFURlbGV0ZURvY3VtZW50UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkiGAoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZSJAChVXYXRjaERvY3VtZW50c1JlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhQKDGRvY3VtZW50X2lkcxgCIAMoCSJrChZXYXRjaERvY3VtZW50c1Jlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudBITCgtjaHVua3NfZG9uZRgCIAEoBRIUCgxjaHVua3NfdG90YWwYAyABKAUqpQEKDkRvY3VtZW50U3RhdHVzEh8KG0RPQ1VNRU5UX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0RPQ1VNRU5UX1NUQVRVU19QRU5ESU5HEAESHgoaRE9DVU1FTlRfU1RBVFVTX1BST0NFU1NJTkcQAhIZChVET0NVTUVOVF9TVEFUVVNfUkVBRFkQAxIaChZET0NVTUVOVF9TVEFUVVNfRkFJTEVEEAQyhAYKDU1hdHRlclNlcnZpY2USUQoMQ3JlYXRlTWF0dGVyEh8ucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXNwb25zZRJICglHZXRNYXR0ZXISHC5wcm92aXNvLnYxLkdldE1hdHRlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldE1hdHRlclJlc3BvbnNlEk4KC0xpc3RNYXR0ZXJzEh4ucHJvdmlzby52MS5MaXN0TWF0dGVyc1JlcXVlc3QaHy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJzUmVzcG9uc2USUQoMRGVsZXRlTWF0dGVyEh8ucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXNwb25zZRJZCg5VcGxvYWREb2N1bWVudBIhLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5VcGxvYWREb2N1bWVudFJlc3BvbnNlKAESTgoLR2V0RG9jdW1lbnQSHi5wcm92aXNvLnYxLkdldERvY3VtZW50UmVxdWVzdBofLnByb3Zpc28udjEuR2V0RG9jdW1lbnRSZXNwb25zZRJUCg1MaXN0RG9jdW1lbnRzEiAucHJvdmlzby52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBohLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1Jlc3BvbnNlElcKDkRlbGV0ZURvY3VtZW50EiEucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlcXVlc3QaIi5wcm92aXNvLnYxLkRlbGV0ZURvY3VtZW50UmVzcG9uc2USWQoOV2F0Y2hEb2N1bWVudHMSIS5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVxdWVzdBoiLnByb3Zpc28udjEuV2F0Y2hEb2N1bWVudHNSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEihwEKBk1hdHRlchIRCgltYXR0ZXJfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYBCABKAUSEwoLcmVhZHlfY291bnQYBSABKAUi0QIKCERvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAUSDgoGc2hhMjU2GAYgASgJEioKBnN0YXR1cxgHIAEoDjIaLnByb3Zpc28udjEuRG9jdW1lbnRTdGF0dXMSFgoOZmFpbHVyZV9yZWFzb24YCCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAkgASgFEhMKC2NodW5rX2NvdW50GAogASgFEhIKCnBhZ2VfY291bnQYCyABKAUSLwoLdXBsb2FkX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKFHJlcGxhY2VzX2RvY3VtZW50X2lkGA0gASgJIjQKE0NyZWF0ZU1hdHRlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIjoKFENyZWF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIiUKEEdldE1hdHRlclJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJIjcKEUdldE1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIkkKEkxpc3RNYXR0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRuYW1lGAMgASgJIlMKE0xpc3RNYXR0ZXJzUmVzcG9uc2USIwoHbWF0dGVycxgBIAMoCzISLnByb3Zpc28udjEuTWF0dGVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIoChNEZWxldGVNYXR0ZXJSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCSIWChREZWxldGVNYXR0ZXJSZXNwb25zZSJDCgxVcGxvYWRIZWFkZXISEQoJbWF0dGVyX2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg4KBnNoYTI1NhgDIAEoCSILCglVcGxvYWRFbmQihAEKFVVwbG9hZERvY3VtZW50UmVxdWVzdBIqCgZoZWFkZXIYASABKAsyGC5wcm92aXNvLnYxLlVwbG9hZEhlYWRlckgAEg4KBGRhdGEYAiABKAxIABIkCgNlbmQYAyABKAsyFS5wcm92aXNvLnYxLlVwbG9hZEVuZEgAQgkKB3BheWxvYWQiWQoWVXBsb2FkRG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPYWxyZWFkeV9leGlzdGVkGAIgASgIIjwKEkdldERvY3VtZW50UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkiPQoTR2V0RG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQiUAoUTGlzdERvY3VtZW50c1JlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlkKFUxpc3REb2N1bWVudHNSZXNwb25zZRInCglkb2N1bWVudHMYASADKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/ChVEZWxldGVEb2N1bWVudFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIhgKFkRlbGV0ZURvY3VtZW50UmVzcG9uc2UiQAoVV2F0Y2hEb2N1bWVudHNSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIUCgxkb2N1bWVudF9pZHMYAiADKAkiawoWV2F0Y2hEb2N1bWVudHNSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSEwoLY2h1bmtzX2RvbmUYAiABKAUSFAoMY2h1bmtzX3RvdGFsGAMgASgFKqUBCg5Eb2N1bWVudFN0YXR1cxIfChtET0NVTUVOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdET0NVTUVOVF9TVEFUVVNfUEVORElORxABEh4KGkRPQ1VNRU5UX1NUQVRVU19QUk9DRVNTSU5HEAISGQoVRE9DVU1FTlRfU1RBVFVTX1JFQURZEAMSGgoWRE9DVU1FTlRfU1RBVFVTX0ZBSUxFRBAEMoQGCg1NYXR0ZXJTZXJ2aWNlElEKDENyZWF0ZU1hdHRlchIfLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVzcG9uc2USSAoJR2V0TWF0dGVyEhwucHJvdmlzby52MS5HZXRNYXR0ZXJSZXF1ZXN0Gh0ucHJvdmlzby52MS5HZXRNYXR0ZXJSZXNwb25zZRJOCgtMaXN0TWF0dGVycxIeLnByb3Zpc28udjEuTGlzdE1hdHRlcnNSZXF1ZXN0Gh8ucHJvdmlzby52MS5MaXN0TWF0dGVyc1Jlc3BvbnNlElEKDERlbGV0ZU1hdHRlchIfLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVzcG9uc2USWQoOVXBsb2FkRG9jdW1lbnQSIS5wcm92aXNvLnYxLlVwbG9hZERvY3VtZW50UmVxdWVzdBoiLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXNwb25zZSgBEk4KC0dldERvY3VtZW50Eh4ucHJvdmlzby52MS5HZXREb2N1bWVudFJlcXVlc3QaHy5wcm92aXNvLnYxLkdldERvY3VtZW50UmVzcG9uc2USVAoNTGlzdERvY3VtZW50cxIgLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1JlcXVlc3QaIS5wcm92aXNvLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZRJXCg5EZWxldGVEb2N1bWVudBIhLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlElkKDldhdGNoRG9jdW1lbnRzEiEucHJvdmlzby52MS5XYXRjaERvY3VtZW50c1JlcXVlc3QaIi5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVzcG9uc2UwAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Matter is a case, deal or project: a set of documents.
@@ -395,13 +395,29 @@ export const UploadHeaderSchema: GenMessage<UploadHeader> = /*@__PURE__*/
   messageDesc(file_proviso_v1_matters, 10);
 
 /**
- * UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces.
+ * UploadEnd says that the document is whole. A stream that merely ends may be one that broke off: some gRPC libraries end
+ * the stream of a call that they cancel.
+ *
+ * @generated from message proviso.v1.UploadEnd
+ */
+export type UploadEnd = Message<"proviso.v1.UploadEnd"> & {
+};
+
+/**
+ * Describes the message proviso.v1.UploadEnd.
+ * Use `create(UploadEndSchema)` to create a new message.
+ */
+export const UploadEndSchema: GenMessage<UploadEnd> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 11);
+
+/**
+ * UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
  *
  * @generated from message proviso.v1.UploadDocumentRequest
  */
 export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> & {
   /**
-   * The header, or some of the bytes.
+   * The header, some of the bytes, or the end.
    *
    * @generated from oneof proviso.v1.UploadDocumentRequest.payload
    */
@@ -421,6 +437,14 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
      */
     value: Uint8Array;
     case: "data";
+  } | {
+    /**
+     * The end; the last message. Only a header with a sha256, which proves the same, makes it optional.
+     *
+     * @generated from field: proviso.v1.UploadEnd end = 3;
+     */
+    value: UploadEnd;
+    case: "end";
   } | { case: undefined; value?: undefined };
 };
 
@@ -429,7 +453,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
  * Use `create(UploadDocumentRequestSchema)` to create a new message.
  */
 export const UploadDocumentRequestSchema: GenMessage<UploadDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 11);
+  messageDesc(file_proviso_v1_matters, 12);
 
 /**
  * UploadDocumentResponse holds the document as stored.
@@ -457,7 +481,7 @@ export type UploadDocumentResponse = Message<"proviso.v1.UploadDocumentResponse"
  * Use `create(UploadDocumentResponseSchema)` to create a new message.
  */
 export const UploadDocumentResponseSchema: GenMessage<UploadDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 12);
+  messageDesc(file_proviso_v1_matters, 13);
 
 /**
  * GetDocumentRequest names a document.
@@ -485,7 +509,7 @@ export type GetDocumentRequest = Message<"proviso.v1.GetDocumentRequest"> & {
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 13);
+  messageDesc(file_proviso_v1_matters, 14);
 
 /**
  * GetDocumentResponse holds a document.
@@ -506,7 +530,7 @@ export type GetDocumentResponse = Message<"proviso.v1.GetDocumentResponse"> & {
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 14);
+  messageDesc(file_proviso_v1_matters, 15);
 
 /**
  * ListDocumentsRequest asks for a page of documents.
@@ -541,7 +565,7 @@ export type ListDocumentsRequest = Message<"proviso.v1.ListDocumentsRequest"> & 
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 15);
+  messageDesc(file_proviso_v1_matters, 16);
 
 /**
  * ListDocumentsResponse is a page of documents.
@@ -569,7 +593,7 @@ export type ListDocumentsResponse = Message<"proviso.v1.ListDocumentsResponse"> 
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 16);
+  messageDesc(file_proviso_v1_matters, 17);
 
 /**
  * DeleteDocumentRequest names a document.
@@ -597,7 +621,7 @@ export type DeleteDocumentRequest = Message<"proviso.v1.DeleteDocumentRequest"> 
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 17);
+  messageDesc(file_proviso_v1_matters, 18);
 
 /**
  * DeleteDocumentResponse is empty.
@@ -612,7 +636,7 @@ export type DeleteDocumentResponse = Message<"proviso.v1.DeleteDocumentResponse"
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 18);
+  messageDesc(file_proviso_v1_matters, 19);
 
 /**
  * WatchDocumentsRequest says which documents to watch.
@@ -640,7 +664,7 @@ export type WatchDocumentsRequest = Message<"proviso.v1.WatchDocumentsRequest"> 
  * Use `create(WatchDocumentsRequestSchema)` to create a new message.
  */
 export const WatchDocumentsRequestSchema: GenMessage<WatchDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 19);
+  messageDesc(file_proviso_v1_matters, 20);
 
 /**
  * WatchDocumentsResponse is the state of one document.
@@ -675,7 +699,7 @@ export type WatchDocumentsResponse = Message<"proviso.v1.WatchDocumentsResponse"
  * Use `create(WatchDocumentsResponseSchema)` to create a new message.
  */
 export const WatchDocumentsResponseSchema: GenMessage<WatchDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 20);
+  messageDesc(file_proviso_v1_matters, 21);
 
 /**
  * DocumentStatus is where a document is on its way from upload to search.
@@ -782,10 +806,11 @@ export const MatterService: GenService<{
     output: typeof DeleteMatterResponseSchema;
   },
   /**
-   * UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-   * goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
    * tried again, under the file name given now, whose extension says what it is.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+   * empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
    *

@@ -153,14 +153,25 @@ export interface UploadHeader {
   sha256: string;
 }
 
-/** UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces. */
+/**
+ * UploadEnd says that the document is whole. A stream that merely ends may be one that broke off: some gRPC libraries end
+ * the stream of a call that they cancel.
+ */
+export interface UploadEnd {
+}
+
+/** UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end. */
 export interface UploadDocumentRequest {
   /** The header; the first message and no other. */
   header?:
     | UploadHeader
     | undefined;
   /** Some of the bytes; at most 1 MiB a message is recommended. */
-  data?: Uint8Array | undefined;
+  data?:
+    | Uint8Array
+    | undefined;
+  /** The end; the last message. Only a header with a sha256, which proves the same, makes it optional. */
+  end?: UploadEnd | undefined;
 }
 
 /** UploadDocumentResponse holds the document as stored. */
@@ -279,10 +290,11 @@ export interface MatterServiceClient {
   deleteMatter(request: DeleteMatterRequest, metadata?: Metadata): Observable<DeleteMatterResponse>;
 
   /**
-   * UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-   * goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
    * tried again, under the file name given now, whose extension says what it is.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+   * empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
    */
@@ -371,10 +383,11 @@ export interface MatterServiceController {
   ): Promise<DeleteMatterResponse> | Observable<DeleteMatterResponse> | DeleteMatterResponse;
 
   /**
-   * UploadDocument stores a document: first a header, then its bytes. It answers when the bytes are stored; ingestion
-   * goes on (see WatchDocuments). The same bytes sent again to a matter are the same document; one that has FAILED is
+   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
+   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
    * tried again, under the file name given now, whose extension says what it is.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, over the size limit, checksum mismatch, empty);
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
+   * empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
    */
