@@ -21,21 +21,14 @@ class Provider(GeminiServer):
 
     async def listen(self) -> None:
         """On the port that it had before, a free one at first."""
-        self._listener = await asyncio.start_server(self.serve, "127.0.0.1", self.port)
+        self._listener = await asyncio.start_server(self.connections.accept, "127.0.0.1", self.port)
         self.port = self._listener.sockets[0].getsockname()[1]
-
-    async def close(self) -> None:
-        """Hangs up on everybody, without a word: asyncio tells of connections whose tasks are cancelled."""
-        tasks = list(self._connections.values())
-        for writer in self._connections:
-            writer.close()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def leave(self) -> None:
         """Closes; from then on connections are refused."""
         if self._listener is not None:
             self._listener.close()
-            await self.close()
+            await self.connections.break_all()
             await self._listener.wait_closed()
             self._listener = None
 

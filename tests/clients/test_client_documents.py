@@ -99,7 +99,7 @@ async def test_an_upload_that_is_cut_begins_again(connect: Connect, staged: Stag
     async with cutting_proxy(staged.port) as proxy:
         async with connect(proxy.target) as client:
             matter = await client.matters.create("Cut")
-            await proxy.break_all()
+            await proxy.connections.break_all()
             proxy.cut_after([CUT_BYTES])
             document = await client.documents.upload(
                 matter.matter_id, content, filename="cut.html", progress=lambda done, _: sent.append(done)

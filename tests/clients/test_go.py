@@ -121,7 +121,7 @@ async def test_a_turn_whose_service_was_replaced_out_of_sight_still_ends(
             printed = await stack.enter_async_context(Smoke(go_module.program, proxy.port).running(*asking))
             lines = await until(printed, "token")
             proxy.service_port = NO_PORT
-            await proxy.break_all()
+            await proxy.connections.break_all()
         second = await stack.enter_async_context(running_service(tmp_path, models_dir, endless()))
         proxy.service_port = second.app.port
         lines += [line async for line in printed]

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 
+from tests.support.connections import Connections
+
 _PIECE_BYTES = 64 * 1024
 
 
@@ -17,8 +19,7 @@ class CuttingProxy:
         self.cuts_made = 0
         self.answered_bytes = 0
         self._cuts: Iterator[int] = iter(())
-        self._closed = False
-        self._open: set[asyncio.Task[None]] = set()
+        self.connections = Connections(self._join)
 
     @property
     def target(self) -> str:
@@ -29,28 +30,8 @@ class CuttingProxy:
         later ones are left alone. Replaces what was said before."""
         self._cuts = iter(cuts)
 
-    async def break_all(self) -> None:
-        """Breaks every connection that is open."""
-        broken = list(self._open)
-        for connection in broken:
-            connection.cancel()
-        await asyncio.gather(*broken, return_exceptions=True)
-
-    async def close(self) -> None:
-        """Breaks every connection, and those that are still to come."""
-        self._closed = True
-        await self.break_all()
-
-    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._closed:
-            writer.transport.abort()
-            return
-        connection = asyncio.create_task(self._join(reader, writer, next(self._cuts, None)))
-        self._open.add(connection)
-        connection.add_done_callback(self._open.discard)
-        connection.add_done_callback(lambda _: writer.transport.abort())
-
-    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int | None) -> None:
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        limit = next(self._cuts, None)
         try:
             from_service, to_service = await asyncio.open_connection("127.0.0.1", self.service_port)
         except OSError:
@@ -59,9 +40,11 @@ class CuttingProxy:
         try:
             await self._answer(from_service, writer, limit)
         finally:
+            # At once: whoever breaks the connection while this one ends by itself must not keep it from being closed.
+            to_service.transport.abort()
+            writer.transport.abort()
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-            to_service.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int | None) -> None:
         """Until one side is gone, or the limit is reached."""
@@ -90,11 +73,11 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 async def cutting_proxy(service_port: int) -> AsyncIterator[CuttingProxy]:
     """On a free port; all its connections are broken at the end."""
     proxy = CuttingProxy(service_port)
-    server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(proxy.connections.accept, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     try:
         yield proxy
     finally:
         server.close()
-        await proxy.close()
+        await proxy.connections.close()
         await server.wait_closed()

@@ -4,13 +4,14 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
 from pydantic import ValidationError
 
+from tests.support.connections import Connections
 from tests.support.isaacus_answers import answer_to
 from tests.support.isaacus_wire import REQUESTS, Request
 
@@ -82,7 +83,7 @@ class IsaacusServer:
         self._next: deque[Fault] = deque()
         self._always: dict[str, Fault] = {}
         self._on_word: dict[str, Fault] = {}
-        self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any]] = {}
+        self.connections = Connections(self._serve)
         self.port = 0
 
     @property
@@ -117,26 +118,12 @@ class IsaacusServer:
         """All that was sent there."""
         return [text for asked in self.asked if asked.path == f"/v1/{path}" for text in asked.request.texts]
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, request by request."""
-        if task := asyncio.current_task():
-            self._connections[writer] = task
-        try:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):  # the other side is gone
             while (reply := await self._exchange(reader)) is not None:
                 writer.write(reply.encoded())
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the other side is gone
-        finally:
-            writer.close()
-            del self._connections[writer]
-
-    async def close(self) -> None:
-        """Hangs up on everybody."""
-        tasks = list(self._connections.values())
-        for writer in self._connections:
-            writer.close()
-        await asyncio.gather(*tasks)
 
     async def _exchange(self, reader: asyncio.StreamReader) -> Reply | None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -207,12 +194,12 @@ def _problem(status: int, title: str, detail: str, headers: dict[str, str]) -> R
 async def isaacus_server() -> AsyncIterator[IsaacusServer]:
     """Fails at the end where a request was refused, unless the test has taken that off `refused`."""
     isaacus = IsaacusServer()
-    server = await asyncio.start_server(isaacus.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(isaacus.connections.accept, "127.0.0.1", 0)
     isaacus.port = server.sockets[0].getsockname()[1]
     try:
         yield isaacus
     finally:
         server.close()
-        await isaacus.close()
+        await isaacus.connections.close()
         await server.wait_closed()
     assert isaacus.refused == []

@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Generic, TypeVar
 
+from tests.support.connections import Connections
 from tests.support.gemini_replies import Ending, HangsUp, Refused, Reply, Streamed, encoded
 
 Asked = TypeVar("Asked")
@@ -24,7 +25,7 @@ class ScriptedServer(Generic[Asked]):
         self.attempts = 0
         self.port = 0
         self._script: deque[Reply] = deque()
-        self._connections: dict[asyncio.StreamWriter, asyncio.Task[Any]] = {}
+        self.connections = Connections(self._serve)
 
     @property
     def base_url(self) -> str:
@@ -41,28 +42,14 @@ class ScriptedServer(Generic[Asked]):
 
     async def all_hung_up(self) -> None:
         """Returns when nobody holds a connection any more."""
-        while self._connections:  # noqa: ASYNC110 - there is nothing else to wait for
+        while self.connections:  # noqa: ASYNC110 - there is nothing else to wait for
             await asyncio.sleep(0)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, request by request."""
-        if task := asyncio.current_task():
-            self._connections[writer] = task
-        try:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):  # the other side is gone
             while await self._exchange(reader, writer):
                 pass
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the other side is gone
-        finally:
-            writer.close()
-            del self._connections[writer]
-
-    async def close(self) -> None:
-        """Hangs up on everybody."""
-        tasks = list(self._connections.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answers one request; False when the connection ends with it."""
@@ -121,12 +108,12 @@ Server = TypeVar("Server", bound=ScriptedServer[Any])
 @asynccontextmanager
 async def serving(scripted: Server) -> AsyncIterator[Server]:
     """Fails at the end where a request was refused, unless the test has taken that off `refused`."""
-    server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(scripted.connections.accept, "127.0.0.1", 0)
     scripted.port = server.sockets[0].getsockname()[1]
     try:
         yield scripted
     finally:
         server.close()
-        await scripted.close()
+        await scripted.connections.close()
         await server.wait_closed()
     assert scripted.refused == []

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +11,8 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.support.connections import Connections
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -56,38 +58,29 @@ class WebServer:
     port: int = 0
     answers: dict[str, Answer] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    connections: Connections = field(init=False)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+    def __post_init__(self) -> None:
+        self.connections = Connections(self._serve)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):  # the caller hung up
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             self.requests.append(head)
             await self.answers[head.split()[1]](writer)
             await writer.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # the caller hung up
-        finally:
-            writer.close()
 
 
 @asynccontextmanager
 async def web_server(tls: ssl.SSLContext) -> AsyncIterator[WebServer]:
     served = WebServer()
-    running: set[asyncio.Task[None]] = set()
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(served.serve(reader, writer))
-        running.add(task)
-        task.add_done_callback(running.discard)
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(served.connections.accept, "127.0.0.1", 0, ssl=tls)
     served.port = server.sockets[0].getsockname()[1]
     try:
         yield served
     finally:
         server.close()
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await served.connections.close()
 
 
 def file(content: bytes, content_type: str = "image/png", status: str = "200 OK", **headers: str) -> Answer:
