@@ -8,6 +8,7 @@ import { Browser } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { Service } from "./support/service.js";
+import { PATIENT } from "./support/waiting.js";
 
 const MB = 1024 * 1024;
 const BOUNDARY = "boundary";
@@ -185,7 +186,7 @@ test("an upload that is broken off is not stored", async () => {
   expect(whole.status).toBe(201);
   await vi.waitFor(async () => {
     expect(await documentsOf(matter)).toMatchObject([{ filename: "whole.txt" }]);
-  });
+  }, PATIENT);
 });
 
 test("documents and matters are deleted", async () => {

@@ -8,6 +8,7 @@ import { Browser } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { WireServer } from "./support/wire-server.js";
+import { PATIENT } from "./support/waiting.js";
 
 interface Piece {
   header?: { filename: string };
@@ -76,7 +77,7 @@ test("only an upload that has come whole is told to be whole", async () => {
   const call = request(`${gateway.url}/matters/m/documents`, { method: "POST", headers });
   call.on("error", () => undefined);
   call.write(`${part("file", "a.txt")}text`);
-  await vi.waitUntil(() => received.length === 2);
+  await vi.waitUntil(() => received.length === 2, PATIENT);
   call.destroy();
   // Node ends the stream of a call before it cancels it, so its end says nothing to the service.
   await cancelled;

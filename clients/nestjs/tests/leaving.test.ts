@@ -5,6 +5,7 @@ import { Browser, eventsOf } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { WireServer } from "./support/wire-server.js";
+import { PATIENT } from "./support/waiting.js";
 
 let calls: string[] = [];
 let ended: string[] = [];
@@ -66,14 +67,14 @@ async function askAndLeave(method: string, path: string, body?: object): Promise
   answer.catch(() => undefined);
   await vi.waitFor(() => {
     expect(calls.length).toBeGreaterThan(0);
-  });
+  }, PATIENT);
   leaving.abort();
 }
 
 async function leftBehind(...names: string[]): Promise<void> {
   await vi.waitFor(() => {
     expect(ended).toEqual(names);
-  });
+  }, PATIENT);
 }
 
 test("a browser that leaves ahead of its answer ends the call behind it", async () => {
@@ -103,9 +104,9 @@ test("a deletion that has begun goes through, though its browser leaves", async 
   answer.catch(() => undefined);
   await vi.waitFor(() => {
     expect(calls).toEqual(["getSession", "deleteSession"]);
-  });
+  }, PATIENT);
   leaving.abort();
   await vi.waitFor(() => {
     expect(calls).toEqual(["getSession", "deleteSession", "deleted"]);
-  });
+  }, PATIENT);
 });

@@ -82,7 +82,7 @@ beforeAll(async () => {
       },
     },
   });
-  gateway = await gatewayOf(server.url, { callTimeoutMs: 1_000 });
+  gateway = await gatewayOf(server.url, { callTimeoutMs: 3_000 });
   browser = new Browser(gateway.url);
 });
 

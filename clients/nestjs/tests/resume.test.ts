@@ -5,6 +5,7 @@ import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { LISTING, Proxy, Service, script, tokens } from "./support/service.js";
 import { textOf, wholeTurn } from "./support/whole-turn.js";
+import { PATIENT } from "./support/waiting.js";
 
 const ROUNDS = 8;
 const service = new Service({ turns: { token_interval_s: 0 } });
@@ -99,7 +100,7 @@ test("a service that is restarted in the middle of a turn ends it in a state tha
   })();
   await vi.waitFor(() => {
     expect(events.at(-1)?.event).toBe("token");
-  }, 10_000);
+  }, PATIENT);
   await service.end("SIGTERM");
   expect((await browser.fetch("GET", "/readyz")).status).toBe(503);
   await service.start();
@@ -108,6 +109,6 @@ test("a service that is restarted in the middle of a turn ends it in a state tha
   const ready = async (): Promise<void> => {
     expect((await browser.fetch("GET", "/readyz")).status).toBe(200);
   };
-  await vi.waitFor(ready, 5_000);
+  await vi.waitFor(ready, PATIENT);
   wholeTurn(await browser.events("POST", "/chat", { message, matter_context }));
 });

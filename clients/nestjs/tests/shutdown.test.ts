@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { Browser, all, eventsOf } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import { WireServer } from "./support/wire-server.js";
+import { PATIENT } from "./support/waiting.js";
 
 test("stopping ends the event streams and the calls behind them, and the gateway is gone at once", async () => {
   let ended: () => void = () => undefined;
@@ -22,7 +23,7 @@ test("stopping ends the event streams and the calls behind them, and the gateway
   await gateway.close();
   expect((await events).map(({ event }) => event)).toEqual(["turn_start"]);
   await cancelled;
-  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(Date.now() - began).toBeLessThan(10_000);
   await expect(new Browser(gateway.url).fetch("GET", "/healthz")).rejects.toThrow();
   server.close();
 });
@@ -50,7 +51,7 @@ test("stopping waits for the requests that run, and refuses others", async () =>
   const stopped = gateway.close();
   await vi.waitFor(async () => {
     expect((await browser.fetch("GET", "/healthz")).status).toBe(503);
-  });
+  }, PATIENT);
   answer();
   expect((await running).status).toBe(200);
   await stopped;

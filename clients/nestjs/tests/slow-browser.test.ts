@@ -8,6 +8,7 @@ import { Browser } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
 import { WireServer } from "./support/wire-server.js";
+import { PATIENT } from "./support/waiting.js";
 
 const MB = 1024 * 1024;
 const PIECE = "x".repeat(64 * 1024);
@@ -96,7 +97,7 @@ test("a browser that takes nothing for too long is cut off, and its call ended",
   response.on("error", () => undefined);
   await vi.waitFor(() => {
     expect(cancelled).toBe(true);
-  }, 10_000);
+  }, PATIENT);
   expect(sentBytes).toBeLessThan(24 * MB);
   response.destroy();
 });
