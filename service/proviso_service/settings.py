@@ -5,6 +5,7 @@ Sources, strongest first: command-line flags, environment (`PROVISO_` and the pa
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from proviso_service.value_faults import refusal
+
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -24,9 +27,15 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 
 def _api_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("must be an address such as https://api.isaacus.com/v1")
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise refusal("must be an address such as https://api.isaacus.com/v1")
+    if parts.username or parts.password:
+        raise refusal("must hold no name or password")
     return value
 
 
@@ -108,7 +117,13 @@ class SelectionSettings(Section):
     max_cached_vectors: int = Field(20_000, ge=1, description="Vectors of pieces kept in memory.")
 
 
-HostName = Annotated[str, Field(pattern=r"^[a-z0-9.:-]+$")]
+def _host_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9.:-]+", value):
+        raise refusal("must be names of hosts in lower case, as in example.com")
+    return value
+
+
+HostName = Annotated[str, AfterValidator(_host_name)]
 
 
 class ImageSettings(Section):

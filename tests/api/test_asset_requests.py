@@ -44,7 +44,7 @@ async def refused(domain: Any, **fields: Any) -> Refusal:
         ),
         (
             {"image_urls": ["https://example.org/" + "a" * 2_029]},
-            {"image_urls[0]": "String should have at most 2048 characters"},
+            {"image_urls[0]": "must have at most 2048 characters"},
         ),
         (
             {"document_context": [document(str(number)) for number in range(21)]},
@@ -60,10 +60,10 @@ async def refused(domain: Any, **fields: Any) -> Refusal:
                 ]
             },
             {
-                "document_context[1].filename": "String should have at least 1 character",
-                "document_context[2].filename": "String should have at most 255 characters",
-                "document_context[2].type": "String should have at most 64 characters",
-                "document_context[3].summary": "String should have at most 20000 characters",
+                "document_context[1].filename": "must not be empty",
+                "document_context[2].filename": "must have at most 255 characters",
+                "document_context[2].type": "must have at most 64 characters",
+                "document_context[3].summary": "must have at most 20000 characters",
             },
         ),
         (

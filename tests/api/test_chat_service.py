@@ -269,19 +269,19 @@ async def test_all_violations_of_a_request_are_told_at_once(tmp_path: Path) -> N
         refused = await read_refusal(ChatServiceStub(server.channel).Chat(request))
     assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
     assert refused.violations == {
-        "message": "String should have at most 32000 characters",
-        "matter_context.matter_name": "String should have at most 512 characters",
+        "message": "must have at most 32000 characters",
+        "matter_context.matter_name": "must have at most 512 characters",
         "image_urls[1]": "must be an https URL",
         "image_urls[2]": "must be an https URL",
         "image_urls[3]": "must be an https URL",
-        "document_context[0].filename": "String should have at least 1 character",
+        "document_context[0].filename": "must not be empty",
         "history": "cannot be combined with session_id: the session has its own history",
         "history[1].role": "must be USER or ASSISTANT",
-        "history[2].content": "String should have at most 32000 characters",
+        "history[2].content": "must have at most 32000 characters",
         "on_disconnect": "is not a known value",
         "options.model": "is not offered; the models are: scripted",
         "options.max_turns": "is above the service's limit of 6",
-        "options.max_tool_calls": "Input should be greater than or equal to 0",
+        "options.max_tool_calls": "must be at least 0",
         "options.max_context_chars": "is above the service's limit of 12000",
     }
 

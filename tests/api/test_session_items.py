@@ -139,8 +139,8 @@ NO_SERVER = "must name the tool's server, proviso for the service's own tools"
             context_pb2.ContextItemRef(name="", server_name="s" * 129),
             {
                 "type": "is not a known value",
-                "name": "String should have at least 1 character",
-                "server_name": "String should have at most 128 characters",
+                "name": "must not be empty",
+                "server_name": "must have at most 128 characters",
             },
         ),
     ],

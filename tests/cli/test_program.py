@@ -53,7 +53,7 @@ def one_line(ended: Finished) -> str:
 def test_bad_flag_value_is_named(proviso: Proviso) -> None:
     line = one_line(proviso("serve", "--port", "70000"))
     assert "--port" in line
-    assert "less than or equal to 65535" in line
+    assert "must be at most 65535, not '70000'" in line
 
 
 def test_bad_variable_is_named(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, too_long
 from proviso_service.tools.base import ServedTool, Tool, ToolArgs
 from proviso_service.tools.registry import ToolRegistry
+from proviso_service.value_faults import words_for
 
 _NOT_JSON = "The arguments are not valid JSON."
 _TOO_LONG = f"The arguments are too long: more than {MAX_ARGUMENT_CHARS} characters of JSON."
@@ -69,7 +70,7 @@ def _read_call(call_id: str, tool: Tool, arguments: dict[str, Any]) -> ValidCall
 
 def _problems(error: ValidationError) -> Iterable[str]:
     return (
-        f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}"
+        f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {words_for(e)}"
         for e in error.errors(include_url=False, include_input=False)
     )
 

@@ -1,10 +1,11 @@
 """Settings for a command: flags beat the environment, which beats proviso.toml. What is wrong is said in one line."""
 
+import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from proviso_service.cli.problems import UsageProblem
 
@@ -24,6 +25,9 @@ FLAGS = {
     ("server", "insecure"): "--insecure",
 }
 
+_GROUP = f"is a group of settings; set one of them, as in {ENV_PREFIX}SERVER{ENV_SEPARATOR}PORT=50051"
+_LIST = 'must be a list, as in ["first", "second"]'
+
 SettingPath = tuple[str, ...]
 
 
@@ -41,7 +45,7 @@ def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
     except ValidationError as error:
         raise UsageProblem(_sentence(error.errors(include_url=False), given)) from error
     except SettingsError as error:
-        raise UsageProblem(f"{error}; set one of its members, as in {ENV_PREFIX}SERVER__PORT=50051") from error
+        raise UsageProblem("; ".join(_unreadable())) from error
 
 
 def unknown_variables() -> list[str]:
@@ -83,25 +87,60 @@ def _tree(flags: Mapping[SettingPath, Any]) -> dict[str, Any]:
 
 
 def _sentence(errors: Sequence["ErrorDetails"], flags: Mapping[SettingPath, Any]) -> str:
-    return "; ".join(_problem(error, flags) for error in errors)
+    return "; ".join(dict.fromkeys(_problem(error, flags) for error in errors))
 
 
 def _problem(error: "ErrorDetails", flags: Mapping[SettingPath, Any]) -> str:
-    path = tuple(str(part) for part in error["loc"])
-    where = _where(path, flags)
-    if error["type"] == "extra_forbidden":
-        return f"{where} is not a setting of Proviso"
-    if error["type"] == "model_type":
-        return f"{where} is a group of settings; set one of them, as in {ENV_PREFIX}SERVER{ENV_SEPARATOR}PORT=50051"
-    message = error["msg"][:1].lower() + error["msg"][1:]
-    return f"{where}: {message}{_got(path, error['input'])}"
+    from proviso_service.value_faults import words_for
+
+    names = tuple(part for part in error["loc"] if isinstance(part, str))
+    words = words_for(error, _wording())
+    return f"{_where(names, flags)} {words}{_got(names, error) if words.startswith('must be') else ''}"
 
 
-def _got(path: SettingPath, value: object) -> str:
-    """The value, unless it may be a secret or is a whole section."""
-    if "key" in path[-1].lower() or not isinstance(value, str | int | float):
+def _wording() -> Mapping[str, str]:
+    from proviso_service.value_faults import SENTENCES
+
+    return {**SENTENCES, "extra_forbidden": "is not a setting of Proviso", "model_type": _GROUP, "tuple_type": _LIST}
+
+
+def _got(path: SettingPath, error: "ErrorDetails") -> str:
+    """The value, unless it may hold a secret, as an address may, or is no single one."""
+    value = error["input"]
+    if "key" in path[-1].lower() or error["type"] == "refused" or not isinstance(value, str | int | float):
         return ""
     return f", not {str(value)[:80]!r}"
+
+
+def _unreadable() -> Iterator[str]:
+    """The variables of groups and of lists that are not JSON, which is what the settings library takes them for."""
+    for name, value in sorted(os.environ.items()):
+        if not name.upper().startswith(ENV_PREFIX) or _is_json(value):
+            continue
+        kind = _kind_of(name[len(ENV_PREFIX) :].lower().split(ENV_SEPARATOR))
+        if hasattr(kind, "model_fields"):
+            yield f"{name} {_GROUP}"
+        elif get_origin(kind) is tuple:
+            yield f"{name} {_LIST}"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _kind_of(path: Iterable[str]) -> Any:
+    """The type of the setting at a path, None where there is no such setting."""
+    from proviso_service.settings import Settings
+
+    kind: Any = Settings
+    for name in path:
+        field = getattr(kind, "model_fields", {}).get(name)
+        kind = field and field.annotation
+    return kind
 
 
 def _where(path: SettingPath, flags: Mapping[SettingPath, Any]) -> str:

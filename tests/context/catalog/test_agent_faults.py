@@ -26,7 +26,7 @@ FAULTS: list[tuple[str, dict[str, str], str]] = [
     ("own tag", {"agent_yaml": AGENT + "rules: !x y\n"}, "agent.yaml:3 rules: has a tag"),
     ("alias", {"agent_yaml": "name: &a A\ndescription: *a\n"}, "agent.yaml:1 description: repeats another value"),
     ("deep", {"agent_yaml": "[" * 5_000}, "agent.yaml:1: is nested too deeply"),
-    ("two documents", {"agent_yaml": AGENT + "---\na: b\n"}, "agent.yaml:3: is not YAML: but found another document"),
+    ("two documents", {"agent_yaml": AGENT + "---\na: b\n"}, "agent.yaml:3: is not YAML: it begins a second"),
     ("outside", {"agent_yaml": AGENT + "rules: ../x\n"}, "../x: is missing"),
     ("far outside", {"agent_yaml": AGENT + "rules: /etc\n"}, "/etc: lies outside the agent's folder"),
     ("no folder", {"agent_yaml": AGENT + "references: texts\n"}, "texts: is missing"),
@@ -59,7 +59,7 @@ FAULTS: list[tuple[str, dict[str, str], str]] = [
     ),
     ("no description", {"rules__a_md": "---\nname: a\n---\nb\n"}, "rules/a.md:2 description: is missing"),
     ("empty name", {"rules__a_md": RULE.replace("Quoting", "''")}, "rules/a.md:2 name: must not be empty"),
-    ("long name", {"rules__a_md": RULE.replace("Quoting", "x" * 129)}, "rules/a.md:2 name: is longer than 128"),
+    ("long name", {"rules__a_md": RULE.replace("Quoting", "x" * 129)}, "rules/a.md:2 name: must have at most 128"),
     ("no text", {"rules__a_md": RULE.replace("Quote exactly.", "")}, "rules/a.md: says nothing below its fields"),
     ("no rule", {"rules__a_txt": "x"}, "rules/a.txt: is not a rule"),
     (
@@ -189,7 +189,7 @@ NAMES = [
     ("a_", "a server's name is lower-case letters"),
     ("a.b", "a server's name is lower-case letters"),
     ("a\n", "a server's name is lower-case letters"),
-    ("a" * 31, "is longer than 30 characters"),
+    ("a" * 31, "must have at most 30 characters"),
 ]
 
 

@@ -7,10 +7,11 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from proviso_service.api.domain import Limits
-from proviso_service.api.requests.base import RequestModel, at_most, violation
+from proviso_service.api.requests.base import RequestModel, at_most
 from proviso_service.api.requests.context import DocumentContextModel
 from proviso_service.context.model import DocumentSummary
 from proviso_service.errors import FieldViolation
+from proviso_service.value_faults import refusal
 
 MAX_URL_CHARS = 2_048
 
@@ -19,9 +20,9 @@ def _https(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise violation("must be an https URL") from None
+        raise refusal("must be an https URL") from None
     if parts.scheme != "https" or not parts.hostname:
-        raise violation("must be an https URL")
+        raise refusal("must be an https URL")
     return url
 
 
@@ -50,7 +51,7 @@ class WithAssets(RequestModel):
         images = info.field_name == "image_urls"
         highest = limits.context.max_images if images else limits.context.max_documents
         if len(value) > highest:
-            raise violation(f"has more than the service's limit of {highest} items")
+            raise refusal(f"has more than the service's limit of {highest} items")
         return value
 
     @classmethod

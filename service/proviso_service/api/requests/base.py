@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.matters.identifiers import DOCUMENTATION
 from proviso_service.paging import PageRequest
+from proviso_service.value_faults import SENTENCES, refusal, words_for
 
 D = TypeVar("D")
 R = TypeVar("R", bound="RequestModel")
@@ -21,6 +22,8 @@ MAX_ITEMS = 1_000
 
 _SENTENCE = "sentence"
 """The kind of a violation that is told in words which name the field."""
+
+_WORDING = {**SENTENCES, _SENTENCE: "{sentence}"}
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -68,7 +71,7 @@ def known(values: Mapping[int, D], description: str = "is not a known value") ->
 
     def member(number: int) -> D:
         if number not in values:
-            raise violation(description)
+            raise refusal(description)
         return values[number]
 
     return BeforeValidator(member)
@@ -79,15 +82,10 @@ def at_most(count: int) -> BeforeValidator:
 
     def check(items: Sequence[Any]) -> Sequence[Any]:
         if len(items) > count:
-            raise violation(f"has more than {count} items")
+            raise refusal(f"has more than {count} items")
         return items
 
     return BeforeValidator(check)
-
-
-def violation(description: str) -> PydanticCustomError:
-    """The error for a validator to raise; the text reaches the caller as it is."""
-    return PydanticCustomError("violation", "{description}", {"description": description})
 
 
 def _uuid(kind: str, *, optional: bool = False) -> AfterValidator:
@@ -100,7 +98,7 @@ def _uuid(kind: str, *, optional: bool = False) -> AfterValidator:
 def _uuid_of(kind: str, value: str) -> str:
     """Canonical form; ids are compared as text, so letters become lower case."""
     if not _UUID.fullmatch(value.lower()):
-        raise PydanticCustomError(_SENTENCE, f"Invalid {kind} ID format")
+        raise PydanticCustomError(_SENTENCE, "{sentence}", {"sentence": f"Invalid {kind} ID format"})
     return value.lower()
 
 
@@ -142,7 +140,7 @@ def _violations(error: ValidationError) -> Iterator[FieldViolation]:
         path = ""
         for part in detail["loc"]:
             path = f"{path}[{part}]" if isinstance(part, int) else _join(path, part)
-        yield FieldViolation(path, detail["msg"], detail["type"] == _SENTENCE)
+        yield FieldViolation(path, words_for(detail, _WORDING), detail["type"] == _SENTENCE)
 
 
 def _join(parent: str, child: str) -> str:

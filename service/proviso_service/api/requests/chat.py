@@ -8,12 +8,13 @@ from pydantic import Field, ValidationInfo, field_validator
 from proviso.v1 import chat_pb2, sessions_pb2
 from proviso_service.api.convert.enums import DECISIONS, ON_DISCONNECT
 from proviso_service.api.requests.assets import WithAssets, limits_of
-from proviso_service.api.requests.base import RequestModel, TurnId, UserId, at_most, known, violation
+from proviso_service.api.requests.base import RequestModel, TurnId, UserId, at_most, known
 from proviso_service.api.requests.context import MatterContextModel
 from proviso_service.context.sessions import MessageRole
 from proviso_service.errors import FieldViolation
 from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
 from proviso_service.turns.records import Decision
+from proviso_service.value_faults import refusal
 
 _DISCONNECT = {number: member for member, number in ON_DISCONNECT.items()} | {
     chat_pb2.ON_DISCONNECT_UNSPECIFIED: OnDisconnect.GRACE
@@ -42,7 +43,7 @@ class ChatOptionsModel(RequestModel):
         limits = limits_of(info)
         highest: int = getattr(limits.turns, str(info.field_name))
         if value is not None and value > highest:
-            raise violation(f"is above the service's limit of {highest}")
+            raise refusal(f"is above the service's limit of {highest}")
         return value
 
     @field_validator("model")
@@ -50,7 +51,7 @@ class ChatOptionsModel(RequestModel):
     def _offered(cls, value: str, info: ValidationInfo) -> str:
         names = limits_of(info).chat_models
         if value and value not in names:
-            raise violation(f"is not offered; the models are: {', '.join(names)}")
+            raise refusal(f"is not offered; the models are: {', '.join(names)}")
         return value
 
     def to_domain(self) -> TurnOptions:

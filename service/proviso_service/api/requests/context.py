@@ -6,8 +6,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from proviso.v1 import context_pb2
 from proviso_service.api.convert.enums import ITEM_TYPES
-from proviso_service.api.requests.base import RequestModel, known, violation
+from proviso_service.api.requests.base import RequestModel, known
 from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext
+from proviso_service.value_faults import refusal
 
 
 class MatterContextModel(RequestModel):
@@ -49,9 +50,9 @@ class ContextItemRefModel(RequestModel):
     def _of_tools_only(cls, value: str, info: ValidationInfo) -> str:
         kind = info.data.get("type")
         if kind is ItemType.TOOL and not value:
-            raise violation("must name the tool's server, proviso for the service's own tools")
+            raise refusal("must name the tool's server, proviso for the service's own tools")
         if kind in {ItemType.RULE, ItemType.REFERENCE} and value:
-            raise violation("must be empty: only tools have a server")
+            raise refusal("must be empty: only tools have a server")
         return value
 
     def to_domain(self) -> ItemRef:

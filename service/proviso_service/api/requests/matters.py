@@ -13,9 +13,9 @@ from proviso_service.api.requests.base import (
     PagedRequest,
     RequestModel,
     UserId,
-    violation,
 )
 from proviso_service.matters.model import UploadHeader
+from proviso_service.value_faults import refusal
 
 SHA256_HEX_DIGITS = 64
 
@@ -23,7 +23,7 @@ SHA256_HEX_DIGITS = 64
 def _sha256(value: str) -> str:
     """Empty, or the digest with lower-case letters."""
     if value and (len(value) != SHA256_HEX_DIGITS or not set(value) <= set("0123456789abcdefABCDEF")):
-        raise violation("must be 64 hexadecimal digits")
+        raise refusal("must be 64 hexadecimal digits")
     return value.lower()
 
 

@@ -1,7 +1,6 @@
 """The fields of an agent's folder: those of `agent.yaml`, and those at the top of a rule or a reference."""
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -17,12 +16,13 @@ from pydantic import (
     Tag,
     ValidationError,
 )
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
 
 from proviso_service.context.catalog.tools import Approval
 from proviso_service.context.catalog.yaml_text import Path, YamlText
 from proviso_service.context.model import OWN_SERVER, IncludeMode
 from proviso_service.errors import FileFault
+from proviso_service.value_faults import REFUSED, SENTENCES, refusal, words_for
 
 M = TypeVar("M", bound="Fields")
 
@@ -32,26 +32,13 @@ _STDIO, _HTTP = "stdio", "http"
 _NO_FIELDS = frozenset({_STDIO, _HTTP, "[key]"})
 """Parts of a place that pydantic adds and the file does not have."""
 
-_WORDS: Mapping[str, str] = {
-    "missing": "is missing",
-    "extra_forbidden": "is not a field that is known here",
+_FIELDS = "must be fields with values, each on a line of its own"
+_WORDING = {
+    **SENTENCES,
     "string_type": "must be text; put it between quotation marks",
-    "string_too_short": "must not be empty",
-    "bool_type": "must be true or false",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "enum": "must be {expected}",
-    "literal_error": "must be {expected}",
-    "string_too_long": "is longer than {max_length} characters",
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "too_long": "has more than {max_length} entries",
-    "dict_type": "must be fields with values, each on a line of its own",
-    "model_type": "must be fields with values, each on a line of its own",
-    "tuple_type": "must be a list",
-    "refused": "{description}",
+    "too_long": "must have at most {max_length} entries",
+    "dict_type": _FIELDS,
+    "model_type": _FIELDS,
 }
 
 
@@ -59,13 +46,9 @@ class Fields(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
-def _refuse(description: str) -> PydanticCustomError:
-    return PydanticCustomError("refused", "{description}", {"description": description})
-
-
 def _one_line(text: str) -> str:
     if not text.isprintable():
-        raise _refuse("must be one line of printable characters")
+        raise refusal("must be one line of printable characters")
     return text
 
 
@@ -76,9 +59,9 @@ def _joined(text: str) -> str:
 def _server_name(name: str) -> str:
     """It becomes part of the names that chat models are shown of its tools, before two underscores."""
     if not _SERVER_NAME.fullmatch(name):
-        raise _refuse("a server's name is lower-case letters, digits and - or single _, the first of them a letter")
+        raise refusal("a server's name is lower-case letters, digits and - or single _, the first of them a letter")
     if name == OWN_SERVER:
-        raise _refuse("is the name of the service's own tools, which are configured under proviso")
+        raise refusal("is the name of the service's own tools, which are configured under proviso")
     return name
 
 
@@ -89,9 +72,9 @@ def _http_url(url: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        raise _refuse("must be an address such as https://tools.example.com/mcp")
+        raise refusal("must be an address such as https://tools.example.com/mcp")
     if parts.username or parts.password:
-        raise _refuse("must hold no name or password; use headers, with ${VARIABLE} for what is secret")
+        raise refusal("must hold no name or password; use headers, with ${VARIABLE} for what is secret")
     return url
 
 
@@ -162,8 +145,9 @@ ServerFields = Annotated[
     Annotated[StdioServerFields, Tag(_STDIO)] | Annotated[HttpServerFields, Tag(_HTTP)],
     Discriminator(
         _kind_of_server,
-        custom_error_type="server_kind",
-        custom_error_message="needs either a command (a program) or a url (an HTTP server)",
+        custom_error_type=REFUSED,
+        custom_error_message="{description}",
+        custom_error_context={"description": "needs either a command (a program) or a url (an HTTP server)"},
     ),
 ]
 
@@ -185,7 +169,7 @@ def check_fields(model: type[M], file: str, text: YamlText) -> M | list[FileFaul
     if text.faults:
         return [FileFault(file, fault.line, _dotted(fault.path), fault.description) for fault in text.faults]
     if not isinstance(text.value, dict):
-        return [FileFault(file, text.line_of(()), "", _WORDS["model_type"])]
+        return [FileFault(file, text.line_of(()), "", _FIELDS)]
     try:
         return model.model_validate(text.value)
     except ValidationError as error:
@@ -195,9 +179,7 @@ def check_fields(model: type[M], file: str, text: YamlText) -> M | list[FileFaul
 
 def _fault(file: str, text: YamlText, detail: ErrorDetails) -> FileFault:
     path = _path(detail["loc"], text)
-    words = _WORDS.get(detail["type"])
-    description = words.format(**detail.get("ctx", {})) if words else detail["msg"]
-    return FileFault(file, text.line_of(path), _dotted(path), description)
+    return FileFault(file, text.line_of(path), _dotted(path), words_for(detail, _WORDING))
 
 
 def _path(loc: Path, text: YamlText) -> Path:

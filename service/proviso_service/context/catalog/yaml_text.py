@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from proviso_service.context.catalog.yaml_syntax import syntax_words
+
 Path = tuple[str | int, ...]
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -46,7 +48,7 @@ def read_yaml(text: str, first_line: int = 1) -> YamlText:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
-        return _broken(first_line + line, f"is not YAML: {error.problem}")
+        return _broken(first_line + line, syntax_words(error))
     except yaml.reader.ReaderError as error:
         return _broken(first_line + text.count("\n", 0, error.position), "holds a character that YAML does not allow")
     except RecursionError:
