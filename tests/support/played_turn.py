@@ -25,7 +25,8 @@ from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, AgentWorld, Fo
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step
 from tests.support.turn_oracle import Failure, Limits, Lookup, Reply
-from tests.turns.scripted import MemoryTurnStore, running
+from tests.turns.memory_turn_store import MemoryTurnStore
+from tests.turns.scripted import running
 
 QUESTION = "Which law?"
 DETAIL = "detail-4711"

@@ -8,6 +8,7 @@ from proviso_service.errors import Draining
 from proviso_service.turns.events import FinalState, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest, TurnState
+from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
     BEN,
@@ -15,7 +16,6 @@ from tests.turns.scripted import (
     TURN_START,
     USAGE_SO_FAR,
     Gated,
-    MemoryTurnStore,
     Program,
     ScriptedExecution,
     assert_gapless,

@@ -10,6 +10,7 @@ from proviso_service.turns.events import Event, Heartbeat, LoggedEvent, Token
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest
 from proviso_service.turns.reader import JOINED_MAX_CHARS
+from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
     QUESTION,
@@ -17,7 +18,6 @@ from tests.turns.scripted import (
     TOOL_START,
     TURN_START,
     Gated,
-    MemoryTurnStore,
     Program,
     ScriptedExecution,
     assert_gapless,

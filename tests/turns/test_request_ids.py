@@ -11,17 +11,8 @@ from proviso_service.errors import Draining, RequestIdReused, TooBusy, TurnExpir
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
-from tests.turns.scripted import (
-    ANN,
-    BEN,
-    TURN_START,
-    Gated,
-    MemoryTurnStore,
-    collect,
-    emits,
-    final_of,
-    running,
-)
+from tests.turns.memory_turn_store import MemoryTurnStore
+from tests.turns.scripted import ANN, BEN, TURN_START, Gated, collect, emits, final_of, running
 
 REQUEST = TurnRequest(message="What is the notice period?", request_id="r-1", session_id="lease")
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from proviso_service.turns.leases import LeaseKeeper
-from tests.turns.scripted import ANN, QUESTION, Gated, MemoryTurnStore, running
+from tests.turns.memory_turn_store import MemoryTurnStore
+from tests.turns.scripted import ANN, QUESTION, Gated, running
 
 LEASE_S = 0.03
 

@@ -11,24 +11,14 @@ from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event,
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
 from proviso_service.turns.records import Decision, Usage
-from tests.turns.asking import (
-    DENY,
-    IN_SESSION,
-    ONCE,
-    OTHER_TOOL,
-    SAME_TOOL,
-    SHORT_S,
-    Asking,
-    message_of,
-    waiting,
-)
+from tests.turns.asking import DENY, IN_SESSION, ONCE, OTHER_TOOL, SAME_TOOL, SHORT_S, Asking, message_of, waiting
+from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
     ASKED,
     QUESTION,
     TURN_START,
     USAGE_SO_FAR,
-    MemoryTurnStore,
     Program,
     ScriptedExecution,
     assert_gapless,

@@ -7,7 +7,8 @@ import pytest
 
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import OnDisconnect, TurnRequest
-from tests.turns.scripted import ANN, TURN_START, Gated, MemoryTurnStore, collect, emits, final_of, read_to, running
+from tests.turns.memory_turn_store import MemoryTurnStore
+from tests.turns.scripted import ANN, TURN_START, Gated, collect, emits, final_of, read_to, running
 
 GRACE = TurnRequest(message="?", on_disconnect=OnDisconnect.GRACE)
 CONTINUE = TurnRequest(message="?", on_disconnect=OnDisconnect.CONTINUE)

@@ -12,12 +12,12 @@ from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnState
 from proviso_service.turns.records import Decision
 from proviso_service.turns.service import Turns
+from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
     ASKED,
     QUESTION,
     TURN_START,
-    MemoryTurnStore,
     Program,
     ScriptedExecution,
     assert_gapless,

@@ -24,6 +24,7 @@ from tests.turns.asking import (
     message_of,
     waiting,
 )
+from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
     ASKED,
@@ -32,7 +33,6 @@ from tests.turns.scripted import (
     TIME,
     TURN_START,
     USAGE_SO_FAR,
-    MemoryTurnStore,
     Program,
     ScriptedExecution,
     assert_gapless,
