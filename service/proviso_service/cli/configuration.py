@@ -106,8 +106,10 @@ def _wording() -> Mapping[str, str]:
 
 def _got(path: SettingPath, error: "ErrorDetails") -> str:
     """The value, unless it may hold a secret, as an address may, or is no single one."""
+    from proviso_service.value_faults import REFUSED
+
     value = error["input"]
-    if "key" in path[-1].lower() or error["type"] == "refused" or not isinstance(value, str | int | float):
+    if "key" in path[-1].lower() or error["type"] == REFUSED or not isinstance(value, str | int | float):
         return ""
     return f", not {str(value)[:80]!r}"
 
