@@ -102,7 +102,7 @@ async def test_a_faulty_folder_keeps_the_catalog_and_the_sessions_of_the_servers
         with_servers(folder, {"kept": odd_server(timeout_s=-1), "added": odd_server()})
         refused = await refusal(w.view.stub.ReloadCatalog(pb.ReloadCatalogRequest()))
         assert refused.reason == "CATALOG_INVALID"
-        assert refused.violations == {"agent.yaml:3 mcp_servers.kept.timeout_s": "must be more than 0.0"}
+        assert refused.violations == {"agent.yaml:3 mcp_servers.kept.timeout_s": "must be more than 0"}
         assert w.agent.holder.current is before
         assert list(await w.view.servers()) == ["proviso", "kept"]
         assert await w.call("kept", "pid") == pid
