@@ -138,11 +138,11 @@ async def test_what_fails_for_every_document_fails_the_call(world: AnalysisWorld
 
 
 async def test_what_is_not_done_in_time_says_so_and_is_gone_on_with(tmp_path: Path) -> None:
-    async with analysis_world(tmp_path, time_limit_s=0.05) as world:
+    async with analysis_world(tmp_path, time_limit_s=0.5) as world:
         await world.add(RENT)
         world.classifier.shut()
         [late] = (await world.classify(IS_RENT)).failed
-        assert late.error.startswith("This document was not analysed within the time limit of 0.05 s; ask again")
+        assert late.error.startswith("This document was not analysed within the time limit of 0.5 s; ask again")
         world.classifier.open()
         world.restart()
         assert (await world.classify(IS_RENT)).total_found == 1

@@ -187,7 +187,7 @@ async def test_a_bounded_number_is_under_way(world: ExtractionWorld) -> None:
 async def test_an_answer_that_takes_too_long_is_given_up(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     world.extractor.shut()
-    extraction = world.extraction(time_limit_s=0.05, max_running=1)
+    extraction = world.extraction(time_limit_s=0.3, max_running=1)
     query = ExtractQuery(world.matter.matter_id, QUESTION)
     with pytest.raises(TooBusy, match="took too long"):
         await extraction.extract(TENANT, query)

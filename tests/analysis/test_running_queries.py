@@ -118,14 +118,14 @@ async def test_a_cancelled_query_stops_the_work_and_the_next_one_goes_on(world: 
 
 
 async def test_what_is_not_done_in_time_says_so_and_is_gone_on_with(tmp_path: Path) -> None:
-    async with analysis_world(tmp_path, time_limit_s=0.05) as world:
+    async with analysis_world(tmp_path, time_limit_s=0.5) as world:
         await world.add("rent", filename="a.txt")
         await world.ask("{rent}")
         await world.add("new rent", filename="b.txt")
         world.classifier.shut()
         known, late = (await world.ask("{rent}")).results
         assert (known.error, known.match_count) == ("", 1)
-        assert late.error.startswith("This document was not analysed within the time limit of 0.05 s")
+        assert late.error.startswith("This document was not analysed within the time limit of 0.5 s")
         world.classifier.open()
         world.restart()
         assert [result.error for result in (await world.ask("{rent}")).results] == ["", ""]

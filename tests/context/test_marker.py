@@ -78,4 +78,4 @@ def test_any_message_can_be_read(message: str) -> None:
 def test_no_message_takes_long_to_read(message: str) -> None:
     started = time.process_time()
     parse_marker(message)
-    assert time.process_time() - started < 0.25
+    assert time.process_time() - started < 1

@@ -150,21 +150,24 @@ async def test_readers_of_different_speed_see_the_same_turn() -> None:
 async def test_tokens_that_come_fast_are_sent_together_and_no_other_event_waits_for_them() -> None:
     words = [f"{number} " for number in range(100)]
     tokens = [Token("a", word) for word in words]
-    program = Gated(before=(TURN_START, tokens[0]), after=(*tokens[1:50], TOOL_START, *tokens[50:]))
-    async with running(program, token_interval_s=1) as turns:
-        turn_id = await turns.start(ANN, QUESTION)
-        began = asyncio.get_running_loop().time()
-        first = await read_to(turns, turn_id, 2)
-        program.gate.set()
-        async with aclosing(turns.read(ANN, turn_id, 0)) as items:
-            events = [item async for item in items if isinstance(item, LoggedEvent)]
-        assert asyncio.get_running_loop().time() - began < 0.9
-    assert [event.event for event in first] == [TURN_START, tokens[0]]
-    assert_gapless(events, 0, len(words) + 3)
-    assert text_of(events) == "".join(words)
-    kinds = [type(event.event).__name__ for event in events]
-    assert kinds[kinds.index("ToolStart") :] == ["ToolStart", "Token", "FinalState"]
-    assert len(kinds) <= 6
+    took_s: list[float] = []
+    for _ in range(3):
+        program = Gated(before=(TURN_START, tokens[0]), after=(*tokens[1:50], TOOL_START, *tokens[50:]))
+        async with running(program, token_interval_s=1) as turns:
+            turn_id = await turns.start(ANN, QUESTION)
+            began = asyncio.get_running_loop().time()
+            first = await read_to(turns, turn_id, 2)
+            program.gate.set()
+            events = await collect(turns, turn_id)
+            took_s.append(asyncio.get_running_loop().time() - began)
+        assert [event.event for event in first] == [TURN_START, tokens[0]]
+        assert_gapless(events, 0, len(words) + 3)
+        assert text_of(events) == "".join(words)
+        kinds = [type(event.event).__name__ for event in events]
+        assert kinds[kinds.index("ToolStart") :] == ["ToolStart", "Token", "FinalState"]
+        assert len(kinds) <= 6
+    # The best of three: a busy machine only ever adds to what it takes.
+    assert min(took_s) < 0.9
 
 
 async def test_silence_brings_heartbeats_that_are_no_part_of_the_turn() -> None:

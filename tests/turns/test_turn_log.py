@@ -194,7 +194,7 @@ async def test_tokens_gather_until_their_time_is_over_or_something_else_comes() 
     assert not gathering.done()
     log.append(TOOL_START)
     await gathering
-    assert loop.time() - began < 1
+    assert loop.time() - began < 30
     await log.gather(log.last_sequence, timeout_s=0.01)
     assert loop.time() - began >= 0.01
     log.end(FINAL)

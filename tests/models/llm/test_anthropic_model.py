@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -84,14 +85,20 @@ async def server() -> AsyncIterator[AnthropicServer]:
         yield anthropic
 
 
-@pytest.fixture
-async def model(server: AnthropicServer) -> AsyncIterator[GuardedChatModel]:
+@asynccontextmanager
+async def model_of(server: AnthropicServer, silence_s: float = 30.0) -> AsyncIterator[GuardedChatModel]:
     chosen = {"llm": f"anthropic:{MODEL}", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.base_url}
-    hosted = build_chat_model(Settings.model_validate({**chosen, "chat_model": {"silence_s": 0.5}}))
+    hosted = build_chat_model(Settings.model_validate({**chosen, "chat_model": {"silence_s": silence_s}}))
     assert isinstance(hosted.model, GuardedChatModel)
     assert hosted.close is not None
     yield hosted.model
     await hosted.close()
+
+
+@pytest.fixture
+async def model(server: AnthropicServer) -> AsyncIterator[GuardedChatModel]:
+    async with model_of(server) as chat_model:
+        yield chat_model
 
 
 async def test_text_comes_with_its_usage(server: AnthropicServer, model: GuardedChatModel) -> None:
@@ -124,7 +131,6 @@ async def test_tool_calls_come_whole(server: AnthropicServer, model: GuardedChat
         (Streamed([START, failed("rate_limit_error")]), FailureKind.RATE_LIMITED),
         (Streamed([START, failed("invalid_request_error")]), FailureKind.FINAL),
         (Streamed([START, *text("Hel")], Ending.CUT), FailureKind.TRANSIENT),
-        (Streamed([START, *text("Hel")], Ending.STALLS), FailureKind.TRANSIENT),
         (Streamed([START, *text("Hel")]), FailureKind.TRANSIENT),
         (Streamed([START, *text("Hel"), *end("max_tokens")]), FailureKind.FINAL),
         (Streamed([START, *text("Hel"), *end("refusal")]), FailureKind.FINAL),
@@ -139,6 +145,13 @@ async def test_a_failure_is_told_by_its_kind_and_not_in_the_providers_words(
     assert classify(caught.value) is kind
     assert ECHO not in str(caught.value)
     assert server.attempts == 1
+
+
+async def test_a_reply_that_stalls_fails_for_now(server: AnthropicServer) -> None:
+    server.then(Streamed([START, *text("Hel")], Ending.STALLS))
+    async with model_of(server, silence_s=0.2) as model:
+        with pytest.raises(TimeoutError, match="anthropic took too long"):
+            await model.ainvoke("Hello")
 
 
 async def test_the_wait_that_is_asked_for_is_known(server: AnthropicServer, model: GuardedChatModel) -> None:

@@ -1,6 +1,7 @@
 """GeminiChatModel by itself, on Gemini's wire."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
@@ -34,14 +35,20 @@ async def gemini() -> AsyncIterator[GeminiServer]:
         yield server
 
 
-@pytest.fixture
-async def model(gemini: GeminiServer) -> AsyncIterator[GeminiChatModel]:
+@asynccontextmanager
+async def model_of(gemini: GeminiServer, silence_s: float = 30.0) -> AsyncIterator[GeminiChatModel]:
     chosen = {"llm": f"google_genai:{MODEL}", "GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": gemini.base_url}
-    hosted = build_chat_model(Settings.model_validate({**chosen, "chat_model": {"silence_s": 0.5}}))
+    hosted = build_chat_model(Settings.model_validate({**chosen, "chat_model": {"silence_s": silence_s}}))
     assert isinstance(hosted.model, GeminiChatModel)
     assert hosted.close is not None
     yield hosted.model
     await hosted.close()
+
+
+@pytest.fixture
+async def model(gemini: GeminiServer) -> AsyncIterator[GeminiChatModel]:
+    async with model_of(gemini) as chat_model:
+        yield chat_model
 
 
 async def chunks_of(model: GeminiChatModel) -> list[AIMessageChunk]:
@@ -67,7 +74,6 @@ async def test_a_call_without_a_stream_gives_the_same_reply(gemini: GeminiServer
         (cut("Hel"), ConnectionError),
         (cut("Hel", ending=Ending.WHOLE), ConnectionError),
         (HangsUp(), ConnectionError),
-        (cut("Hel", ending=Ending.STALLS), TimeoutError),
     ],
 )
 async def test_a_call_without_a_stream_fails_as_a_stream_does(
@@ -77,6 +83,13 @@ async def test_a_call_without_a_stream_fails_as_a_stream_does(
     with pytest.raises(failure):
         await model.ainvoke("Hello")
     assert gemini.attempts == 1
+
+
+async def test_a_reply_that_stalls_fails(gemini: GeminiServer) -> None:
+    gemini.then(cut("Hel", ending=Ending.STALLS))
+    async with model_of(gemini, silence_s=0.2) as model:
+        with pytest.raises(TimeoutError):
+            await model.ainvoke("Hello")
 
 
 def test_a_call_that_would_block_the_event_loop_is_refused() -> None:

@@ -163,7 +163,7 @@ async def test_a_write_holds_the_lock_from_its_start(database: Database, state_f
 
 
 async def test_a_lock_held_by_another_process_is_too_busy(state_file: Path) -> None:
-    database = Database(url_of(state_file), wait_s=0.05)
+    database = Database(url_of(state_file), wait_s=0.3)
     with closing(sqlite3.connect(state_file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(TooBusy) as refusal:
