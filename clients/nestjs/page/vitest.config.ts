@@ -6,5 +6,7 @@ export default defineConfig({
     include: ["tests/**/*.test.{ts,tsx}"],
     environment: "happy-dom",
     maxWorkers: 2,
+    // A browser's globals take longer to make than all tests take: once for each worker, not for each file.
+    isolate: false,
   },
 });
