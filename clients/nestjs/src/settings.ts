@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -19,7 +20,7 @@ const Environment = z.strictObject({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   SERVICE: address.default("localhost:50051"),
   TLS: flag,
-  TLS_CA: z.string().optional().transform(readIfGiven),
+  TLS_CA: z.string().optional().transform(certificatesIn),
   DATA_DIR: z.string().min(1).default(".proviso/gateway"),
   PAGE_DIR: z.string().min(1).default(pageFolder),
   ALLOWED_ORIGINS: list.pipe(
@@ -121,11 +122,29 @@ function isTrue(text: "true" | "false"): boolean {
   return text === "true";
 }
 
-function readIfGiven(path: string | undefined, context: z.RefinementCtx): Buffer | undefined {
+function certificatesIn(path: string | undefined, context: z.RefinementCtx): Buffer | undefined {
+  if (path === undefined) return undefined;
+  const content = contentOf(path);
+  if (content && hasCertificate(content)) return content;
+  const fault = content ? "holds no certificate (PEM)" : "cannot be read";
+  context.addIssue({ code: "custom", message: `the file ${path} ${fault}` });
+  return z.NEVER;
+}
+
+function contentOf(path: string): Buffer | undefined {
   try {
-    return path === undefined ? undefined : readFileSync(path);
+    return readFileSync(path);
   } catch {
-    context.addIssue({ code: "custom", message: `the file ${String(path)} cannot be read` });
-    return z.NEVER;
+    return undefined;
+  }
+}
+
+/** Without this check a file of something else would be as good as an empty one: nobody would be vouched for. */
+function hasCertificate(pem: Buffer): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -143,6 +143,29 @@ describe("for the messages of a session", () => {
     expect(await browser.json("GET", `${path}/project-metadata`)).toEqual({ images: [], documents: [] });
   });
 
+  test("of two gateways on one folder, metadata put at the same time is that of one of them, and whole", async () => {
+    const other = await gatewayOf(service.url, { dataDir: gateway.dataDir });
+    const browsers = [browser, new Browser(other.url)];
+    const path = `/sessions/${await project("contended", { documents: [USERS] })}/project-metadata`;
+    const put = Array.from({ length: 24 }, (_, number) => ({
+      images: IMAGES.map(({ url }) => ({ url: `${url}?${number}` })),
+      documents: Array.from({ length: 1 + (number % 5) * 20 }, () => ({ ...AUTH, type: String(number) })),
+    }));
+    const possible = [{ images: [], documents: [USERS] }, ...put].map((metadata) => JSON.stringify(metadata));
+    const seen = put.map(async (metadata, number) => {
+      const each = browsers[number % 2] ?? browser;
+      const [, read] = await Promise.all([each.json("PUT", path, metadata), each.json("GET", path)]);
+      return JSON.stringify(read);
+    });
+    for (const read of await Promise.all(seen)) expect(possible).toContain(read);
+    const [one, another] = await Promise.all(browsers.map((each) => each.json("GET", path)));
+    expect(one).toEqual(another);
+    expect(possible.slice(1)).toContain(JSON.stringify(one));
+    await browser.json("PUT", path, { documents: [AUTH] });
+    expect(await browsers[1]?.json("GET", path)).toEqual({ images: [], documents: [AUTH] });
+    await other.close();
+  });
+
   test("a session is listed, shown, and given items of the catalog", async () => {
     const path = `/sessions/${await project("items", {})}`;
     const { items } = await browser.json<{ items: { item: { type: string; name: string } }[] }>(
@@ -218,7 +241,17 @@ describe("the files", () => {
 
   test("that were not written to their end are cleared away", async () => {
     writeFileSync(join(folder, "a.json.1.tmp"), "{");
+    const then = new Date(Date.now() - 3_600_000);
+    utimesSync(join(folder, "a.json.1.tmp"), then, then);
     await storeOf();
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("that are being written stay, and count for nothing, when another gateway starts on the folder", async () => {
+    writeFileSync(join(folder, "a.json.1.tmp"), "{");
+    const store = await storeOf({ maxBytes: 1_000, maxSessions: 1 });
+    expect(readdirSync(folder)).toEqual(["a.json.1.tmp"]);
+    await store.write(key, metadata);
+    expect(await store.read(key)).toEqual(metadata);
   });
 });

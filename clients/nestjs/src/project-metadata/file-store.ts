@@ -14,7 +14,10 @@ export interface StoreLimits {
 }
 
 const LIMITS: StoreLimits = { maxBytes: 256 * 1024, maxSessions: 10_000 };
+const FINISHED = ".json";
 const UNFINISHED = ".tmp";
+/** Longer than any write takes, in milliseconds: a younger file may be one that another gateway is writing. */
+const ABANDONED_MS = 10 * 60_000;
 
 /** Keeps project metadata as files, one for each session, whose names tell nothing of the session. */
 export class FileStore implements ProjectMetadataStore {
@@ -26,8 +29,8 @@ export class FileStore implements ProjectMetadataStore {
   /** Makes the folder, and clears away what a crash may have left in the middle of a write. */
   async prepare(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const left = (await readdir(this.folder)).filter((name) => name.endsWith(UNFINISHED));
-    await Promise.all(left.map((name) => rm(join(this.folder, name), { force: true })));
+    const unfinished = (await readdir(this.folder)).filter((name) => name.endsWith(UNFINISHED));
+    await Promise.all(unfinished.map((name) => removeAbandoned(join(this.folder, name))));
   }
 
   async read(key: SessionKey): Promise<ProjectMetadata | undefined> {
@@ -56,8 +59,8 @@ export class FileStore implements ProjectMetadataStore {
   }
 
   private async checkRoom(path: string): Promise<void> {
-    if (await exists(path)) return;
-    const kept = (await readdir(this.folder)).length;
+    if ((await modified(path)) !== undefined) return;
+    const kept = (await readdir(this.folder)).filter((name) => name.endsWith(FINISHED)).length;
     if (kept >= this.limits.maxSessions)
       throw new Refusal(429, "Project metadata is kept for too many sessions already.");
   }
@@ -66,7 +69,7 @@ export class FileStore implements ProjectMetadataStore {
     const name = createHash("sha256")
       .update(JSON.stringify([userId, sessionId, created]))
       .digest("hex");
-    return join(this.folder, `${name}.json`);
+    return join(this.folder, name + FINISHED);
   }
 }
 
@@ -88,12 +91,17 @@ async function writeWhole(path: string, content: Buffer): Promise<void> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+async function removeAbandoned(path: string): Promise<void> {
+  const written = await modified(path);
+  if (written !== undefined && Date.now() - written > ABANDONED_MS) await rm(path, { force: true });
+}
+
+/** When a file was written to, in milliseconds since 1970; undefined where there is none. */
+async function modified(path: string): Promise<number | undefined> {
   try {
-    await stat(path);
-    return true;
+    return (await stat(path)).mtimeMs;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import type { GrpcObject, ServiceClientConstructor, UntypedServiceImplementation
 import { loadSync } from "@grpc/proto-loader";
 import { loaderOptions, protoFiles, protoRoot } from "@proviso/client";
 import { StatusSchema } from "@proviso/client/es/errors/status";
+import type { Certificate } from "./certificate.js";
 
 /** What the server does, by service and method. */
 export type Behaviour = Record<string, UntypedServiceImplementation>;
@@ -18,7 +19,8 @@ export class WireServer {
     readonly url: string,
   ) {}
 
-  static async start(behaviour: Behaviour): Promise<WireServer> {
+  /** Over TLS where there is a certificate. */
+  static async start(behaviour: Behaviour, certificate?: Certificate): Promise<WireServer> {
     const loaded = loadPackageDefinition(loadSync([...protoFiles], { ...loaderOptions, includeDirs: [protoRoot] }));
     const v1 = (loaded.proviso as GrpcObject).v1 as GrpcObject;
     const server = new Server();
@@ -26,7 +28,7 @@ export class WireServer {
       server.addService((v1[name] as ServiceClientConstructor).service, methods);
     }
     const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
+      server.bindAsync("127.0.0.1:0", credentialsOf(certificate), (error, port) => {
         if (error) reject(error);
         else resolve(port);
       });
@@ -37,6 +39,11 @@ export class WireServer {
   close(): void {
     this.server.forceShutdown();
   }
+}
+
+function credentialsOf(certificate: Certificate | undefined): ServerCredentials {
+  if (!certificate) return ServerCredentials.createInsecure();
+  return ServerCredentials.createSsl(null, [{ cert_chain: certificate.cert, private_key: certificate.key }]);
 }
 
 /** A detail of a failed call. */
