@@ -309,3 +309,18 @@ async def test_faults_of_a_parsed_query_are_in_the_answer(service: RunningServic
     assert "unknown template" in answer.errors[0].message
     assert answer.errors[0].suggestions[0] == "Use the template {IS termination clause}"
     assert (answer.tree_json, answer.canonical, list(answer.statements)) == ("", "", [])
+
+
+async def test_faults_of_a_parsed_query_come_with_the_edits_that_mend_them(service: RunningService) -> None:
+    query = "🔒 {IS termination claus} AND {A}, {B}"
+    unknown_words, unknown_template, sign = (await service.tools.ParseIql(pb.ParseIqlRequest(query=query))).errors
+    assert [edit.label for edit in unknown_words.edits] == ["Leave it out"]
+    template = unknown_template.edits[0]
+    assert (template.suggestion, template.label, template.text) == (0, *["{IS termination clause}"] * 2)
+    assert query[template.start : template.end] == "{IS termination claus}"
+    assert [(edit.suggestion, edit.text) for edit in sign.edits] == [(0, " AND"), (0, " OR")]
+    mended = query
+    for edit in (sign.edits[1], template, unknown_words.edits[0]):
+        mended = mended[: edit.start] + edit.text + mended[edit.end :]
+    assert mended == " {IS termination clause} AND {A} OR {B}"
+    assert not (await service.tools.ParseIql(pb.ParseIqlRequest(query=mended))).errors

@@ -120,6 +120,8 @@ test("a query in IQL streams its documents, and its mistakes are placed in UTF-1
   expect([refused.status, (await refused.json()) as object]).toMatchObject([400, { reason: "INVALID_IQL" }]);
   const parsed = await browser.json("POST", "/iql/parse", { query: "{IS governing law clause} AND {😀😀" });
   expect(parsed).toMatchObject({ errors: [{ start: 30, end: 31, start_utf16: 30, end_utf16: 31 }] });
+  const edit = { suggestion: 0, start: 33, end: 33, start_utf16: 35, end_utf16: 35, text: "}" };
+  expect(parsed).toMatchObject({ errors: [{ edits: [edit] }] });
   const good = await browser.json("POST", "/iql/parse", { query: "{IS governing law clause}" });
   expect(good).toMatchObject({ tree: { type: "template" }, errors: [], estimated_model_calls: 0 });
   const { templates } = await browser.json<{ templates: { name: string }[] }>("GET", "/iql/templates");

@@ -45,6 +45,7 @@ from proviso_service.iql.limits import Limits
 from proviso_service.iql.parser import parse
 from proviso_service.iql.printing import canonical_text
 from proviso_service.iql.problems import IqlError, IqlSyntaxError, Problem, ProblemKind, TemplateFileError
+from proviso_service.iql.remedies import Edit, Remedy
 from proviso_service.iql.rendering import render
 from proviso_service.iql.syntax import (
     And,
@@ -67,6 +68,7 @@ __all__ = [
     "Comparator",
     "Comparison",
     "ComparisonMode",
+    "Edit",
     "Expression",
     "IqlError",
     "IqlSyntaxError",
@@ -75,6 +77,7 @@ __all__ = [
     "Or",
     "Problem",
     "ProblemKind",
+    "Remedy",
     "Scores",
     "Span",
     "Statement",

@@ -6,6 +6,7 @@ from proviso_service.iql.call_parts import Call, Part, joined, span_of, unescape
 from proviso_service.iql.joined_calls import JoinedCalls, is_operator_word
 from proviso_service.iql.printing import statement_in_braces, template_in_braces
 from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
+from proviso_service.iql.remedies import Edit, Remedy, closed, leaving_out, replacing
 from proviso_service.iql.syntax import Span
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 
@@ -20,17 +21,18 @@ def log_missing_name(span: Span, log: ProblemLog) -> None:
         span,
         "nothing after IS",
         "the name of a template",
-        "Write for example {IS confidentiality clause}",
+        replacing("Write for example", span, "{IS confidentiality clause}"),
     )
 
 
-def log_unclosed_quote(part: Part, log: ProblemLog) -> None:
+def log_unclosed_quote(query: str, part: Part, end: int, log: ProblemLog) -> None:
+    """`end` is where the words of the statement end."""
     log.add(
         ProblemKind.UNCLOSED_QUOTE,
         Span(part.start, part.end),
         "the end of the statement",
         f"'\"' to close the argument that begins at character {part.start + 1}",
-        "Put '\"' where the argument ends.",
+        Remedy("Put '\"' where the argument ends.", (closed(query, end, '"', "Close it at the end of the statement"),)),
         "Write '\\\"' for a quote that belongs to an argument's words.",
     )
 
@@ -41,7 +43,7 @@ def log_argument_count(definition: TemplateDefinition, call: Call, span: Span, l
         span_of(call.arguments) if call.arguments else span,
         _counted(len(call.arguments)),
         f"{_counted(len(definition.arguments))} for the template {definition.name}",
-        f"Write {definition.signature}",
+        replacing("Write", span, definition.signature),
     )
 
 
@@ -59,14 +61,18 @@ def log_empty_argument(definition: TemplateDefinition, argument: Part, log: Prob
     )
 
 
-def log_operator_inside(joined_calls: JoinedCalls, log: ProblemLog) -> None:
-    operator = joined_calls.operator
+def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: ProblemLog) -> None:
+    """`span` is the statement's."""
+    operator, mended = joined_calls
+    is_whole = query[span.start : span.end] == query.strip()
+    # In a larger query the operators still bind among themselves.
+    edit = Edit(span, mended if is_whole else f"({mended})", mended)
     log.add(
         ProblemKind.OPERATOR_INSIDE_STATEMENT,
         Span(operator.start, operator.end),
         quoted(operator.text),
         "operators between statements, each in its own braces",
-        f"Write {joined_calls.mended}",
+        Remedy(f"Write {mended}", (edit,)),
     )
 
 
@@ -78,34 +84,37 @@ def log_text_after_argument(query: str, call: Call, log: ProblemLog) -> None:
         quoted(query[span.start : span.end]),
         "the end of the statement",
         *_separate_braces(call.rest),
-        "Leave it out, or take it into the quotes.",
+        leaving_out("Leave it out, or take it into the quotes.", span),
     )
 
 
-def log_unquoted(query: str, parts: Sequence[Part], definition: TemplateDefinition, log: ProblemLog) -> None:
+def log_unquoted(
+    query: str, statement: Span, parts: Sequence[Part], definition: TemplateDefinition, log: ProblemLog
+) -> None:
     """`parts` follow the template's name and are not all in straight double quotes."""
     span = span_of(parts)
     text = query[span.start : span.end]
     has_other_quotes = text[0] in _OTHER_QUOTES or text.startswith('\\"')
     words = unescaped(text.strip(_QUOTES_ESCAPES_SPACE) if has_other_quotes else text).strip()
     mendable = words and len(definition.arguments) == 1
+    mended = template_in_braces(definition.name, (words,)) if mendable else definition.signature
     log.add(
         ProblemKind.WRONG_QUOTES if has_other_quotes else ProblemKind.UNQUOTED_ARGUMENT,
         span,
         quoted(text),
         f"{definition.arguments[0]} in straight double quotes",
-        f"Write {template_in_braces(definition.name, (words,)) if mendable else definition.signature}",
+        replacing("Write", statement, mended),
     )
 
 
-def log_unknown(call: Call, catalog: TemplateCatalog, log: ProblemLog) -> None:
+def log_unknown(call: Call, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> None:
     log.add(
         ProblemKind.UNKNOWN_TEMPLATE,
         span_of(call.name or call.arguments),
         quoted(call.name_text or joined(call.arguments)),
         "the name of a template",
-        *(f"Use the template {signature}" for signature in _nearest(call.name_text, catalog)),
-        f"Say it in words: {_in_words([*call.name, *call.arguments, *call.rest])}",
+        *(replacing("Use the template", span, signature) for signature in _nearest(call.name_text, catalog)),
+        replacing("Say it in words:", span, _in_words([*call.name, *call.arguments, *call.rest])),
         *_separate_braces(call.name),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from proviso_service.iql.limits import DEFAULT_LIMITS, Limits
 from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog
+from proviso_service.iql.remedies import replacing
 from proviso_service.iql.statements import read_statement
 from proviso_service.iql.structure import check_structure
 from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
@@ -124,7 +125,7 @@ def _log_empty(query: str, log: ProblemLog) -> None:
         Span(0, len(query)),
         "nothing",
         "a statement",
-        "Write for example {IS confidentiality clause}",
+        replacing("Write for example", Span(0, len(query)), "{IS confidentiality clause}"),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from proviso_service.iql.remedies import Remedy
 from proviso_service.iql.syntax import Span
 
 MAX_PROBLEMS = 10
@@ -48,13 +49,18 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a query. `suggestions` are sentences; the first is the likeliest remedy."""
+    """One fault of a query; the first remedy is the likeliest."""
 
     kind: ProblemKind
     span: Span
     found: str
     expected: str
-    suggestions: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """The remedies as sentences."""
+        return tuple(remedy.suggestion for remedy in self.remedies)
 
     @property
     def message(self) -> str:
@@ -101,9 +107,11 @@ class ProblemLog:
     def is_full(self) -> bool:
         return len(self._problems) >= MAX_PROBLEMS
 
-    def add(self, kind: ProblemKind, span: Span, found: str, expected: str, *suggestions: str) -> None:
+    def add(self, kind: ProblemKind, span: Span, found: str, expected: str, *remedies: Remedy | str) -> None:
+        """A remedy in words alone is one that only a person can carry out."""
         if not self.is_full:
-            self._problems.append(Problem(kind, span, found, expected, suggestions))
+            typed = tuple(Remedy(remedy) if isinstance(remedy, str) else remedy for remedy in remedies)
+            self._problems.append(Problem(kind, span, found, expected, typed))
 
     def in_order(self) -> tuple[Problem, ...]:
         return tuple(sorted(self._problems, key=lambda problem: (problem.span.start, problem.span.end)))

@@ -11,6 +11,7 @@ from proviso_service.iql import call_faults
 from proviso_service.iql.call_parts import parts_of
 from proviso_service.iql.joined_calls import separated
 from proviso_service.iql.problems import ProblemKind, ProblemLog
+from proviso_service.iql.remedies import replacing
 from proviso_service.iql.syntax import Span, Statement, Template
 from proviso_service.iql.template_calls import read_call
 from proviso_service.iql.templates import TemplateCatalog
@@ -32,13 +33,13 @@ def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: Proble
             span,
             "nothing between the braces",
             "a statement in words or a template",
-            "Write for example {IS confidentiality clause} or {This clause limits liability.}",
+            replacing("Write for example", span, "{IS confidentiality clause}", "{This clause limits liability.}"),
         )
         return None
     if call := _CALL.match(words):
         return read_call(query, span, start + call.end(), end, catalog, log)
     if _CALL_INSIDE.search(words) and (joined_calls := separated(parts_of(query, start, end), catalog)):
-        call_faults.log_operator_inside(joined_calls, log)
+        call_faults.log_operator_inside(query, span, joined_calls, log)
         return None
     text = words[1:] if _LITERAL_IS.match(words) else words
     return Statement(_ESCAPE.sub(r"\1", text), span=span)

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 
 from proviso_service.iql.limits import Limits
 from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
+from proviso_service.iql.remedies import Edit, Remedy, closed, leaving_out, left_out, operator_at, replacing
+from proviso_service.iql.syntax import Span
 from proviso_service.iql.tokens import Token, TokenKind
 
 _CONNECTIVES = frozenset({TokenKind.AND, TokenKind.OR})
 _TIGHT = frozenset({TokenKind.PLUS, TokenKind.GREATER, TokenKind.LESS})
 _OPERATORS = "AND, OR, +, > or <"
+_EACH_OPERATOR = ("AND", "OR", "+", ">", "<")
 _INSTEAD = {
     "&": "AND",
     "&&": "AND",
@@ -172,41 +175,54 @@ class _Walk:
             token.span,
             quoted(text),
             "a statement in braces",
-            f"Put it in braces: {{{text}}}",
+            replacing("Put it in braces:", token.span, f"{{{text}}}"),
         )
 
     def _log_text_for_operator(self, token: Token) -> None:
         expected = "a statement" if self._wants_operand else f"an operator ({_OPERATORS}) or the end of the query"
         instead = _INSTEAD.get(" ".join(self._text(token).casefold().split()))
+        remedy = (
+            Remedy(f"Write {instead}.", self._operators_at(token.span, instead))
+            if instead
+            else leaving_out("Leave it out, or take it into the braces of a statement.", token.span)
+        )
         self._log.add(
             ProblemKind.TEXT_OUTSIDE_BRACES,
             token.span,
             quoted(self._text(token)),
             expected,
-            f"Write {instead}." if instead else "Leave it out, or take it into the braces of a statement.",
+            remedy,
         )
+
+    def _operators_at(self, span: Span, operators: str) -> tuple[Edit, ...]:
+        """Each of the operators that can stand here."""
+        offered = [one for one in operators.split(" or ") if (one == "NOT") == self._wants_operand and "{" not in one]
+        return tuple(operator_at(self._query, span, operator) for operator in offered)
 
     def _log_missing_operand(self, token: Token) -> None:
         """`token` stands where an operand should."""
         before = self._previous
         if before is None:
-            expected, remedy = "a statement at the start of the query", "Put a statement before it."
+            expected, remedy = "a statement at the start of the query", Remedy("Put a statement before it.")
         elif before.kind is TokenKind.OPEN:
-            expected, remedy = 'a statement after "("', "Put a statement in the parentheses, or leave them out."
+            expected = 'a statement after "("'
+            edits = (left_out(Span(before.start, token.end), "them"),) if token.kind is TokenKind.CLOSE else ()
+            remedy = Remedy("Put a statement in the parentheses, or leave them out.", edits)
         else:
             sign = self._text(before)
             expected = f"a statement after {quoted(sign)}"
-            remedy = f"Put a statement after {sign}, or leave {sign} out."
+            remedy = leaving_out(f"Put a statement after {sign}, or leave {sign} out.", before.span, sign)
         self._log.add(ProblemKind.MISSING_OPERAND, token.span, self._found(token), expected, remedy)
 
     def _log_missing_operator(self, token: Token) -> None:
-        between = "AND or OR" if token.kind is TokenKind.NOT else _OPERATORS
+        between, offered = ("AND or OR", ("AND", "OR")) if token.kind is TokenKind.NOT else (_OPERATORS, _EACH_OPERATOR)
+        gap = Span(token.start, token.start)
         self._log.add(
             ProblemKind.MISSING_OPERATOR,
             token.span,
             self._found(token),
             "an operator before it",
-            f"Put {between} between the two.",
+            Remedy(f"Put {between} between the two.", tuple(operator_at(self._query, gap, one) for one in offered)),
         )
 
     def _log_unmatched_parenthesis(self, token: Token) -> None:
@@ -215,7 +231,7 @@ class _Walk:
             token.span,
             self._found(token),
             '"(" before it',
-            'Leave it out, or put "(" where the group begins.',
+            leaving_out('Leave it out, or put "(" where the group begins.', token.span),
         )
 
     def _log_unclosed_parenthesis(self, token: Token) -> None:
@@ -226,5 +242,11 @@ class _Walk:
             innermost.span,
             self._found(token),
             f"{missing} before it",
-            'Put ")" where the group ends, or leave "(" out.',
+            Remedy(
+                'Put ")" where the group ends, or leave "(" out.',
+                (
+                    closed(self._query, len(self._query), ")", "Close it at the end"),
+                    left_out(innermost.span, '"("'),
+                ),
+            ),
         )

@@ -17,21 +17,21 @@ def read_call(
         call_faults.log_missing_name(span, log)
         return None
     if unclosed := next((part for part in parts if part.opens_a_quote), None):
-        call_faults.log_unclosed_quote(unclosed, log)
+        call_faults.log_unclosed_quote(query, unclosed, end, log)
         return None
     call = Call.of(parts)
     definition = catalog.get(call.name_text)
     if definition and not call.rest:
         return _filled(definition, call, span, catalog, log)
     if joined_calls := separated(parts, catalog):
-        call_faults.log_operator_inside(joined_calls, log)
+        call_faults.log_operator_inside(query, span, joined_calls, log)
     elif definition:
         call_faults.log_text_after_argument(query, call, log)
     elif prefix := catalog.longest_prefix([part.text for part in call.name]):
         prefix_definition, word_count = prefix
-        call_faults.log_unquoted(query, parts[word_count:], prefix_definition, log)
+        call_faults.log_unquoted(query, span, parts[word_count:], prefix_definition, log)
     else:
-        call_faults.log_unknown(call, catalog, log)
+        call_faults.log_unknown(call, span, catalog, log)
     return None
 
 

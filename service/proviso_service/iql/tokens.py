@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
+from proviso_service.iql.remedies import Remedy, closed
 from proviso_service.iql.syntax import Span
 
 _BRACES_AND_ESCAPES = re.compile(r"\\[\\{}]|[{}]")
@@ -106,7 +107,10 @@ def _log_nested(query: str, outer: int, at: int, log: ProblemLog) -> None:
         Span(at, at + 1),
         quoted("{"),
         f'"}}" to close the statement that begins at character {outer + 1}',
-        "Close that statement before the next one begins; statements do not stand inside each other.",
+        Remedy(
+            "Close that statement before the next one begins; statements do not stand inside each other.",
+            (closed(query, at, "} ", "Close it here"),),
+        ),
         r"Write \{ and \} for braces that belong to a statement's words.",
     )
 
@@ -130,5 +134,5 @@ def _log_unclosed(query: str, opened: int, log: ProblemLog) -> None:
         "the end of the query",
         f'"}}" to close the statement that begins at character {opened + 1}',
         *escaped,
-        'Put "}" where the statement ends.',
+        Remedy('Put "}" where the statement ends.', (closed(query, len(query), "}", "Close it at the end"),)),
     )

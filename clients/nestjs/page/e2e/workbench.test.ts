@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { remediesOf } from "../src/iql/remedies.js";
+import { mended } from "../src/iql/remedies.js";
 import type { IqlFault, ParsedIql } from "../src/iql/types.js";
 import { accessibilityFaults } from "./support/accessibility.js";
 import { launch, openWindow } from "./support/browser.js";
@@ -99,7 +99,7 @@ describe("in the page", () => {
     await editor().press("Control+Enter");
     await results().getByText("Scored by").waitFor();
     const counts = await page.evaluate(() => (window as unknown as { counts: number[] }).counts);
-    expect(counts).toContain(1);
+    expect(counts.some((count) => count > 0 && count < 4)).toBe(true);
     expect(counts.at(-1)).toBe(4);
     expect(await results().getByRole("status").innerText()).toMatch(
       /^4 documents · \d+ match(es)?, average score 0\.\d\d$/,
@@ -250,9 +250,10 @@ test.each([
   '{IS clause that "limits}',
   "{}",
   "{IS}",
-])("the service's first suggestion for %s is a button that mends it", async (query) => {
+  "{IS right} AND",
+])("the service's first edit for %s mends it", async (query) => {
   const before = await faultsOf(query);
-  const [first] = before.flatMap((fault) => remediesOf(query, fault)).flatMap(({ choices }) => choices);
-  expect(first).toBeDefined();
-  expect(await faultsOf(first?.edit.query ?? "")).toEqual([]);
+  const [first] = before.flatMap(({ edits }) => edits);
+  if (!first) throw new Error("no edit");
+  expect(await faultsOf(mended(query, first).query)).toEqual([]);
 });

@@ -34,6 +34,7 @@ const ADDED: Readonly<Record<string, Record<string, Schema>>> = {
     },
   },
   IqlError: { start_utf16: utf16, end_utf16: utf16 },
+  IqlEdit: { start_utf16: utf16, end_utf16: utf16 },
   ParseIqlResponse: { tree: { type: "object", description: "The syntax tree; left out where there are errors." } },
 };
 

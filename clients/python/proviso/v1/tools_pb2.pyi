@@ -168,16 +168,32 @@ class ParseIqlRequest(_message.Message):
     def __init__(self, query: _Optional[str] = ..., matter_id: _Optional[str] = ...) -> None: ...
 
 class IqlError(_message.Message):
-    __slots__ = ("start", "end", "message", "suggestions")
+    __slots__ = ("start", "end", "message", "suggestions", "edits")
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     SUGGESTIONS_FIELD_NUMBER: _ClassVar[int]
+    EDITS_FIELD_NUMBER: _ClassVar[int]
     start: int
     end: int
     message: str
     suggestions: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., message: _Optional[str] = ..., suggestions: _Optional[_Iterable[str]] = ...) -> None: ...
+    edits: _containers.RepeatedCompositeFieldContainer[IqlEdit]
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., message: _Optional[str] = ..., suggestions: _Optional[_Iterable[str]] = ..., edits: _Optional[_Iterable[_Union[IqlEdit, _Mapping]]] = ...) -> None: ...
+
+class IqlEdit(_message.Message):
+    __slots__ = ("suggestion", "label", "start", "end", "text")
+    SUGGESTION_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    suggestion: int
+    label: str
+    start: int
+    end: int
+    text: str
+    def __init__(self, suggestion: _Optional[int] = ..., label: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class ParseIqlResponse(_message.Message):
     __slots__ = ("tree_json", "canonical", "statements", "estimated_model_calls", "errors")

@@ -14,7 +14,7 @@ from proviso_service.analysis.model import (
 )
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation
-from proviso_service.iql import Problem, TemplateDefinition, canonical_text, statements, tree_json
+from proviso_service.iql import Edit, Problem, TemplateDefinition, canonical_text, statements, tree_json
 
 _INT32_MAX = 2**31 - 1
 
@@ -124,4 +124,9 @@ def _error(problem: Problem) -> pb.IqlError:
         end=problem.span.end,
         message=problem.message,
         suggestions=problem.suggestions,
+        edits=[_edit(index, edit) for index, remedy in enumerate(problem.remedies) for edit in remedy.edits],
     )
+
+
+def _edit(suggestion: int, edit: Edit) -> pb.IqlEdit:
+    return pb.IqlEdit(suggestion=suggestion, label=edit.label, start=edit.span.start, end=edit.span.end, text=edit.text)

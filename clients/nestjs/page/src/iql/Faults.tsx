@@ -1,9 +1,9 @@
 import { Button } from "../core/components/index.js";
 import type { Edit } from "./edits.js";
 import { faultLine } from "./fault-lines.js";
-import { remediesOf } from "./remedies.js";
+import { mended, remediesOf } from "./remedies.js";
 import type { Remedy } from "./remedies.js";
-import type { IqlFault } from "./types.js";
+import type { IqlEdit, IqlFault } from "./types.js";
 
 interface FaultsProps {
   query: string;
@@ -44,9 +44,14 @@ function Fault({ query, fault, onMend }: { query: string; fault: IqlFault; onMen
         <span class="fault-carets">{carets}</span>
       </pre>
       <ul class="remedies">
-        {remediesOf(query, fault).map((remedy) => (
+        {remediesOf(fault).map((remedy) => (
           <li key={remedy.sentence}>
-            <RemedyButtons remedy={remedy} onMend={onMend} />
+            <RemedyButtons
+              remedy={remedy}
+              onChoose={(edit) => {
+                onMend(mended(query, edit));
+              }}
+            />
           </li>
         ))}
       </ul>
@@ -54,36 +59,22 @@ function Fault({ query, fault, onMend }: { query: string; fault: IqlFault; onMen
   );
 }
 
-/** A suggestion that means one change is a button; one with several has a button for each. */
-function RemedyButtons({ remedy: { sentence, choices }, onMend }: { remedy: Remedy; onMend: (edit: Edit) => void }) {
-  const [first, ...others] = choices;
-  if (first === undefined) return <span>{sentence}</span>;
-  if (others.length === 0 && sentence.includes(first.label)) {
-    return (
-      <Button
-        small
-        class="remedy"
-        onClick={() => {
-          onMend(first.edit);
-        }}
-      >
-        {sentence}
-      </Button>
-    );
-  }
+/** A suggestion that is one edit is its button; any other has a button for each of its edits. */
+function RemedyButtons({ remedy, onChoose }: { remedy: Remedy; onChoose: (edit: IqlEdit) => void }) {
+  const { sentence, edits, isOneEdit } = remedy;
   return (
     <>
-      <span>{sentence}</span>
-      {choices.map(({ label, edit }) => (
+      {!isOneEdit && <span>{sentence}</span>}
+      {edits.map((edit) => (
         <Button
-          key={label}
+          key={edit.label}
           small
           class="remedy"
           onClick={() => {
-            onMend(edit);
+            onChoose(edit);
           }}
         >
-          {label}
+          {isOneEdit ? sentence : edit.label}
         </Button>
       ))}
     </>

@@ -10,8 +10,18 @@ export interface IqlTemplate {
 export interface IqlFault {
   message: string;
   suggestions: string[];
+  edits: IqlEdit[];
   start_utf16: number;
   end_utf16: number;
+}
+
+/** A change of the query that carries out a suggestion, by the suggestion's position: text in the place of a range. */
+export interface IqlEdit {
+  suggestion: number;
+  label: string;
+  start_utf16: number;
+  end_utf16: number;
+  text: string;
 }
 
 export interface ParsedIql {

@@ -4,7 +4,7 @@ import { movedFaults } from "../../src/iql/moved-faults.js";
 /** The words of a fault after the query has changed; undefined where it is left out. */
 function wordsAfter(before: string, words: string, after: string): string | undefined {
   const start = before.indexOf(words);
-  const fault = { message: "", suggestions: [], start_utf16: start, end_utf16: start + words.length };
+  const fault = { message: "", suggestions: [], edits: [], start_utf16: start, end_utf16: start + words.length };
   const [moved] = movedFaults([fault], before, after);
   return moved && after.slice(moved.start_utf16, moved.end_utf16);
 }
@@ -21,6 +21,6 @@ test.each([
 });
 
 test("a query that has not changed has its faults", () => {
-  const faults = [{ message: "", suggestions: [], start_utf16: 0, end_utf16: 1 }];
+  const faults = [{ message: "", suggestions: [], edits: [], start_utf16: 0, end_utf16: 1 }];
   expect(movedFaults(faults, "{A", "{A")).toBe(faults);
 });

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/tools.proto.
  */
 export const file_proviso_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItUBChFFeGVjdXRlSXFsUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEg0KBW1vZGVsGAQgASgJEhYKCW1pbl9zY29yZRgFIAEoAUgAiAEBEi0KCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb24SEwoLbWF4X21hdGNoZXMYByABKAUSDwoHZXhwbGFpbhgIIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASLLAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEjcKEHN0YXRlbWVudF9zY29yZXMYBiADKAsyHS5wcm92aXNvLnYxLklxbFN0YXRlbWVudFNjb3JlEhMKC25vZGVfc2NvcmVzGAcgAygBIvUBChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSEwoLbm9kZV9zY29yZXMYCSADKAEi1gEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIIkAKEFN0cmVhbUlxbFJlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0IskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiGQoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QiUgoLSXFsVGVtcGxhdGUSDAoEbmFtZRgBIAEoCRIRCglhcmd1bWVudHMYAiADKAkSEQoJc3RhdGVtZW50GAMgASgJEg8KB21lYW5pbmcYBCABKAkiRgoYTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlEioKCXRlbXBsYXRlcxgBIAMoCzIXLnByb3Zpc28udjEuSXFsVGVtcGxhdGUiMwoPUGFyc2VJcWxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCSJMCghJcWxFcnJvchINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRITCgtzdWdnZXN0aW9ucxgEIAMoCSKRAQoQUGFyc2VJcWxSZXNwb25zZRIRCgl0cmVlX2pzb24YASABKAkSEQoJY2Fub25pY2FsGAIgASgJEhIKCnN0YXRlbWVudHMYAyADKAkSHQoVZXN0aW1hdGVkX21vZGVsX2NhbGxzGAQgASgFEiQKBmVycm9ycxgFIAMoCzIULnByb3Zpc28udjEuSXFsRXJyb3IigwEKDlNlYXJjaENpdGF0aW9uEgwKBHBhZ2UYASABKAUSFAoMc2VjdGlvbl9wYXRoGAIgAygJEg8KB2hlYWRpbmcYAyABKAkSDQoFbGFiZWwYBCABKAkSEQoJcGVybWFsaW5rGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBSLNAQoNU2VhcmNoUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSEwoLbWF4X3Jlc3VsdHMYAyABKAUSFgoJdGhyZXNob2xkGAQgASgBSACIAQESHAoPc2VtYW50aWNfd2VpZ2h0GAUgASgBSAGIAQESFwoPaW5jbHVkZV9jb250ZXh0GAYgASgIEhQKDGRvY3VtZW50X2lkcxgHIAMoCUIMCgpfdGhyZXNob2xkQhIKEF9zZW1hbnRpY193ZWlnaHQiygIKDFNlYXJjaFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghjaHVua19pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgpjaHVua190ZXh0GAQgASgJEhIKCnNpbWlsYXJpdHkYBSABKAESGQoMcmVyYW5rX3Njb3JlGAYgASgBSACIAQESLAoIY2l0YXRpb24YByABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEhYKDmNvbnRleHRfYmVmb3JlGAggASgJEhUKDWNvbnRleHRfYWZ0ZXIYCSABKAkSDQoFc2NvcmUYCiABKAESFQoNbGV4aWNhbF9tYXRjaBgLIAEoCBIqCgdzbmlwcGV0GAwgASgLMhkucHJvdmlzby52MS5TZWFyY2hTbmlwcGV0Qg8KDV9yZXJhbmtfc2NvcmUiXgoNU2VhcmNoU25pcHBldBIMCgR0ZXh0GAEgASgJEg0KBXN0YXJ0GAIgASgFEjAKCmhpZ2hsaWdodHMYAyADKAsyHC5wcm92aXNvLnYxLlNuaXBwZXRIaWdobGlnaHQiLgoQU25pcHBldEhpZ2hsaWdodBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUiiAIKDlNlYXJjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBITCgt0b3RhbF9mb3VuZBgCIAEoBRINCgVxdWVyeRgDIAEoCRIRCgltYXR0ZXJfaWQYBCABKAkSEAoIcmVyYW5rZWQYBSABKAgSGwoTZG9jdW1lbnRzX2F2YWlsYWJsZRgGIAMoCRIcChRkb2N1bWVudHNfcHJvY2Vzc2luZxgHIAMoCRIRCgl0cnVuY2F0ZWQYCCABKAgSNAoSZG9jdW1lbnRzX21hdGNoaW5nGAkgAygLMhgucHJvdmlzby52MS5Eb2N1bWVudEhpdHMiRwoMRG9jdW1lbnRIaXRzEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhAKCHBhc3NhZ2VzGAMgASgFIkUKDURvY3VtZW50RXJyb3ISEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSDQoFZXJyb3IYAyABKAkirwEKDkV4dHJhY3RSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIQCghxdWVzdGlvbhgCIAEoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARIdChBtYXhfYWx0ZXJuYXRpdmVzGAUgASgFSAGIAQFCEQoPX21pbl9jb25maWRlbmNlQhMKEV9tYXhfYWx0ZXJuYXRpdmVzItEBCg9FeHRyYWN0Q2l0YXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSFAoMdGV4dF9leGNlcnB0GAQgASgJEhcKD3JlbGV2YW5jZV9zY29yZRgFIAEoARIUCgxhbnN3ZXJfc3RhcnQYBiABKAUSEgoKYW5zd2VyX2VuZBgHIAEoBRIsCghjaXRhdGlvbhgIIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24iZwoSRXh0cmFjdEFsdGVybmF0aXZlEg4KBmFuc3dlchgBIAEoCRISCgpjb25maWRlbmNlGAIgASgBEi0KCGNpdGF0aW9uGAMgASgLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24ikgIKD0V4dHJhY3RSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIuCgljaXRhdGlvbnMYAyADKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbhIQCghxdWVzdGlvbhgEIAEoCRINCgVmb3VuZBgFIAEoCBI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi5wcm92aXNvLnYxLkV4dHJhY3RBbHRlcm5hdGl2ZRINCgVtb2RlbBgHIAEoCRIyCg9kb2N1bWVudF9lcnJvcnMYCCADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISEQoJdHJ1bmNhdGVkGAkgASgIIpUBCg9DbGFzc2lmeVJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhQKDGNsYXVzZV90eXBlcxgCIAMoCRIUCgxkb2N1bWVudF9pZHMYAyADKAkSGwoObWluX2NvbmZpZGVuY2UYBCABKAFIAIgBARITCgttYXhfY2xhdXNlcxgFIAEoBUIRCg9fbWluX2NvbmZpZGVuY2Ui1AEKEENsYXNzaWZpZWRDbGF1c2USEwoLY2xhdXNlX3R5cGUYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARIUCgx0ZXh0X2V4Y2VycHQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIZmlsZW5hbWUYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFEhAKCGNodW5rX2lkGAggASgJEiwKCGNpdGF0aW9uGAkgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbiL4AQoQQ2xhc3NpZnlSZXNwb25zZRItCgdjbGF1c2VzGAEgAygLMhwucHJvdmlzby52MS5DbGFzc2lmaWVkQ2xhdXNlEhMKC3RvdGFsX2ZvdW5kGAIgASgFEh0KFWNsYXVzZV90eXBlc19zZWFyY2hlZBgDIAMoCRIRCgl0cnVuY2F0ZWQYBCABKAgSMgoPZG9jdW1lbnRfZXJyb3JzGAUgAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEg0KBW1vZGVsGAYgASgJEisKBmNvdW50cxgHIAMoCzIbLnByb3Zpc28udjEuQ2xhdXNlVHlwZUNvdW50IkoKD0NsYXVzZVR5cGVDb3VudBITCgtjbGF1c2VfdHlwZRgBIAEoCRIPCgdjbGF1c2VzGAIgASgFEhEKCWRvY3VtZW50cxgDIAEoBSIvChpMaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkiqQEKDk1hdHRlckRvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhEKCWZpbGVfdHlwZRgDIAEoCRIRCglmaWxlX3NpemUYBCABKAUSGQoRcHJvY2Vzc2luZ19zdGF0dXMYBSABKAkSLwoLdXBsb2FkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKD0RvY3VtZW50U3VtbWFyeRIYChByZWFkeV9mb3Jfc2VhcmNoGAEgASgFEhgKEHN0aWxsX3Byb2Nlc3NpbmcYAiABKAUSDgoGZmFpbGVkGAMgASgFIrUBChtMaXN0TWF0dGVyRG9jdW1lbnRzUmVzcG9uc2USLQoJZG9jdW1lbnRzGAEgAygLMhoucHJvdmlzby52MS5NYXR0ZXJEb2N1bWVudBITCgt0b3RhbF9jb3VudBgCIAEoBRIRCgltYXR0ZXJfaWQYAyABKAkSLAoHc3VtbWFyeRgEIAEoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRTdW1tYXJ5EhEKCXRydW5jYXRlZBgFIAEoCCKUAQoWR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSEgoKbWF4X2xlbmd0aBgEIAEoBRINCgVzdGFydBgFIAEoBRIMCgRwYWdlGAYgASgFEg8KB2hlYWRpbmcYByABKAki1AEKF0dldERvY3VtZW50VGV4dFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEwoLZG9jdW1lbnRfaWQYAyABKAkSEQoJZmlsZV90eXBlGAQgASgJEhcKD2NoYXJhY3Rlcl9jb3VudBgFIAEoBRIRCgl0cnVuY2F0ZWQYBiABKAgSDQoFc3RhcnQYByABKAUSDAoEcGFnZRgIIAEoBRIUCgxzZWN0aW9uX3BhdGgYCSADKAkSEgoKbmV4dF9zdGFydBgKIAEoBSJCChxSZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhMKC21heF9yZXN1bHRzGAIgASgFIloKHVJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBIOCgZvdXRwdXQYAiABKAkqZwoNSXFsQ29tcGFyaXNvbhIeChpJUUxfQ09NUEFSSVNPTl9VTlNQRUNJRklFRBAAEhsKF0lRTF9DT01QQVJJU09OX0NPTlRSQUNUEAESGQoVSVFMX0NPTVBBUklTT05fVkVORE9SEAIyygYKC1Rvb2xTZXJ2aWNlEksKCkV4ZWN1dGVJcWwSHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0Gh4ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVzcG9uc2USSgoJU3RyZWFtSXFsEhwucHJvdmlzby52MS5TdHJlYW1JcWxSZXF1ZXN0Gh0ucHJvdmlzby52MS5TdHJlYW1JcWxSZXNwb25zZTABEkUKCFBhcnNlSXFsEhsucHJvdmlzby52MS5QYXJzZUlxbFJlcXVlc3QaHC5wcm92aXNvLnYxLlBhcnNlSXFsUmVzcG9uc2USXQoQTGlzdElxbFRlbXBsYXRlcxIjLnByb3Zpc28udjEuTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QaJC5wcm92aXNvLnYxLkxpc3RJcWxUZW1wbGF0ZXNSZXNwb25zZRI/CgZTZWFyY2gSGS5wcm92aXNvLnYxLlNlYXJjaFJlcXVlc3QaGi5wcm92aXNvLnYxLlNlYXJjaFJlc3BvbnNlEkIKB0V4dHJhY3QSGi5wcm92aXNvLnYxLkV4dHJhY3RSZXF1ZXN0GhsucHJvdmlzby52MS5FeHRyYWN0UmVzcG9uc2USRQoIQ2xhc3NpZnkSGy5wcm92aXNvLnYxLkNsYXNzaWZ5UmVxdWVzdBocLnByb3Zpc28udjEuQ2xhc3NpZnlSZXNwb25zZRJmChNMaXN0TWF0dGVyRG9jdW1lbnRzEiYucHJvdmlzby52MS5MaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBonLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEloKD0dldERvY3VtZW50VGV4dBIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVzcG9uc2USbAoVUmV0cmlldmVEb2N1bWVudGF0aW9uEigucHJvdmlzby52MS5SZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0GikucHJvdmlzby52MS5SZXRyaWV2ZURvY3VtZW50YXRpb25SZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItUBChFFeGVjdXRlSXFsUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEg0KBW1vZGVsGAQgASgJEhYKCW1pbl9zY29yZRgFIAEoAUgAiAEBEi0KCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb24SEwoLbWF4X21hdGNoZXMYByABKAUSDwoHZXhwbGFpbhgIIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASLLAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEjcKEHN0YXRlbWVudF9zY29yZXMYBiADKAsyHS5wcm92aXNvLnYxLklxbFN0YXRlbWVudFNjb3JlEhMKC25vZGVfc2NvcmVzGAcgAygBIvUBChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSEwoLbm9kZV9zY29yZXMYCSADKAEi1gEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIIkAKEFN0cmVhbUlxbFJlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0IskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiGQoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QiUgoLSXFsVGVtcGxhdGUSDAoEbmFtZRgBIAEoCRIRCglhcmd1bWVudHMYAiADKAkSEQoJc3RhdGVtZW50GAMgASgJEg8KB21lYW5pbmcYBCABKAkiRgoYTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlEioKCXRlbXBsYXRlcxgBIAMoCzIXLnByb3Zpc28udjEuSXFsVGVtcGxhdGUiMwoPUGFyc2VJcWxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCSJwCghJcWxFcnJvchINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRITCgtzdWdnZXN0aW9ucxgEIAMoCRIiCgVlZGl0cxgFIAMoCzITLnByb3Zpc28udjEuSXFsRWRpdCJWCgdJcWxFZGl0EhIKCnN1Z2dlc3Rpb24YASABKAUSDQoFbGFiZWwYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFEgwKBHRleHQYBSABKAkikQEKEFBhcnNlSXFsUmVzcG9uc2USEQoJdHJlZV9qc29uGAEgASgJEhEKCWNhbm9uaWNhbBgCIAEoCRISCgpzdGF0ZW1lbnRzGAMgAygJEh0KFWVzdGltYXRlZF9tb2RlbF9jYWxscxgEIAEoBRIkCgZlcnJvcnMYBSADKAsyFC5wcm92aXNvLnYxLklxbEVycm9yIoMBCg5TZWFyY2hDaXRhdGlvbhIMCgRwYWdlGAEgASgFEhQKDHNlY3Rpb25fcGF0aBgCIAMoCRIPCgdoZWFkaW5nGAMgASgJEg0KBWxhYmVsGAQgASgJEhEKCXBlcm1hbGluaxgFIAEoCRINCgVzdGFydBgGIAEoBRILCgNlbmQYByABKAUizQEKDVNlYXJjaFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEg0KBXF1ZXJ5GAIgASgJEhMKC21heF9yZXN1bHRzGAMgASgFEhYKCXRocmVzaG9sZBgEIAEoAUgAiAEBEhwKD3NlbWFudGljX3dlaWdodBgFIAEoAUgBiAEBEhcKD2luY2x1ZGVfY29udGV4dBgGIAEoCBIUCgxkb2N1bWVudF9pZHMYByADKAlCDAoKX3RocmVzaG9sZEISChBfc2VtYW50aWNfd2VpZ2h0IsoCCgxTZWFyY2hSZXN1bHQSEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSEgoKY2h1bmtfdGV4dBgEIAEoCRISCgpzaW1pbGFyaXR5GAUgASgBEhkKDHJlcmFua19zY29yZRgGIAEoAUgAiAEBEiwKCGNpdGF0aW9uGAcgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbhIWCg5jb250ZXh0X2JlZm9yZRgIIAEoCRIVCg1jb250ZXh0X2FmdGVyGAkgASgJEg0KBXNjb3JlGAogASgBEhUKDWxleGljYWxfbWF0Y2gYCyABKAgSKgoHc25pcHBldBgMIAEoCzIZLnByb3Zpc28udjEuU2VhcmNoU25pcHBldEIPCg1fcmVyYW5rX3Njb3JlIl4KDVNlYXJjaFNuaXBwZXQSDAoEdGV4dBgBIAEoCRINCgVzdGFydBgCIAEoBRIwCgpoaWdobGlnaHRzGAMgAygLMhwucHJvdmlzby52MS5TbmlwcGV0SGlnaGxpZ2h0Ii4KEFNuaXBwZXRIaWdobGlnaHQSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIogCCg5TZWFyY2hSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucHJvdmlzby52MS5TZWFyY2hSZXN1bHQSEwoLdG90YWxfZm91bmQYAiABKAUSDQoFcXVlcnkYAyABKAkSEQoJbWF0dGVyX2lkGAQgASgJEhAKCHJlcmFua2VkGAUgASgIEhsKE2RvY3VtZW50c19hdmFpbGFibGUYBiADKAkSHAoUZG9jdW1lbnRzX3Byb2Nlc3NpbmcYByADKAkSEQoJdHJ1bmNhdGVkGAggASgIEjQKEmRvY3VtZW50c19tYXRjaGluZxgJIAMoCzIYLnByb3Zpc28udjEuRG9jdW1lbnRIaXRzIkcKDERvY3VtZW50SGl0cxITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIQCghwYXNzYWdlcxgDIAEoBSJFCg1Eb2N1bWVudEVycm9yEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg0KBWVycm9yGAMgASgJIq8BCg5FeHRyYWN0UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEAoIcXVlc3Rpb24YAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEhsKDm1pbl9jb25maWRlbmNlGAQgASgBSACIAQESHQoQbWF4X2FsdGVybmF0aXZlcxgFIAEoBUgBiAEBQhEKD19taW5fY29uZmlkZW5jZUITChFfbWF4X2FsdGVybmF0aXZlcyLRAQoPRXh0cmFjdENpdGF0aW9uEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGNodW5rX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhQKDHRleHRfZXhjZXJwdBgEIAEoCRIXCg9yZWxldmFuY2Vfc2NvcmUYBSABKAESFAoMYW5zd2VyX3N0YXJ0GAYgASgFEhIKCmFuc3dlcl9lbmQYByABKAUSLAoIY2l0YXRpb24YCCABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uImcKEkV4dHJhY3RBbHRlcm5hdGl2ZRIOCgZhbnN3ZXIYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARItCghjaXRhdGlvbhgDIAEoCzIbLnByb3Zpc28udjEuRXh0cmFjdENpdGF0aW9uIpICCg9FeHRyYWN0UmVzcG9uc2USDgoGYW5zd2VyGAEgASgJEhIKCmNvbmZpZGVuY2UYAiABKAESLgoJY2l0YXRpb25zGAMgAygLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24SEAoIcXVlc3Rpb24YBCABKAkSDQoFZm91bmQYBSABKAgSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4ucHJvdmlzby52MS5FeHRyYWN0QWx0ZXJuYXRpdmUSDQoFbW9kZWwYByABKAkSMgoPZG9jdW1lbnRfZXJyb3JzGAggAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEhEKCXRydW5jYXRlZBgJIAEoCCKVAQoPQ2xhc3NpZnlSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIUCgxjbGF1c2VfdHlwZXMYAiADKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEhsKDm1pbl9jb25maWRlbmNlGAQgASgBSACIAQESEwoLbWF4X2NsYXVzZXMYBSABKAVCEQoPX21pbl9jb25maWRlbmNlItQBChBDbGFzc2lmaWVkQ2xhdXNlEhMKC2NsYXVzZV90eXBlGAEgASgJEhIKCmNvbmZpZGVuY2UYAiABKAESFAoMdGV4dF9leGNlcnB0GAMgASgJEhMKC2RvY3VtZW50X2lkGAQgASgJEhAKCGZpbGVuYW1lGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBRIQCghjaHVua19pZBgIIAEoCRIsCghjaXRhdGlvbhgJIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24i+AEKEENsYXNzaWZ5UmVzcG9uc2USLQoHY2xhdXNlcxgBIAMoCzIcLnByb3Zpc28udjEuQ2xhc3NpZmllZENsYXVzZRITCgt0b3RhbF9mb3VuZBgCIAEoBRIdChVjbGF1c2VfdHlwZXNfc2VhcmNoZWQYAyADKAkSEQoJdHJ1bmNhdGVkGAQgASgIEjIKD2RvY3VtZW50X2Vycm9ycxgFIAMoCzIZLnByb3Zpc28udjEuRG9jdW1lbnRFcnJvchINCgVtb2RlbBgGIAEoCRIrCgZjb3VudHMYByADKAsyGy5wcm92aXNvLnYxLkNsYXVzZVR5cGVDb3VudCJKCg9DbGF1c2VUeXBlQ291bnQSEwoLY2xhdXNlX3R5cGUYASABKAkSDwoHY2xhdXNlcxgCIAEoBRIRCglkb2N1bWVudHMYAyABKAUiLwoaTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJIqkBCg5NYXR0ZXJEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIRCglmaWxlX3R5cGUYAyABKAkSEQoJZmlsZV9zaXplGAQgASgFEhkKEXByb2Nlc3Npbmdfc3RhdHVzGAUgASgJEi8KC3VwbG9hZGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJVCg9Eb2N1bWVudFN1bW1hcnkSGAoQcmVhZHlfZm9yX3NlYXJjaBgBIAEoBRIYChBzdGlsbF9wcm9jZXNzaW5nGAIgASgFEg4KBmZhaWxlZBgDIAEoBSK1AQobTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEi0KCWRvY3VtZW50cxgBIAMoCzIaLnByb3Zpc28udjEuTWF0dGVyRG9jdW1lbnQSEwoLdG90YWxfY291bnQYAiABKAUSEQoJbWF0dGVyX2lkGAMgASgJEiwKB3N1bW1hcnkYBCABKAsyGy5wcm92aXNvLnYxLkRvY3VtZW50U3VtbWFyeRIRCgl0cnVuY2F0ZWQYBSABKAgilAEKFkdldERvY3VtZW50VGV4dFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCm1heF9sZW5ndGgYBCABKAUSDQoFc3RhcnQYBSABKAUSDAoEcGFnZRgGIAEoBRIPCgdoZWFkaW5nGAcgASgJItQBChdHZXREb2N1bWVudFRleHRSZXNwb25zZRIMCgR0ZXh0GAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEhEKCWZpbGVfdHlwZRgEIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYBSABKAUSEQoJdHJ1bmNhdGVkGAYgASgIEg0KBXN0YXJ0GAcgASgFEgwKBHBhZ2UYCCABKAUSFAoMc2VjdGlvbl9wYXRoGAkgAygJEhIKCm5leHRfc3RhcnQYCiABKAUiQgocUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBINCgVxdWVyeRgBIAEoCRITCgttYXhfcmVzdWx0cxgCIAEoBSJaCh1SZXRyaWV2ZURvY3VtZW50YXRpb25SZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucHJvdmlzby52MS5TZWFyY2hSZXN1bHQSDgoGb3V0cHV0GAIgASgJKmcKDUlxbENvbXBhcmlzb24SHgoaSVFMX0NPTVBBUklTT05fVU5TUEVDSUZJRUQQABIbChdJUUxfQ09NUEFSSVNPTl9DT05UUkFDVBABEhkKFUlRTF9DT01QQVJJU09OX1ZFTkRPUhACMsoGCgtUb29sU2VydmljZRJLCgpFeGVjdXRlSXFsEh0ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVxdWVzdBoeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlEkoKCVN0cmVhbUlxbBIcLnByb3Zpc28udjEuU3RyZWFtSXFsUmVxdWVzdBodLnByb3Zpc28udjEuU3RyZWFtSXFsUmVzcG9uc2UwARJFCghQYXJzZUlxbBIbLnByb3Zpc28udjEuUGFyc2VJcWxSZXF1ZXN0GhwucHJvdmlzby52MS5QYXJzZUlxbFJlc3BvbnNlEl0KEExpc3RJcWxUZW1wbGF0ZXMSIy5wcm92aXNvLnYxLkxpc3RJcWxUZW1wbGF0ZXNSZXF1ZXN0GiQucHJvdmlzby52MS5MaXN0SXFsVGVtcGxhdGVzUmVzcG9uc2USPwoGU2VhcmNoEhkucHJvdmlzby52MS5TZWFyY2hSZXF1ZXN0GhoucHJvdmlzby52MS5TZWFyY2hSZXNwb25zZRJCCgdFeHRyYWN0EhoucHJvdmlzby52MS5FeHRyYWN0UmVxdWVzdBobLnByb3Zpc28udjEuRXh0cmFjdFJlc3BvbnNlEkUKCENsYXNzaWZ5EhsucHJvdmlzby52MS5DbGFzc2lmeVJlcXVlc3QaHC5wcm92aXNvLnYxLkNsYXNzaWZ5UmVzcG9uc2USZgoTTGlzdE1hdHRlckRvY3VtZW50cxImLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QaJy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZRJaCg9HZXREb2N1bWVudFRleHQSIi5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlcXVlc3QaIy5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlc3BvbnNlEmwKFVJldHJpZXZlRG9jdW1lbnRhdGlvbhIoLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBopLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * ExecuteIqlRequest is an IQL query.
@@ -574,11 +574,19 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
   message: string;
 
   /**
-   * How to mend it.
+   * How to mend it, in sentences for people.
    *
    * @generated from field: repeated string suggestions = 4;
    */
   suggestions: string[];
+
+  /**
+   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice, none where
+   * a person has to find the words.
+   *
+   * @generated from field: repeated proviso.v1.IqlEdit edits = 5;
+   */
+  edits: IqlEdit[];
 };
 
 /**
@@ -587,6 +595,55 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
  */
 export const IqlErrorSchema: GenMessage<IqlError> = /*@__PURE__*/
   messageDesc(file_proviso_v1_tools, 12);
+
+/**
+ * IqlEdit is a change of a query.
+ *
+ * @generated from message proviso.v1.IqlEdit
+ */
+export type IqlEdit = Message<"proviso.v1.IqlEdit"> & {
+  /**
+   * The suggestion that it carries out: its position among the error's, from 0.
+   *
+   * @generated from field: int32 suggestion = 1;
+   */
+  suggestion: number;
+
+  /**
+   * What it does, for people: what is put in, or for example `Leave it out`.
+   *
+   * @generated from field: string label = 2;
+   */
+  label: string;
+
+  /**
+   * Start of what is replaced, in Unicode code points.
+   *
+   * @generated from field: int32 start = 3;
+   */
+  start: number;
+
+  /**
+   * End of what is replaced, exclusive; the start where text is only put in.
+   *
+   * @generated from field: int32 end = 4;
+   */
+  end: number;
+
+  /**
+   * What takes its place; empty where text is only left out.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message proviso.v1.IqlEdit.
+ * Use `create(IqlEditSchema)` to create a new message.
+ */
+export const IqlEditSchema: GenMessage<IqlEdit> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 13);
 
 /**
  * ParseIqlResponse is a query's syntax tree, or its errors.
@@ -636,7 +693,7 @@ export type ParseIqlResponse = Message<"proviso.v1.ParseIqlResponse"> & {
  * Use `create(ParseIqlResponseSchema)` to create a new message.
  */
 export const ParseIqlResponseSchema: GenMessage<ParseIqlResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 13);
+  messageDesc(file_proviso_v1_tools, 14);
 
 /**
  * SearchCitation locates a passage for people.
@@ -699,7 +756,7 @@ export type SearchCitation = Message<"proviso.v1.SearchCitation"> & {
  * Use `create(SearchCitationSchema)` to create a new message.
  */
 export const SearchCitationSchema: GenMessage<SearchCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 14);
+  messageDesc(file_proviso_v1_tools, 15);
 
 /**
  * SearchRequest is a search in a matter.
@@ -764,7 +821,7 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 15);
+  messageDesc(file_proviso_v1_tools, 16);
 
 /**
  * SearchResult is a passage.
@@ -862,7 +919,7 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
  * Use `create(SearchResultSchema)` to create a new message.
  */
 export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 16);
+  messageDesc(file_proviso_v1_tools, 17);
 
 /**
  * SearchSnippet is a short part of a passage, to show in a list of results.
@@ -897,7 +954,7 @@ export type SearchSnippet = Message<"proviso.v1.SearchSnippet"> & {
  * Use `create(SearchSnippetSchema)` to create a new message.
  */
 export const SearchSnippetSchema: GenMessage<SearchSnippet> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 17);
+  messageDesc(file_proviso_v1_tools, 18);
 
 /**
  * SnippetHighlight is a part of a snippet's text.
@@ -925,7 +982,7 @@ export type SnippetHighlight = Message<"proviso.v1.SnippetHighlight"> & {
  * Use `create(SnippetHighlightSchema)` to create a new message.
  */
 export const SnippetHighlightSchema: GenMessage<SnippetHighlight> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 18);
+  messageDesc(file_proviso_v1_tools, 19);
 
 /**
  * SearchResponse is the passages found.
@@ -1002,7 +1059,7 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 19);
+  messageDesc(file_proviso_v1_tools, 20);
 
 /**
  * DocumentHits counts the passages of a document that hold a query's words.
@@ -1037,7 +1094,7 @@ export type DocumentHits = Message<"proviso.v1.DocumentHits"> & {
  * Use `create(DocumentHitsSchema)` to create a new message.
  */
 export const DocumentHitsSchema: GenMessage<DocumentHits> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 20);
+  messageDesc(file_proviso_v1_tools, 21);
 
 /**
  * DocumentError tells why a document was left out.
@@ -1072,7 +1129,7 @@ export type DocumentError = Message<"proviso.v1.DocumentError"> & {
  * Use `create(DocumentErrorSchema)` to create a new message.
  */
 export const DocumentErrorSchema: GenMessage<DocumentError> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 21);
+  messageDesc(file_proviso_v1_tools, 22);
 
 /**
  * ExtractRequest is a question to the documents.
@@ -1121,7 +1178,7 @@ export type ExtractRequest = Message<"proviso.v1.ExtractRequest"> & {
  * Use `create(ExtractRequestSchema)` to create a new message.
  */
 export const ExtractRequestSchema: GenMessage<ExtractRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 22);
+  messageDesc(file_proviso_v1_tools, 23);
 
 /**
  * ExtractCitation is the passage that holds an extracted answer.
@@ -1191,7 +1248,7 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
  * Use `create(ExtractCitationSchema)` to create a new message.
  */
 export const ExtractCitationSchema: GenMessage<ExtractCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 23);
+  messageDesc(file_proviso_v1_tools, 24);
 
 /**
  * ExtractAlternative is another answer that was found.
@@ -1226,7 +1283,7 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
  * Use `create(ExtractAlternativeSchema)` to create a new message.
  */
 export const ExtractAlternativeSchema: GenMessage<ExtractAlternative> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 24);
+  messageDesc(file_proviso_v1_tools, 25);
 
 /**
  * ExtractResponse is the answer found.
@@ -1303,7 +1360,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
  * Use `create(ExtractResponseSchema)` to create a new message.
  */
 export const ExtractResponseSchema: GenMessage<ExtractResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 25);
+  messageDesc(file_proviso_v1_tools, 26);
 
 /**
  * ClassifyRequest asks for clauses of given types.
@@ -1354,7 +1411,7 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
  * Use `create(ClassifyRequestSchema)` to create a new message.
  */
 export const ClassifyRequestSchema: GenMessage<ClassifyRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 26);
+  messageDesc(file_proviso_v1_tools, 27);
 
 /**
  * ClassifiedClause is a clause that was found.
@@ -1431,7 +1488,7 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
  * Use `create(ClassifiedClauseSchema)` to create a new message.
  */
 export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 27);
+  messageDesc(file_proviso_v1_tools, 28);
 
 /**
  * ClassifyResponse is the clauses found.
@@ -1494,7 +1551,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
  * Use `create(ClassifyResponseSchema)` to create a new message.
  */
 export const ClassifyResponseSchema: GenMessage<ClassifyResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 28);
+  messageDesc(file_proviso_v1_tools, 29);
 
 /**
  * ClauseTypeCount counts the clauses of a type.
@@ -1529,7 +1586,7 @@ export type ClauseTypeCount = Message<"proviso.v1.ClauseTypeCount"> & {
  * Use `create(ClauseTypeCountSchema)` to create a new message.
  */
 export const ClauseTypeCountSchema: GenMessage<ClauseTypeCount> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 29);
+  messageDesc(file_proviso_v1_tools, 30);
 
 /**
  * ListMatterDocumentsRequest names a matter.
@@ -1550,7 +1607,7 @@ export type ListMatterDocumentsRequest = Message<"proviso.v1.ListMatterDocuments
  * Use `create(ListMatterDocumentsRequestSchema)` to create a new message.
  */
 export const ListMatterDocumentsRequestSchema: GenMessage<ListMatterDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 30);
+  messageDesc(file_proviso_v1_tools, 31);
 
 /**
  * MatterDocument is a document as the tool lists it.
@@ -1606,7 +1663,7 @@ export type MatterDocument = Message<"proviso.v1.MatterDocument"> & {
  * Use `create(MatterDocumentSchema)` to create a new message.
  */
 export const MatterDocumentSchema: GenMessage<MatterDocument> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 31);
+  messageDesc(file_proviso_v1_tools, 32);
 
 /**
  * DocumentSummary counts a matter's documents by state.
@@ -1641,7 +1698,7 @@ export type DocumentSummary = Message<"proviso.v1.DocumentSummary"> & {
  * Use `create(DocumentSummarySchema)` to create a new message.
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 32);
+  messageDesc(file_proviso_v1_tools, 33);
 
 /**
  * ListMatterDocumentsResponse lists a matter's documents.
@@ -1690,7 +1747,7 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
  * Use `create(ListMatterDocumentsResponseSchema)` to create a new message.
  */
 export const ListMatterDocumentsResponseSchema: GenMessage<ListMatterDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 33);
+  messageDesc(file_proviso_v1_tools, 34);
 
 /**
  * GetDocumentTextRequest names a document and a part of it.
@@ -1754,7 +1811,7 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
  * Use `create(GetDocumentTextRequestSchema)` to create a new message.
  */
 export const GetDocumentTextRequestSchema: GenMessage<GetDocumentTextRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 34);
+  messageDesc(file_proviso_v1_tools, 35);
 
 /**
  * GetDocumentTextResponse holds a document's text.
@@ -1838,7 +1895,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
  * Use `create(GetDocumentTextResponseSchema)` to create a new message.
  */
 export const GetDocumentTextResponseSchema: GenMessage<GetDocumentTextResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 35);
+  messageDesc(file_proviso_v1_tools, 36);
 
 /**
  * RetrieveDocumentationRequest is a question to the documentation.
@@ -1866,7 +1923,7 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
  * Use `create(RetrieveDocumentationRequestSchema)` to create a new message.
  */
 export const RetrieveDocumentationRequestSchema: GenMessage<RetrieveDocumentationRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 36);
+  messageDesc(file_proviso_v1_tools, 37);
 
 /**
  * RetrieveDocumentationResponse is the passages found.
@@ -1896,7 +1953,7 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
  * Use `create(RetrieveDocumentationResponseSchema)` to create a new message.
  */
 export const RetrieveDocumentationResponseSchema: GenMessage<RetrieveDocumentationResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 37);
+  messageDesc(file_proviso_v1_tools, 38);
 
 /**
  * IqlComparison chooses the meaning of `>` and `<`.

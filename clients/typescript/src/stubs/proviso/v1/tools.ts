@@ -210,8 +210,27 @@ export interface IqlError {
   end: number;
   /** What is wrong: what was found and what was expected. */
   message: string;
-  /** How to mend it. */
+  /** How to mend it, in sentences for people. */
   suggestions: string[];
+  /**
+   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice, none where
+   * a person has to find the words.
+   */
+  edits: IqlEdit[];
+}
+
+/** IqlEdit is a change of a query. */
+export interface IqlEdit {
+  /** The suggestion that it carries out: its position among the error's, from 0. */
+  suggestion: number;
+  /** What it does, for people: what is put in, or for example `Leave it out`. */
+  label: string;
+  /** Start of what is replaced, in Unicode code points. */
+  start: number;
+  /** End of what is replaced, exclusive; the start where text is only put in. */
+  end: number;
+  /** What takes its place; empty where text is only left out. */
+  text: string;
 }
 
 /** ParseIqlResponse is a query's syntax tree, or its errors. */
