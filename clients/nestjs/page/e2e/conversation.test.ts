@@ -61,18 +61,19 @@ describe("asking", () => {
   it("shows the tokens one by one", () =>
     onMatter(async ({ page }) => {
       const seen = await watchAnswer(page);
-      await ask(page, script(LISTING, { tokens: words(12), pause_ms: 60 }));
+      // A machine that is busy for a moment shows some together.
+      await ask(page, script(LISTING, { tokens: words(40), pause_ms: 60 }));
       await answered(page);
       const texts = await seen();
       expect(texts.length).toBeGreaterThanOrEqual(10);
       expect(steps(texts)).toEqual([]);
-      expect(texts.at(-1)?.trim()).toBe(words(12).join("").trim());
+      expect(texts.at(-1)?.trim()).toBe(words(40).join("").trim());
     }));
 
   it("takes discarded text away, and tells of the tool", () =>
     onMatter(async ({ page }) => {
       const seen = await watchAnswer(page);
-      const looking = { tokens: ["Let me ", "look."], pause_ms: 60, calls: [{ name: "list_matter_documents" }] };
+      const looking = { tokens: ["Let me ", "look."], pause_ms: 1_000, calls: [{ name: "list_matter_documents" }] };
       await ask(page, script(looking, { tokens: words(3), pause_ms: 60 }));
       await answered(page);
       expect(await seen()).toContain("Let me look.");
@@ -159,7 +160,7 @@ describe("an answer in the middle", () => {
     const network = await Network.before(stack.url);
     await onMatter(async ({ page }) => {
       const seen = await watchAnswer(page);
-      await ask(page, script(LISTING, { tokens: words(60), pause_ms: 40 }));
+      await ask(page, script(LISTING, { tokens: words(200), pause_ms: 50 }));
       for (const word of ["w5", "w25"]) {
         await saying(page, word);
         network.cut();
@@ -170,14 +171,14 @@ describe("an answer in the middle", () => {
       await answered(page);
       const texts = await seen();
       expect(steps(texts)).toEqual([]);
-      expect(texts.at(-1)?.trim()).toBe(words(60).join("").trim());
+      expect(texts.at(-1)?.trim()).toBe(words(200).join("").trim());
     }, network.url);
     await network.close();
   });
 
   it("is found again when the page is loaded anew, with its question", () =>
     onMatter(async ({ page }) => {
-      const question = script(LISTING, { tokens: words(50), pause_ms: 60 });
+      const question = script(LISTING, { tokens: words(150), pause_ms: 60 });
       await ask(page, question);
       await saying(page, "w3 ");
       await page.reload();
@@ -185,20 +186,47 @@ describe("an answer in the middle", () => {
       expect(await page.locator(".answer-foot").count()).toBe(0);
       expect(await page.locator(".question p").textContent()).toBe(question);
       await answered(page);
-      expect(await answer(page)).toBe(words(50).join("").trim());
+      expect(await answer(page)).toBe(words(150).join("").trim());
       await page.reload();
       await answered(page);
       expect(await page.locator(".exchange").count()).toBe(1);
     }));
 
-  it("is shown where another page asks in the same conversation", () =>
+  it("is shown on another page of the same conversation", () =>
     onMatter(async ({ page, context }) => {
-      await ask(page, script(LISTING, { tokens: words(40), pause_ms: 60 }));
+      await ask(page, script(LISTING, { tokens: words(140), pause_ms: 60 }));
       await saying(page, "w1 ");
       const other = await context.newPage();
       await other.goto(page.url());
       await saying(other, "w0 w1 w2");
+      expect(await other.locator(".answer-foot").count()).toBe(0);
       await answered(other);
+      expect(await answer(other)).toBe(words(140).join("").trim());
       await other.close();
+    }));
+
+  it("ends when its service is killed, and can be asked for again", () =>
+    onMatter(async ({ page }) => {
+      await ask(page, script(LISTING, { tokens: words(5), pause_ms: 20, hold: true }));
+      await saying(page, "w0 w1 w2 w3 w4");
+      await stack.crash();
+      await page.locator(".turn-end").getByText("Something went wrong in the service.").waitFor();
+      expect(await answer(page)).toBe("An internal error kept me from answering. Please try again.");
+      expect(await page.locator(".exchange").count()).toBe(1);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await saying(page, "w0 w1 w2 w3 w4");
+    }));
+
+  it("whose service was killed while the page was away leaves its question to be asked again", () =>
+    onMatter(async ({ page }) => {
+      const question = script(LISTING, { tokens: words(4), pause_ms: 20, hold: true });
+      await ask(page, question);
+      await saying(page, "w0 w1 w2 w3");
+      const conversation = page.url();
+      await page.goto("about:blank");
+      await stack.crash();
+      await page.goto(conversation);
+      await page.getByText("Your last question was not answered").waitFor();
+      expect(await page.getByLabel("Your question").inputValue()).toBe(question);
     }));
 });

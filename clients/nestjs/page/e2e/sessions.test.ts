@@ -73,14 +73,14 @@ describe("conversations", () => {
       const second = await other();
       await second.goto(page.url());
       await answered(second);
-      await ask(page, script(LISTING, { tokens: words(30), pause_ms: 80 }));
+      await ask(page, script(LISTING, { tokens: words(100), pause_ms: 80 }));
       await saying(page, "w1 ");
       await ask(second, CHAT);
       await second.getByText("Your question waits below.").waitFor();
       await saying(second, "w0 w1 ");
       expect(await second.getByLabel("Your question").inputValue()).toBe(CHAT);
       await answered(second, 2);
-      expect(await answer(second)).toBe(words(30).join("").trim());
+      expect(await answer(second)).toBe(words(100).join("").trim());
       await second.locator(".composer").getByRole("button", { name: "Ask" }).click();
       await answered(second, 3);
     }));

@@ -12,44 +12,47 @@ const START_MS = 120_000;
 export class Stack {
   private constructor(
     readonly url: string,
-    private readonly children: readonly Child[],
+    private readonly gateway: Child,
+    private service: Child,
     private readonly folder: string,
+    /** Starts the service again on its port and data. */
+    private readonly again: () => Promise<Child>,
   ) {}
 
   /** With a model that plays the script of the message. `settings` are those of the service, as a tree. */
   static async start(settings: Record<string, unknown> = {}): Promise<Stack> {
     const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
-    const service = await Child.start(
-      PYTHON,
-      [
-        "-m",
-        "tests.support.client_service",
-        join(folder, "data"),
-        MODELS,
-        JSON.stringify({ telemetry: { log_level: "error" }, ...settings }),
-      ],
-      { env: pythonEnvironment(), until: /"port": (\d+)/ },
-    );
-    const gateway = await startGateway(Number(service.found[1]), join(folder, "gateway"));
-    return new Stack(gateway.url, [gateway.child, service.child], folder);
+    const started = await scripted(folder, settings);
+    const port = Number(started.found[1]);
+    const gateway = await startGateway(port, join(folder, "gateway"));
+    const again = async (): Promise<Child> => (await scripted(folder, { ...settings, server: { port } })).child;
+    return new Stack(gateway.url, gateway.child, started.child, folder, again);
+  }
+
+  /** Kills the service and starts it again, as a crash and what watches over it do. */
+  async crash(): Promise<void> {
+    await this.service.end("SIGKILL");
+    this.service = await this.again();
+    await this.ready();
   }
 
   /** As it is run, with the embedded model and an agent's folder. */
   static async startAsRun(agentDir: string): Promise<Stack> {
     const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
     const port = await freePort();
-    const service = Child.begin(
-      PYTHON,
-      ["-m", "proviso_service.cli", "serve", "--port", String(port), "--llm", "local"].concat([
-        "--data-dir",
-        join(folder, "data"),
-        "--models-dir",
-        MODELS,
-      ]),
-      { env: pythonEnvironment({ PROVISO_AGENT_DIR: agentDir, PROVISO_TELEMETRY__LOG_LEVEL: "error" }) },
-    );
+    const begin = (): Child =>
+      Child.begin(
+        PYTHON,
+        ["-m", "proviso_service.cli", "serve", "--port", String(port), "--llm", "local"].concat([
+          "--data-dir",
+          join(folder, "data"),
+          "--models-dir",
+          MODELS,
+        ]),
+        { env: pythonEnvironment({ PROVISO_AGENT_DIR: agentDir, PROVISO_TELEMETRY__LOG_LEVEL: "error" }) },
+      );
     const gateway = await startGateway(port, join(folder, "gateway"));
-    const stack = new Stack(gateway.url, [gateway.child, service], folder);
+    const stack = new Stack(gateway.url, gateway.child, begin(), folder, () => Promise.resolve(begin()));
     await stack.ready();
     return stack;
   }
@@ -64,7 +67,7 @@ export class Stack {
   }
 
   async stop(): Promise<void> {
-    for (const child of this.children) await child.end();
+    for (const child of [this.gateway, this.service]) await child.end();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -93,6 +96,13 @@ export class Stack {
     await (await fetch(`${this.url}/matters/${matter.matter_id}/documents/events`)).text();
     return matter.matter_id;
   }
+}
+
+/** The service with a model that plays the script of the message; its port is the first group of what is found. */
+function scripted(folder: string, settings: Record<string, unknown>): ReturnType<typeof Child.start> {
+  const chosen = JSON.stringify({ telemetry: { log_level: "error" }, ...settings });
+  const args = ["-m", "tests.support.client_service", join(folder, "data"), MODELS, chosen];
+  return Child.start(PYTHON, args, { env: pythonEnvironment(), until: /"port": (\d+)/ });
 }
 
 /** The gateway before a service on loopback. */

@@ -155,7 +155,17 @@ export class Conversation {
     }, MOST_MESSAGES);
     this.exchanges.value = exchangesOf(messages);
     if (session.running_turn_id) this.attach(session.running_turn_id);
-    else this.pending.forget(this.sessionId);
+    else this.offerUnanswered();
+  }
+
+  /** A question whose turn is gone without a trace, for its service has died: it goes back into the draft. */
+  private offerUnanswered(): void {
+    const question = this.pending.read(this.sessionId).trim();
+    this.pending.forget(this.sessionId);
+    const isStored = this.exchanges.peek().at(-1)?.question.trim() === question;
+    if (question === "" || isStored || this.draft.peek() !== "") return;
+    this.draft.value = question;
+    this.notice.value = "Your last question was not answered: the service was interrupted. It waits below.";
   }
 
   /** Shows a turn that runs already, from its first event. */
