@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { Button, ErrorNote, Spinner } from "../core/components/index.js";
-import { ApiError, api, pathOf } from "../core/api.js";
+import { api, pathOf } from "../core/api.js";
 import type { Document, Matter, MatterContext } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
+import { useLoaded } from "../core/use-loaded.js";
 import type { Conversation } from "./conversation.js";
 import type { Exchange } from "./exchange.js";
 import { focusQuestion } from "./focus-question.js";
@@ -23,24 +22,12 @@ interface Choices {
 /** Lets the person choose what the question is about, and asks it again about that. */
 export function ContextPicker({ choice, exchange, conversation }: ContextPickerProps) {
   const navigation = useNavigation();
-  const found = useSignal<Choices | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
   const about = exchange.matterContext ?? exchange.view.value.requestContext?.matter_context;
   const matterId = about?.matter_id ?? navigation.selectedMatter.value?.matterId ?? "";
-  useEffect(() => {
-    const leaving = new AbortController();
-    const finding =
-      choice === "matter" ? matters(leaving.signal) : documents(matterId, about?.document_id, leaving.signal);
-    finding.then(
-      (choices) => (found.value = choices),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) failure.value = ApiError.from(error);
-      },
-    );
-    return () => {
-      leaving.abort();
-    };
-  }, [choice, matterId, about?.document_id, found, failure]);
+  const { found, failure, retry } = useLoaded(
+    (signal) => (choice === "matter" ? matters(signal) : documents(matterId, about?.document_id, signal)),
+    [choice, matterId, about?.document_id],
+  );
   const choose = (context: MatterContext): void => {
     const { matter_id, matter_name, document_id, document_name } = context;
     navigation.selectMatter({ matterId: matter_id, name: matter_name || (about?.matter_name ?? "") });
@@ -48,9 +35,9 @@ export function ContextPicker({ choice, exchange, conversation }: ContextPickerP
     void conversation.ask(exchange.question, context);
     focusQuestion();
   };
-  if (failure.value !== undefined) return <ErrorNote error={failure.value} />;
-  if (!found.value) return <Spinner label="Looking for what there is" />;
-  const { contexts, hasMore } = found.value;
+  if (failure) return <ErrorNote error={failure} onRetry={retry} />;
+  if (!found) return <Spinner label="Looking for what there is" />;
+  const { contexts, hasMore } = found;
   return (
     <div class="picker" role="group" aria-label={choice === "matter" ? "Ask about a matter" : "Ask about a document"}>
       <p>

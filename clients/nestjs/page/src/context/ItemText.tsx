@@ -1,9 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { Button, ErrorNote, Panel, Pill, Spinner } from "../core/components/index.js";
 import { api, pathOf } from "../core/api.js";
 import type { CatalogItem, ItemRef } from "../core/contract.js";
 import { formatCount } from "../core/format.js";
+import { useLoaded } from "../core/use-loaded.js";
 import { itemKey, itemName, TYPE_WORDS } from "./item-words.js";
 
 interface CatalogEntry {
@@ -19,22 +18,13 @@ interface ItemTextProps {
 
 /** An item's text as the catalog has it now. */
 export function ItemText({ item, onBack, onClose }: ItemTextProps) {
-  const entry = useSignal<CatalogEntry | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
-  useEffect(() => {
-    const leaving = new AbortController();
-    const path = pathOf("catalog", "items", item.type, item.name);
-    api.get<CatalogEntry>(path, { query: { server_name: item.server_name }, signal: leaving.signal }).then(
-      (found) => (entry.value = found),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) failure.value = error;
-      },
-    );
-    return () => {
-      leaving.abort();
-    };
-  }, [item, entry, failure]);
-  const found = entry.value;
+  const { found, failure, retry } = useLoaded(
+    (signal) => {
+      const path = pathOf("catalog", "items", item.type, item.name);
+      return api.get<CatalogEntry>(path, { query: { server_name: item.server_name }, signal });
+    },
+    [item],
+  );
   return (
     <Panel
       title={itemName(item)}
@@ -47,8 +37,8 @@ export function ItemText({ item, onBack, onClose }: ItemTextProps) {
       onClose={onClose}
       focusOn={itemKey(item)}
     >
-      {failure.value !== undefined && <ErrorNote error={failure.value} />}
-      {!found && failure.value === undefined && <Spinner label="Reading the item" showLabel />}
+      {failure && <ErrorNote error={failure} onRetry={retry} />}
+      {!found && !failure && <Spinner label="Reading the item" showLabel />}
       {found && (
         <>
           <p class="item-description">{found.item.description}</p>

@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
-import { ApiError, allPages, api, pathOf } from "../core/api.js";
+import { useId } from "preact/hooks";
+import { allPages, api, pathOf } from "../core/api.js";
 import { Button, ErrorNote, Spinner } from "../core/components/index.js";
 import type { Document } from "../core/contract.js";
+import { useLoaded } from "../core/use-loaded.js";
 import type { RunOptions } from "./workbench-model.js";
 
 interface ScopeProps {
@@ -54,33 +54,15 @@ export function Scope({ matterId, options, onChange }: ScopeProps) {
 }
 
 function ScopeDocuments({ matterId, options, onChange }: ScopeProps) {
-  const documents = useSignal<readonly Document[] | undefined>(undefined);
-  const error = useSignal<ApiError | undefined>(undefined);
-  useEffect(() => {
-    const loading = new AbortController();
-    documents.value = undefined;
-    error.value = undefined;
-    allDocuments(matterId, loading.signal)
-      .then((all) => {
-        documents.value = all.filter(({ status }) => status === "DOCUMENT_STATUS_READY");
-      })
-      .catch((thrown: unknown) => {
-        if (!loading.signal.aborted) error.value = ApiError.from(thrown);
-      });
-    return () => {
-      loading.abort();
-    };
-  }, [matterId, documents, error]);
-  if (error.value !== undefined) return <ErrorNote error={error.value} />;
-  if (documents.value === undefined) return <Spinner label="Loading the documents" showLabel />;
+  const { found, failure, retry } = useLoaded((signal) => readyDocuments(matterId, signal), [matterId]);
+  if (failure) return <ErrorNote error={failure} onRetry={retry} />;
+  if (!found) return <Spinner label="Loading the documents" showLabel />;
   const chosen = new Set(options.documentIds);
   return (
     <fieldset class="scope-documents">
       <legend>Documents</legend>
       <div class="row">
-        <span class="hint">
-          {chosen.size === 0 ? "All of the matter" : `${chosen.size} of ${documents.value.length}`}
-        </span>
+        <span class="hint">{chosen.size === 0 ? "All of the matter" : `${chosen.size} of ${found.length}`}</span>
         {chosen.size > 0 && (
           <Button
             look="quiet"
@@ -94,7 +76,7 @@ function ScopeDocuments({ matterId, options, onChange }: ScopeProps) {
         )}
       </div>
       <ul>
-        {documents.value.map(({ document_id: documentId, filename }) => (
+        {found.map(({ document_id: documentId, filename }) => (
           <li key={documentId}>
             <label>
               <input
@@ -111,6 +93,10 @@ function ScopeDocuments({ matterId, options, onChange }: ScopeProps) {
       </ul>
     </fieldset>
   );
+}
+
+async function readyDocuments(matterId: string, signal: AbortSignal): Promise<Document[]> {
+  return (await allDocuments(matterId, signal)).filter(({ status }) => status === "DOCUMENT_STATUS_READY");
 }
 
 function toggled(ids: readonly string[], id: string): string[] {

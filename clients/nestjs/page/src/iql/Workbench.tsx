@@ -64,7 +64,14 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
           </Button>
           <QueryState id={`${id}-state`} model={model} matterName={matter?.name} />
         </div>
-        {model.parse.error.value && <ErrorNote error={model.parse.error.value} />}
+        {model.parse.error.value && (
+          <ErrorNote
+            error={model.parse.error.value}
+            onRetry={() => {
+              model.write(query);
+            }}
+          />
+        )}
         <Faults query={query} faults={faults} isRead={isRead} onMend={change} />
         <div class="workbench-aids">
           <Disclosure summary="Templates">

@@ -25,6 +25,7 @@ export class LiveParse {
     this.stop();
     if (query.trim() === "") {
       this.last.value = undefined;
+      this.error.value = undefined;
       return;
     }
     this.timer = setTimeout(() => void this.read(query, matterId), REST_MS);

@@ -72,6 +72,21 @@ describe("a question about a matter that is not there", () => {
     },
   );
 
+  it("is looked for again where the gateway did not answer", async () => {
+    const answers: Record<string, unknown> = {};
+    gatewayWith(answers);
+    const exchange = newExchange({ question: "What is the rent?" });
+    const end = finalState({ context_problem: "CONTEXT_PROBLEM_MATTER_REQUIRED" });
+    const { root } = await drawAll((conversation) => (
+      <TurnEnd exchange={exchange} end={end} conversation={conversation} isLast />
+    ));
+    expect(buttons(root)).toEqual(["Try again"]);
+    answers["GET /matters"] = { matters: [{ matter_id: "m1", name: "Leases" }], next_page_token: "" };
+    await click(root, "Try again");
+    expect(buttons(root)).toEqual(["Leases"]);
+    expect(root.querySelector("[role=alert]")).toBeNull();
+  });
+
   it("says where the others are that are not offered", async () => {
     const { root } = await ended("CONTEXT_PROBLEM_MATTER_REQUIRED", [], "next");
     expect(root.textContent).toContain("There are more: select one on the left");
