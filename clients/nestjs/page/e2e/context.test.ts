@@ -54,6 +54,17 @@ async function storedContext(page: Page): Promise<RequestContext> {
   return context;
 }
 
+const TYPES = {
+  CONTEXT_ITEM_TYPE_RULE: "rule",
+  CONTEXT_ITEM_TYPE_REFERENCE: "reference",
+  CONTEXT_ITEM_TYPE_TOOL: "tool",
+};
+const REASONS = {
+  OMISSION_REASON_BELOW_THRESHOLD: "Not similar enough to the message",
+  OMISSION_REASON_BUDGET: "Better ones took its place or the room",
+  OMISSION_REASON_SEARCH_FAILED: "The search for items failed or took too long",
+  OMISSION_REASON_DISABLED: "Switched off in the catalog",
+};
 const MODES = { INCLUDE_MODE_ALWAYS: "Always", INCLUDE_MODE_MANUAL: "Manual", INCLUDE_MODE_AGENT: "Agent" };
 
 /** The rows of a panel's section: the item's name, its pills, its note. */
@@ -89,8 +100,14 @@ describe("the context of an answer", () => {
           ]);
       expect(await rows(page, "Rules")).toEqual(expected("CONTEXT_ITEM_TYPE_RULE"));
       expect(await rows(page, "Tools")).toEqual(expected("CONTEXT_ITEM_TYPE_TOOL"));
-      const leftOut = await rows(page, "Left out");
-      expect(leftOut.map(([name]) => name)).toEqual(context.omitted.map(({ item }) => item.name));
+      expect(await rows(page, "References")).toEqual(expected("CONTEXT_ITEM_TYPE_REFERENCE"));
+      const leftOut = context.omitted.map(({ item, reason, score }) => [
+        item.server_name ? `${item.server_name}:${item.name}` : item.name,
+        TYPES[item.type] + (score === undefined ? "" : ` - ${score.toFixed(2)}`),
+        REASONS[reason],
+      ]);
+      expect(leftOut.length).toBeGreaterThan(0);
+      expect(await rows(page, "Left out")).toEqual(leftOut);
       expect(await page.locator(".side .panel-subtitle").textContent()).toMatch(
         /^\d rules \(.+\), \d tools \(all always\)$/,
       );

@@ -3,8 +3,10 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["e2e/**/*.test.ts"],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
+    // However busy the machine is: a second, as is usual, is not enough.
+    expect: { poll: { timeout: 30_000 } },
     // Each file has a browser and a service of its own.
     maxWorkers: 2,
   },
