@@ -143,7 +143,7 @@ function contentOf(path: string): Buffer | undefined {
 function hasCertificate(pem: Buffer): boolean {
   try {
     new X509Certificate(pem);
-    return true;
+    return pem.includes("-----BEGIN"); // it reads DER too, which TLS does not
   } catch {
     return false;
   }

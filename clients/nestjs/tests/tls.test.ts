@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,7 +79,9 @@ test("nothing is sent in the clear to a service with TLS, nor the other way roun
 });
 
 test("a file that holds no certificate is told by the name of its variable", () => {
-  for (const content of ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]) {
+  const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const { raw } = new X509Certificate(certificate.cert);
+  for (const content of ["", "no certificate", broken, raw]) {
     const read = (): unknown => readSettings({ PROVISO_GATEWAY_TLS_CA: file("empty.pem", content) });
     expect(read).toThrow(SettingsError);
     expect(read).toThrow(/TLS_CA: the file .* holds no certificate/);

@@ -43,8 +43,8 @@ export class Turns {
 
   /**
    * Whether a turn has ended at a sequence, so that nothing comes behind it. The stored sequence alone does not tell: that
-   * of a turn whose service has died is behind its events, and only what was told here is known of its end. False where the service does not say: what fails here is told,
-   * or waited for, by who follows the turn.
+   * of a turn whose service has died is behind its events, and its end is known to who told it. False where the service
+   * does not say: what fails here is told, or waited for, by who follows the turn.
    */
   async endedAt(caller: Caller, { turnId, userId, afterSequence }: Required<FollowedTurn>): Promise<boolean> {
     if (afterSequence === 0) return false;
