@@ -22,6 +22,7 @@ ALWAYS, MANUAL, AGENT = (
     context_pb2.INCLUDE_MODE_AGENT,
 )
 ONCE = turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE
+FOR_SESSION = turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION
 SUM, ECHO, LONG = "get-sum", "echo", "trigger-long-running-operation"
 WHICH_TIME = "What is the current time in the timezone of Tokyo?"
 NOW_CALL = Call("time__get_current_time", '{"timezone": "Asia/Tokyo"}')
@@ -93,13 +94,14 @@ class Asked:
         request = chat_pb2.ResumeChatRequest(turn_id=event.turn_id, after_sequence=event.sequence)
         return cls(running.chat.ResumeChat(request))
 
-    async def until(self, kind: str) -> chat_pb2.AgentEvent:
+    async def until(self, *kinds: str) -> chat_pb2.AgentEvent:
+        """The next event of one of these kinds."""
         async with asyncio.timeout(WAIT_S):
             async for event in self._events_to_come:
                 self.events.append(event)
-                if event.HasField(kind):
+                if event.WhichOneof("event") in kinds:
                     return event
-        raise AssertionError(f"no {kind}")
+        raise AssertionError(f"no {kinds}")
 
     async def rest(self) -> list[chat_pb2.AgentEvent]:
         await self.until("final_state")
@@ -240,9 +242,53 @@ async def test_a_tool_that_needs_approval_is_called_once_it_is_given(tmp_path: P
     assert (end.error, json.loads(json.loads(end.output)["text"])) == ("", {"text": "hello"})
 
 
-async def decide(running: RunningService, asked: chat_pb2.AgentEvent) -> None:
+async def test_an_approval_for_the_session_ends_when_the_tool_or_its_server_becomes_another_one(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    echo, grow = calls(Call("odd__echo", '{"text": "hello"}')), calls(Call("odd__grow", "{}"))
+    script = [echo, SAID, echo, SAID, grow, SAID, echo, SAID, echo, SAID]
+    marked = odd_server(tools={"echo": {"approval": "required"}})
+    async with service(tmp_path, models_dir, *script, odd=marked) as running:
+        view = CatalogView(running.channel)
+
+        async def is_asked(message: str) -> bool:
+            """Whether a turn of the session asks about its call; if so it is approved for the session."""
+            asked = Asked.now(running, message, session_id="s", options={"disable_cache": True})
+            event = await asked.until("approval_required", "tool_end")
+            if is_question := event.HasField("approval_required"):
+                await decide(running, event, FOR_SESSION)
+            events = await asked.rest()
+            completed(events)
+            assert [end.error for end in ends(events)] == [""]
+            return is_question
+
+        async def approved() -> list[str]:
+            session = await running.sessions.GetSession(sessions_pb2.GetSessionRequest(session_id="s"))
+            return [tool.name for tool in session.session.approved_tools]
+
+        assert await is_asked("Say hello.")
+        assert not await is_asked("Say hello again.")
+        assert await approved() == ["echo"]
+
+        before = (await view.servers())["odd"].tool_count
+        assert not await is_asked("Grow.")  # the server describes the tool in other words from then on
+        await view.until("odd", lambda server: server.tool_count > before)
+        assert await approved() == []
+        assert await is_asked("Say hello once more.")
+        assert await approved() == ["echo"]
+
+        with_servers(tmp_path / "agent", {"odd": marked | {"env": {"ELSEWHERE": "1"}}})
+        await view.reload()
+        await view.until_state("odd", ServerState.READY)
+        assert await approved() == []
+        assert await is_asked("And again.")
+
+
+async def decide(
+    running: RunningService, asked: chat_pb2.AgentEvent, decision: turns_pb2.ToolCallDecision = ONCE
+) -> None:
     call_id = asked.approval_required.call_id
-    request = chat_pb2.DecideToolCallRequest(turn_id=asked.turn_id, call_id=call_id, decision=ONCE)
+    request = chat_pb2.DecideToolCallRequest(turn_id=asked.turn_id, call_id=call_id, decision=decision)
     await running.chat.DecideToolCall(request)
 
 

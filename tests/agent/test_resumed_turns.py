@@ -77,7 +77,9 @@ async def resumed(
     tool `time` is there when it is called, if at all."""
     world = agent_world(*script, finder=Finder(time))
     world.persons.decisions = ONCE
-    server = McpServer(McpServerConfig("time", StdioTransport("time-server")), ToolPolicy(approval=approval))
+    server = McpServer(
+        McpServerConfig("time", StdioTransport("time-server")), ToolPolicy(approval=approval), "definition"
+    )
     agent = AgentDefinition("Test", "", mcp_servers=(server,))
     world.agent.engine.means.catalog.exchange(Catalog(agent, items_of([Lookup()]), ("time",)))
     state = before.persons.states[0]

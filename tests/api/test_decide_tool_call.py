@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.turns.ports import TurnOutcome
 from tests.api.serving import conversations, refusal, served
+from tests.support.catalogs import a_catalog, an_item, holding_catalog
 from tests.turns.scripted import ASKED, TURN_START, Program, ScriptedExecution, completed
 
 ONCE = turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE
 FOR_SESSION = turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION
 DENY = turns_pb2.TOOL_CALL_DECISION_DENY
+
+
+CATALOG = a_catalog(an_item(ASKED.ref))
 
 
 async def asks(execution: ScriptedExecution) -> TurnOutcome:
@@ -28,7 +32,8 @@ async def asks(execution: ScriptedExecution) -> TurnOutcome:
 
     if not execution.state:
         execution.emit(TURN_START)
-    decisions = await execution.approvals.decide([ASKED], suspend)
+    asked = replace(ASKED, sha256=CATALOG.tool_sha256(ASKED.ref))
+    decisions = await execution.approvals.decide([asked], suspend)
     return completed(str(decisions[ASKED.call_id]))
 
 
@@ -55,7 +60,8 @@ class Asked:
 
 @asynccontextmanager
 async def asked_turn(folder: Path, session_id: str = "") -> AsyncIterator[Asked]:
-    async with conversations(folder, Program(asks)) as domain, served(domain) as server:
+    catalog = holding_catalog(CATALOG)
+    async with conversations(folder, Program(asks), catalog=catalog) as domain, served(domain) as server:
         call = ChatServiceStub(server.channel).Chat(pb.ChatRequest(message="What time is it?", session_id=session_id))
         events = aiter(call)
         await anext(events)

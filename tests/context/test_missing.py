@@ -7,7 +7,15 @@ import pytest
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.missing import is_missing, marked_message, marked_session, marked_state
-from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, RequestContext, RequestItem, SessionItem
+from proviso_service.context.model import (
+    ApprovedTool,
+    ContextFill,
+    IncludeMode,
+    ItemRef,
+    RequestContext,
+    RequestItem,
+    SessionItem,
+)
 from proviso_service.context.sessions import ChatMessage, MessageRole, Session
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
@@ -44,6 +52,15 @@ def test_a_sessions_items_stay_and_those_that_left_are_marked() -> None:
     marked = marked_session(session, CATALOG)
     assert [item.missing for item in marked.items] == [False, True, False]
     assert replace(marked, items=items) == session
+
+
+def test_only_approvals_of_tools_that_are_what_was_approved_are_shown() -> None:
+    search, gone = tool("mail", "search"), tool("mail", "gone")
+    catalog = a_catalog(an_item(search))
+    here = ApprovedTool.of(search, catalog.tool_sha256(search))
+    others = [replace(here, sha256="another"), replace(here, sha256=""), ApprovedTool.of(gone, "")]
+    session = Session("s", (), None, NOW, NOW, approved_tools=(*others, here))
+    assert marked_session(session, catalog).approved_tools == (here,)
 
 
 def test_the_items_of_answers_are_marked_and_nothing_else_of_them_changes() -> None:

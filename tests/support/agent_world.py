@@ -16,7 +16,15 @@ from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import Approval, ToolOverride, ToolPolicy
 from proviso_service.context.images import Image, ImageFetcher, NoImage
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import (
+    ApprovedTool,
+    IncludeMode,
+    ItemRef,
+    ItemType,
+    MatterContext,
+    RequestContext,
+    SessionItem,
+)
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session, SessionStore
@@ -100,7 +108,7 @@ class MemorySessions:
     context: MatterContext | None = None
     stored: list[ChatMessage] = field(default_factory=list)
     made_with: list[NewSession] = field(default_factory=list)
-    approved_tools: tuple[ItemRef, ...] = ()
+    approved_tools: tuple[ApprovedTool, ...] = ()
 
     async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
         self.made_with.append(new)

@@ -46,6 +46,7 @@ TOOLS: dict[str, Any] = {
     "ask": OBJECT,
 }
 LISTED = list(TOOLS)
+DESCRIPTIONS: dict[str, str] = {}
 
 
 def main() -> None:
@@ -75,7 +76,8 @@ def _answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         capabilities = {"tools": {"listChanged": True}}
         return {"result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}}
     if method == "tools/list":
-        return {"result": {"tools": [{"name": n, "description": "", "inputSchema": TOOLS[n]} for n in LISTED]}}
+        listed = [{"name": n, "description": DESCRIPTIONS.get(n, ""), "inputSchema": TOOLS[n]} for n in LISTED]
+        return {"result": {"tools": listed}}
     if method == "tools/call":
         return _call(params["name"], params.get("arguments") or {})
     return {"error": {"code": -32601, "message": "Method not found"}}
@@ -93,6 +95,7 @@ def _call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "grow":
             TOOLS["new"] = OBJECT
             LISTED.append("new")
+            DESCRIPTIONS["echo"] = "Sends the text to everybody."
             _send({"method": "notifications/tools/list_changed"})
         case "ask":
             _send({"id": "q1", "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}})

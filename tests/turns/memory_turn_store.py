@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from proviso_service.context.model import ItemRef
+from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
@@ -29,7 +29,7 @@ class MemoryTurnStore:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self.finished: list[TurnOutcome] = []
-        self.approved: list[ItemRef] = []
+        self.approved: list[ApprovedTool] = []
         self.closed_for: list[str] = []
         self.failures: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
@@ -103,7 +103,7 @@ class MemoryTurnStore:
         session_id: str,
         positions: Sequence[int],
         decision: Decision,
-        approved: ItemRef | None,
+        approved: ApprovedTool | None,
     ) -> None:
         await self._enter("record_decision")
         row = self._waiting_row(caller, turn_id)

@@ -35,7 +35,7 @@ TURN_START = TurnStart(
     RequestContext((), (), None, (), ContextFill(26, 12_000), datetime(2024, 5, 1, tzinfo=UTC)), "", "local"
 )
 TIME = ItemRef(ItemType.TOOL, "get_time", "time")
-ASKED = AskedCall("call-1", "time__get_time", TIME, '{"zone": "CET"}')
+ASKED = AskedCall("call-1", "time__get_time", TIME, '{"zone": "CET"}', "what it is")
 TOOL_START = ToolStart("call-1", "isaacus_search", "proviso", '{"query": "notice"}')
 TOOL_END = ToolEnd("call-1", "isaacus_search", "one match", "{}", False, "", 0.1)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.context.model import ItemRef, ItemType
+from proviso_service.context.model import ApprovedTool, ItemRef, ItemType
 from proviso_service.errors import TurnNotWaiting
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnState
@@ -100,7 +100,8 @@ async def test_decisions_hold_over_restarts_and_nothing_else_moves_the_turn(
     (outcome,) = store.finished
     if expected.undecided:
         assert outcome.final_state.exit_reason is ExitReason.CANCELLED
-    for_session = {call.ref for call in CALLS if expected.decisions[call.call_id] is Decision.APPROVE_FOR_SESSION}
+    approved = [call for call in CALLS if expected.decisions[call.call_id] is Decision.APPROVE_FOR_SESSION]
+    for_session = {ApprovedTool.of(call.ref, call.sha256) for call in approved}
     assert set(store.approved) == for_session
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import SessionBusy, TurnNotWaiting, TurnUnknown
 from proviso_service.turns.events import ApprovalRequired, Heartbeat
 from proviso_service.turns.exit_reasons import ExitReason
@@ -123,7 +124,7 @@ async def test_an_approval_for_the_session_covers_waiting_calls_of_the_same_tool
     async with running(Asking(((ASKED, SAME_TOOL, OTHER_TOOL),)).program, store) as turns:
         turn_id = await waiting(turns, IN_SESSION, sequence=6)
         await turns.decide(ANN, turn_id, "call-2", FOR_SESSION)
-        assert store.approved == [TIME]
+        assert store.approved == [ApprovedTool.of(TIME, "what it is")]
         record = await turns.get(ANN, turn_id)
         assert [asked.call_id for asked in record.pending_approvals] == ["call-3"]
         await turns.decide(ANN, turn_id, "call-1", FOR_SESSION)

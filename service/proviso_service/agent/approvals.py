@@ -1,16 +1,20 @@
 """Which tool calls need a person's decision, and what follows from it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from proviso_service.agent.tool_calls import ValidCall
 from proviso_service.context.catalog.catalog import Catalog
+from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.tools import Approval
-from proviso_service.context.model import ItemRef
+from proviso_service.context.missing import still_holds
+from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of
 from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.ports import Approvals, AskedCall
 from proviso_service.turns.records import Decision
 
+ASK_ANEW = "Call it again if it is still needed: the person is asked about it as it is now."
 GO_ON_WITHOUT = "Do not call it again in this turn. Go on without it, and say what could not be done."
 
 _APPROVED = frozenset({Decision.APPROVE_ONCE, Decision.APPROVE_FOR_SESSION})
@@ -25,52 +29,90 @@ Decisions = dict[str, Decision | None]
 """By call id; None where nobody decided in time."""
 
 
-def needs_approval(catalog: Catalog) -> Callable[[ItemRef], bool]:
-    """Whether a person has to approve the calls of a tool."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of asking persons about the calls of a message. `changed` are the ids of calls, asked about or not, of
+    tools that are no longer what was approved."""
 
-    return lambda tool: catalog.approval_of(tool) is Approval.REQUIRED
+    decisions: Decisions
+    changed: frozenset[str] = frozenset()
 
 
 class ToolApprovals:
-    """The decisions on one turn's calls. `approved` are tools that need no further approval; `asked` are the ids of the
-    calls that persons were asked about last. While they are, the clock stands still."""
+    """The decisions on one turn's calls. `approved` are tools that need no further approval while they are what they
+    were; `asked` are the ids of the calls that persons were asked about last. While they are, the clock stands still.
+
+    A tool needs an approval where that was said when the turn `began`, or is said now: calls go to the servers that
+    there are now."""
 
     def __init__(
         self,
-        needed: Callable[[ItemRef], bool],
+        began: Catalog,
+        catalog: CatalogHolder,
         approvals: Approvals,
         clock: TurnClock,
-        approved: Iterable[ItemRef] = (),
+        approved: Iterable[ApprovedTool] = (),
         asked: Iterable[str] = (),
     ) -> None:
         self.approved = frozenset(approved)
         self.asked = frozenset(asked)
-        self._needed = needed
+        self._began = began
+        self._catalog = catalog
         self._approvals = approvals
         self._clock = clock
 
-    async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> Decisions:
-        """The decisions on those calls of a message that need one. `suspend` gives what the turn goes on from."""
-        asked = self._to_ask(calls)
-        if not asked:
-            return {}
-        self.asked = frozenset(call.call_id for call in asked)
+    async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> Verdict:
+        """What came of asking about those calls of a message that need it. `suspend` gives what the turn goes on
+        from."""
+        to_ask = self._to_ask(calls)
+        if not to_ask:
+            return Verdict({})
+        self.asked = frozenset(call.call_id for call in to_ask)
         with self._clock.stopped():
-            decisions = dict(await self._approvals.decide(asked, suspend))
-        for_session = {call.ref for call in asked if decisions[call.call_id] is Decision.APPROVE_FOR_SESSION}
-        self.approved |= for_session
-        return decisions
+            decisions = dict(await self._approvals.decide(to_ask, suspend))
+        # As they were asked about, maybe before a restart.
+        made = [(call, decision) for call, decision in self._approvals.made if call.call_id in decisions]
+        self.approved |= {
+            ApprovedTool.of(call.ref, call.sha256)
+            for call, decision in made
+            if decision is Decision.APPROVE_FOR_SESSION
+        }
+        return Verdict(decisions, self._changed(calls, [call for call, decision in made if decision in _APPROVED]))
 
     def _to_ask(self, calls: Sequence[ValidCall]) -> list[AskedCall]:
         """In a turn that was taken up again: those that were asked about before, whatever the catalog says by now."""
-        asked = [AskedCall(call.call_id, call.tool.name, item_of(call.tool), call.input_json) for call in calls]
+        asked = [self._question(call) for call in calls]
         if before := [call for call in asked if call.call_id in self.asked]:
             return before
-        return [call for call in asked if self._needed(call.ref) and call.ref not in self.approved]
+        return [call for call in asked if self._needs_asking(call.ref)]
+
+    def _question(self, call: ValidCall) -> AskedCall:
+        tool = item_of(call.tool)
+        sha256 = self._catalog.current.tool_sha256(tool)
+        return AskedCall(call.call_id, call.tool.name, tool, call.input_json, sha256)
+
+    def _needs_asking(self, tool: ItemRef) -> bool:
+        now = self._catalog.current
+        is_marked = self._began.approval_of(tool) is Approval.REQUIRED
+        # A server that has gone meanwhile gets no calls, so nobody need be asked for it.
+        is_marked |= now.has_server(tool.server_name) and now.approval_of(tool) is Approval.REQUIRED
+        return is_marked and not any(one.ref == tool and still_holds(one, now) for one in self.approved)
+
+    def _changed(self, calls: Sequence[ValidCall], approved: Sequence[AskedCall]) -> frozenset[str]:
+        """The calls of tools that became others while persons were asked. One that is not listed now cannot be called
+        anyway; one that was not listed when it was asked about was approved as whatever it would be."""
+        current = self._catalog.current
+        replaced = {call.call_id for call in approved if _is_another(call.sha256, current.tool_sha256(call.ref))}
+        others = [call for call in calls if call.call_id not in self.asked]
+        return frozenset(replaced | {call.call_id for call in others if self._needs_asking(item_of(call.tool))})
+
+
+def _is_another(sha256: str, now: str) -> bool:
+    return bool(sha256 and now) and sha256 != now
 
 
 def refused_calls(decisions: Mapping[str, Decision | None]) -> frozenset[str]:
-    """The ids of the calls that are not made."""
+    """The ids of the calls that persons did not approve."""
     return frozenset(call_id for call_id, decision in decisions.items() if decision not in _APPROVED)
 
 

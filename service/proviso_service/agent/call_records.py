@@ -15,6 +15,9 @@ MAX_ERROR_CHARS = 1_000
 UNFINISHED = "The turn ended before the call did."
 """The error of a call that still runs."""
 
+TOOL_CHANGED = "The tool changed while the call waited for a decision, so it was not called."
+"""The error of a call that was not made for that, whether it was approved or needed no approval before."""
+
 
 def begun(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
     """A call that begins now; `decision` is a person's, where one was asked."""
@@ -54,6 +57,5 @@ def settled(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
 
 def called_tools(records: Iterable[ToolCallRecord], refused: Collection[str]) -> frozenset[ItemRef]:
     """The tools that were called; `refused` are the ids of the calls that nobody approved."""
-    return frozenset(
-        ItemRef(ItemType.TOOL, record.tool, record.server_name) for record in records if record.call_id not in refused
-    )
+    made = (record for record in records if record.call_id not in refused and record.error != TOOL_CHANGED)
+    return frozenset(ItemRef(ItemType.TOOL, record.tool, record.server_name) for record in made)

@@ -10,7 +10,7 @@ from langsmith import tracing_context
 
 from proviso_service.agent import suspension
 from proviso_service.agent.answer_text import AnswerText
-from proviso_service.agent.approvals import ToolApprovals, needs_approval
+from proviso_service.agent.approvals import ToolApprovals
 from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
 from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.drafting import Drafter
@@ -126,7 +126,8 @@ class AgentExecution:
         context, model = self._progress.resolved.context, self._model
         sources = self._sources(start.passages)
         approvals = ToolApprovals(
-            needs_approval(self._catalog),
+            self._catalog,
+            self._engine.means.catalog,
             self._approvals,
             self._clock,
             self._progress.approved_tools,

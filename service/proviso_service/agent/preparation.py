@@ -19,7 +19,7 @@ from proviso_service.context.assets import IMAGE_NOT_LOADED_YET
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker
-from proviso_service.context.model import AssetUse, ItemRef, MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import ApprovedTool, AssetUse, MatterContext, RequestContext, SessionItem
 from proviso_service.context.session_items import with_late_items
 from proviso_service.context.sessions import SessionStore
 from proviso_service.errors import SessionNotFound
@@ -54,7 +54,7 @@ class Progress:
     request_context: RequestContext | None = None
     resolved: Resolved = Resolved(None)
     draft: Draft = field(default_factory=Draft)
-    approved_tools: tuple[ItemRef, ...] = ()
+    approved_tools: tuple[ApprovedTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

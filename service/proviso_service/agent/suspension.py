@@ -13,7 +13,7 @@ from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.prompts import Note
 from proviso_service.agent.state import AgentState, TurnMemory
 from proviso_service.agent.usage import UsageMeter
-from proviso_service.context.model import ItemRef, RequestContext
+from proviso_service.context.model import ApprovedTool, RequestContext
 from proviso_service.tools.base import Passage
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import HistoryMessage
@@ -36,7 +36,7 @@ class Standing:
     contents: Mapping[str, str]
     passages: tuple[Passage, ...]
     texts: int
-    approved: tuple[ItemRef, ...]
+    approved: tuple[ApprovedTool, ...]
     asked: tuple[str, ...]
     used_s: float
 

@@ -11,8 +11,8 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from proviso_service.agent.approvals import GO_ON_WITHOUT, refused_calls, why_not_made
-from proviso_service.agent.call_records import begun, record_end
+from proviso_service.agent.approvals import ASK_ANEW, GO_ON_WITHOUT, refused_calls, why_not_made
+from proviso_service.agent.call_records import TOOL_CHANGED, begun, record_end
 from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
@@ -141,24 +141,26 @@ class ToolsNode:
 async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> dict[str, ToolMessage]:
     """The answers to the calls that persons did not approve, by call id, once persons have decided on all that need
     it."""
-    decisions = await scope.approvals.decide(calls, lambda: scope.suspend(state))
-    asked = [call for call in calls if call.call_id in decisions]
-    refused = refused_calls(decisions)
-    for call in asked:
-        scope.memory.note_decision(call.call_id, item_of(call.tool), decisions[call.call_id])
-    return {
-        call.call_id: _refused_answer(call, why_not_made(decisions[call.call_id]), scope)
-        for call in asked
-        if call.call_id in refused
-    }
+    verdict = await scope.approvals.decide(calls, lambda: scope.suspend(state))
+    decisions, refused = verdict.decisions, refused_calls(verdict.decisions)
+    for call in calls:
+        if call.call_id in decisions:
+            scope.memory.note_decision(call.call_id, item_of(call.tool), decisions[call.call_id])
+    answers: dict[str, ToolMessage] = {}
+    for call in calls:
+        if call.call_id in refused:
+            answers[call.call_id] = _refused_answer(call, why_not_made(decisions[call.call_id]), GO_ON_WITHOUT, scope)
+        elif call.call_id in verdict.changed:
+            answers[call.call_id] = _refused_answer(call, TOOL_CHANGED, ASK_ANEW, scope)
+    return answers
 
 
-def _refused_answer(call: ValidCall, error: str, scope: TurnScope) -> ToolMessage:
-    output = to_json({"error": error, "hint": GO_ON_WITHOUT})
+def _refused_answer(call: ValidCall, error: str, hint: str, scope: TurnScope) -> ToolMessage:
+    output = to_json({"error": error, "hint": hint})
     scope.emit(_start(call))
     scope.emit(ToolEnd(call.call_id, call.tool.name, output, "", False, error, 0.0))
     records = scope.memory.tool_call_records
-    records.append(begun(call, scope.memory.decisions[call.call_id]))
+    records.append(begun(call, scope.memory.decisions.get(call.call_id)))
     record_end(records, call.call_id, error=error, duration_s=0.0)
     return ToolMessage(
         output, tool_call_id=call.call_id, name=call.tool.name, status="error", artifact=Note.NOT_APPROVED

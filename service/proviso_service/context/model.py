@@ -37,6 +37,24 @@ class ItemRef:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovedTool:
+    """A tool that a person approved for a session: the one that had this `sha256` then (see Catalog.tool_sha256). An
+    approval without it, as they were kept before, is of no tool."""
+
+    name: str
+    server_name: str
+    sha256: str = ""
+
+    @classmethod
+    def of(cls, tool: ItemRef, sha256: str) -> "ApprovedTool":
+        return cls(tool.name, tool.server_name, sha256)
+
+    @property
+    def ref(self) -> ItemRef:
+        return ItemRef(ItemType.TOOL, self.name, self.server_name)
+
+
+@dataclass(frozen=True, slots=True)
 class RequestItem:
     """An item that entered a request, and why; `similarity_score` in [0, 1] for agent items. `missing`: it has left the
     catalog. `note` says why the model was not given it, and is empty where it was. `cited`: the answer quotes or names

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from proviso_service.context.model import ItemRef, MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
 from proviso_service.paging import Page, PageRequest
 from proviso_service.security.identity import Caller
 from proviso_service.turns.records import TurnSummary
@@ -38,8 +38,8 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`approved_tools` need no further approval; `pending_servers` had not listed their tools when the session was
-    made, so that their always items are still to come."""
+    """`approved_tools` need no further approval while they are what they were; `pending_servers` had not listed their
+    tools when the session was made, so that their always items are still to come."""
 
     session_id: str
     items: tuple[SessionItem, ...]
@@ -48,7 +48,7 @@ class Session:
     update_time: datetime
     running_turn_id: str = ""
     message_count: int = 0
-    approved_tools: tuple[ItemRef, ...] = ()
+    approved_tools: tuple[ApprovedTool, ...] = ()
     pending_servers: tuple[str, ...] = ()
 
 

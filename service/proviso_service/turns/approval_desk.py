@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 
+from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
@@ -149,9 +150,11 @@ class ApprovalDesk:
             positions = pending.decided_by(call_id, decision) if pending else ()
             if pending is None or not positions:
                 raise TurnNotWaiting(turn.turn_id, call_id)
-            ref = pending.calls[positions[0]].ref if decision is Decision.APPROVE_FOR_SESSION else None
+            call = pending.calls[positions[0]]
+            for_session = decision is Decision.APPROVE_FOR_SESSION
+            approved = ApprovedTool.of(call.ref, call.sha256) if for_session else None
             stored = self._store.record_decision(
-                turn.caller, turn.turn_id, self._request.session_id, positions, decision, ref
+                turn.caller, turn.turn_id, self._request.session_id, positions, decision, approved
             )
             await within(self._limits.store_s, stored)
             turn.decisions.update({pending.calls[position].call_id: decision for position in positions})

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from proviso_service.context.model import DocumentSummary, ItemRef, MatterContext
+from proviso_service.context.model import ApprovedTool, DocumentSummary, ItemRef, MatterContext
 from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
 from proviso_service.security.identity import Caller
 from proviso_service.turns.events import ApprovalRequired, Event, FinalState
@@ -78,12 +78,13 @@ class TurnOutcome:
 @dataclass(frozen=True, slots=True)
 class AskedCall:
     """A tool call that needs a person's decision. `tool` is the name that the model calls it by, `ref` the tool in the
-    catalog, which an approval for the session is of."""
+    catalog, and `sha256` what it is then: an approval for the session is of both."""
 
     call_id: str
     tool: str
     ref: ItemRef
     input_json: str
+    sha256: str = ""
 
 
 class Approvals(Protocol):
@@ -198,7 +199,7 @@ class TurnStore(Protocol):
         session_id: str,
         positions: Sequence[int],
         decision: Decision,
-        approved: ItemRef | None,
+        approved: ApprovedTool | None,
     ) -> None:
         """In one transaction: the decision on the calls at `positions` of a waiting turn, and the tool that needs no
         further approval in the session, if any. Raises TurnUnknown for a turn that does not wait."""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.mcp.config import HttpTransport, StdioTransport
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
@@ -35,6 +37,9 @@ mcp_servers:
     enabled: false
     env: {TOKEN: "${NEVER_SET}"}
 """
+
+
+SERVER = "command: uvx\n    args: [a]\n    env: {T: '${X}'}\n    cwd: d"
 
 
 async def test_a_folder_may_hold_no_more_than_its_name_and_description(tmp_path: Path) -> None:
@@ -88,6 +93,33 @@ async def test_servers_are_typed_and_their_secrets_come_from_the_environment(tmp
     assert agent.own_tools.include_mode("isaacus_search").source is IncludeModeSource.SERVER
     assert agent.own_tools.approval_of("isaacus_iql") is Approval.REQUIRED
     assert agent.own_tools.approval_of("isaacus_search") is Approval.NONE
+
+
+@pytest.mark.parametrize(
+    ("now", "is_another"),
+    [
+        ("command: other\n    args: [a]\n    env: {T: '${X}'}\n    cwd: d", True),
+        ("command: uvx\n    args: [b]\n    env: {T: '${X}'}\n    cwd: d", True),
+        ("command: uvx\n    args: [a]\n    env: {T: '${Y}'}\n    cwd: d", True),
+        ("command: uvx\n    args: [a]\n    env: {U: '${X}'}\n    cwd: d", True),
+        ("command: uvx\n    args: [a]\n    env: {T: '${X}'}\n    cwd: e", True),
+        ("url: http://a.example/mcp", True),
+        ("url: http://a.example/mcp\n    headers: {T: '${X}'}", True),
+        ("cwd: d\n    args: [a]\n    command: uvx\n    env: {T: '${X}'}", False),
+        (f"{SERVER}\n    timeout_s: 7\n    include: manual\n    approval: required\n    tools: {{b: {{}}}}", False),
+    ],
+)
+async def test_a_server_is_another_one_when_it_is_reached_in_another_way(
+    tmp_path: Path, now: str, is_another: bool
+) -> None:
+    async def definition(fields: str, secret: str) -> str:
+        folder = write(tmp_path, agent_yaml=f"{AGENT}mcp_servers:\n  one:\n    {fields}\n")
+        (server,) = (await load(folder, X=secret, Y=secret)).mcp_servers
+        return server.definition_sha256
+
+    before = await definition(SERVER, "sesame")
+    assert before == await definition(SERVER, "renewed"), "nothing of a secret may be told from what is stored"
+    assert (await definition(now, "sesame") != before) is is_another
 
 
 async def test_secrets_are_never_shown(tmp_path: Path) -> None:

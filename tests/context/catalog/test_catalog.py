@@ -49,10 +49,26 @@ def test_sessions_begin_with_enabled_always_items_the_most_important_first() -> 
 )
 def test_a_tool_that_is_not_listed_needs_the_approval_that_is_said_of_it(ref: ItemRef, approval: Approval) -> None:
     required = ToolOverride(approval=Approval.REQUIRED)
-    mail = McpServer(McpServerConfig("mail", HttpTransport("http://mail/mcp")), ToolPolicy(tools={"send": required}))
+    mail = McpServer(
+        McpServerConfig("mail", HttpTransport("http://mail/mcp")), ToolPolicy(tools={"send": required}), "definition"
+    )
     agent = AgentDefinition("Test", "", own_tools=ToolPolicy(tools={"isaacus_iql": required}), mcp_servers=(mail,))
     listed = an_item(ItemRef(ItemType.TOOL, "listed", "mail"), approval=Approval.REQUIRED)
     assert Catalog(agent, [listed], ["mail"]).approval_of(ref) is approval
+
+
+def test_what_a_tool_is_changes_with_what_models_are_shown_of_it_and_with_its_servers_definition() -> None:
+    send = ItemRef(ItemType.TOOL, "send", "mail")
+
+    def sha256(content: str, definition: str, approval: Approval = Approval.NONE) -> str:
+        server = McpServer(McpServerConfig("mail", HttpTransport("http://mail/mcp")), ToolPolicy(), definition)
+        item = an_item(send, content=content, approval=approval)
+        return Catalog(AgentDefinition("", "", mcp_servers=(server,)), [item]).tool_sha256(send)
+
+    known = {sha256("Sends.", "one"), sha256("Sends.", "two"), sha256("Sends all.", "one")}
+    assert len(known) == 3
+    assert sha256("Sends.", "one", Approval.REQUIRED) == sha256("Sends.", "one")
+    assert a_catalog(an_item(IQL)).tool_sha256(send) == ""
 
 
 @pytest.mark.parametrize(

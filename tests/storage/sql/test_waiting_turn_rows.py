@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.model import ApprovedTool, IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.sessions import NewSession
 from proviso_service.errors import SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
@@ -24,7 +24,8 @@ ANNA = Caller("acme", "anna")
 OTHERS = [Caller("acme", "ben"), Caller("other", "anna")]
 QUESTION = TurnRequest("When is rent due?", session_id="s")
 TIME = ItemRef(ItemType.TOOL, "get_time", "time")
-CALLS = tuple(AskedCall(call_id, "time__get_time", TIME, '{"a": "😀"}') for call_id in ("a", 'b".$[0]', "c"))
+APPROVED = ApprovedTool.of(TIME, "sha")
+CALLS = tuple(AskedCall(call_id, "time__get_time", TIME, '{"a": "😀"}', "sha") for call_id in ("a", 'b".$[0]', "c"))
 
 
 @pytest.fixture
@@ -86,11 +87,24 @@ async def test_a_tool_is_approved_for_the_session_once(
     await sessions.create(ANNA, "s", NewSession((SessionItem(TIME, IncludeMode.ALWAYS),)))
     await sessions.create(OTHERS[0], "s", NewSession())
     await waits(turns, suspended)
-    mail = ItemRef(ItemType.TOOL, "send", "mail")
-    for position, ref in enumerate((TIME, mail, TIME)):
-        await turns.record_decision(ANNA, "t-1", "s", (position,), Decision.APPROVE_FOR_SESSION, ref)
-    assert (await sessions.get(ANNA, "s")).approved_tools == (TIME, mail)
+    mail = ApprovedTool("send", "mail", "sha")
+    for position, tool in enumerate((APPROVED, mail, APPROVED)):
+        await turns.record_decision(ANNA, "t-1", "s", (position,), Decision.APPROVE_FOR_SESSION, tool)
+    assert (await sessions.get(ANNA, "s")).approved_tools == (APPROVED, mail)
     assert (await sessions.get(OTHERS[0], "s")).approved_tools == ()
+
+
+async def test_an_approval_of_what_a_tool_has_become_takes_the_place_of_the_earlier_one(
+    turns: SqlTurnStore, sessions: SqlSessionStore, suspended: SuspendedTurn, database: Database
+) -> None:
+    await sessions.create(ANNA, "s", NewSession())
+    kept_before = '[{"type": "tool", "name": "get_time", "server_name": "time"}]'
+    written = text("UPDATE sessions SET approved_tools = :tools").bindparams(tools=kept_before)
+    await database.write(lambda transaction: transaction.execute(written))
+    assert (await sessions.get(ANNA, "s")).approved_tools == (ApprovedTool("get_time", "time", ""),)
+    await waits(turns, suspended)
+    await turns.record_decision(ANNA, "t-1", "s", (0,), Decision.APPROVE_FOR_SESSION, APPROVED)
+    assert (await sessions.get(ANNA, "s")).approved_tools == (APPROVED,)
 
 
 async def test_an_approval_for_no_session_or_one_that_does_not_exist_makes_none(
@@ -98,7 +112,7 @@ async def test_an_approval_for_no_session_or_one_that_does_not_exist_makes_none(
 ) -> None:
     await waits(turns, suspended)
     for session_id in ("", "s"):
-        await turns.record_decision(ANNA, "t-1", session_id, (0,), Decision.APPROVE_FOR_SESSION, TIME)
+        await turns.record_decision(ANNA, "t-1", session_id, (0,), Decision.APPROVE_FOR_SESSION, APPROVED)
     assert await sessions.history(ANNA, "s", 100) == ()
 
 

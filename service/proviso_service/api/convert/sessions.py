@@ -31,7 +31,7 @@ def session(value: Session) -> pb.Session:
         update_time=timestamp(value.update_time),
         running_turn_id=value.running_turn_id,
         message_count=value.message_count,
-        approved_tools=[item_ref(ref) for ref in value.approved_tools],
+        approved_tools=[item_ref(tool.ref) for tool in value.approved_tools],
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
+from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType
 from proviso_service.context.session_items import initial_items
 from proviso_service.context.sessions import NewSession
@@ -39,6 +40,9 @@ class Catalog:
         self.agent = agent
         self.pending_servers = tuple(pending_servers)
         self.items: tuple[CatalogItem, ...] = tuple(sorted([*agent.items, *tools], key=lambda item: _key(item.ref)))
+        policies = {server.name: server.policy for server in agent.mcp_servers}
+        self._policies = {OWN_SERVER: agent.own_tools} | policies
+        self._definitions = {server.name: server.definition_sha256 for server in agent.mcp_servers}
         self._by_ref = {item.ref: item for item in self.items}
         self._pairs = {item.ref: _pairs(item.ref.name) for item in self.items}
 
@@ -80,11 +84,20 @@ class Catalog:
         where nothing is known of its server, which may come back with any."""
         if item := self.find(tool):
             return item.approval
-        policies = {OWN_SERVER: self.agent.own_tools} | {
-            server.name: server.policy for server in self.agent.mcp_servers
-        }
-        policy = policies.get(tool.server_name)
+        policy = self._policies.get(tool.server_name)
         return policy.approval_of(tool.name) if policy else Approval.REQUIRED
+
+    def has_server(self, name: str) -> bool:
+        """Whether the agent has a server of this name; the service itself is one."""
+        return name in self._policies
+
+    def tool_sha256(self, tool: ItemRef) -> str:
+        """What a tool is: what models are shown of it, and how its server is defined. Empty for a tool that its server
+        has not listed (yet)."""
+        item = self.find(tool)
+        if item is None:
+            return ""
+        return content_sha256(f"{self._definitions.get(tool.server_name, '')} {item.content_sha256}")
 
     def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
         """By type and name. Raises InvalidRequest for a foreign token."""

@@ -1,5 +1,6 @@
 """From fields of `agent.yaml` to tool policies and MCP servers."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolOverride, ToolPolicy
 from proviso_service.context.catalog.variables import UnknownVariable, filled_in
 from proviso_service.context.catalog.yaml_text import YamlText
+from proviso_service.context.contents import content_sha256
 from proviso_service.context.mcp.config import HttpTransport, McpServerConfig, StdioTransport
 from proviso_service.errors import FileFault
 
 _AnyFields = StdioServerFields | HttpServerFields
+_DEFINING = {"transport", "command", "args", "env", "cwd", "url", "headers"}
 
 
 def tool_policy(fields: ToolsFields) -> ToolPolicy:
@@ -43,9 +46,14 @@ def read_servers(
         faults.append(FileFault(AGENT_FILE, line, "mcp_servers", f"has more than {limits.max_servers} servers"))
     secrets = _Secrets(text, environment, faults)
     return [
-        McpServer(_config(name, server, root, secrets), tool_policy(server))
+        McpServer(_config(name, server, root, secrets), tool_policy(server), _definition_sha256(server))
         for name, server in fields.mcp_servers.items()
     ]
+
+
+def _definition_sha256(fields: _AnyFields) -> str:
+    """It is stored, so nothing that `${VARIABLE}` stands for is in it; nor does a renewed secret change it."""
+    return content_sha256(json.dumps(fields.model_dump(mode="json", include=_DEFINING), sort_keys=True))
 
 
 def _config(name: str, fields: _AnyFields, root: Path, secrets: "_Secrets") -> McpServerConfig:

@@ -10,10 +10,12 @@ from proviso_service.context.model import IncludeMode
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """How a server is reached, and how its tools are used: a change of the latter leaves its session alone."""
+    """How a server is reached, and how its tools are used: a change of the latter leaves its session alone.
+    `definition_sha256` is of what says which server it is, as it is written: variables are not filled in."""
 
     config: McpServerConfig
     policy: ToolPolicy
+    definition_sha256: str
 
     @property
     def name(self) -> str:

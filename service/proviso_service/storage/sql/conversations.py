@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Row, select, update
 
-from proviso_service.context.model import ItemRef
+from proviso_service.context.model import ApprovedTool
 from proviso_service.context.sessions import ChatMessage, NewSession
 from proviso_service.errors import SessionNotFound
 from proviso_service.security.identity import Caller
@@ -69,12 +69,14 @@ def keep_outcome(
         _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
 
 
-def approve_tool(transaction: Connection, caller: Caller, session_id: str, ref: ItemRef) -> None:
-    """The tool needs no further approval in the session, where there is one."""
+def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
+    """The tool needs no further approval in the session, where there is one. It takes the place of what was approved
+    under its name before."""
     this = this_session(caller, session_id)
     approved = transaction.execute(select(sessions.c.approved_tools).where(*this)).scalar_one_or_none()
-    if approved is not None and ref not in approved:
-        transaction.execute(update(sessions).where(*this).values(approved_tools=(*approved, ref)))
+    if approved is not None and tool not in approved:
+        others = [known for known in approved if known.ref != tool.ref]
+        transaction.execute(update(sessions).where(*this).values(approved_tools=(*others, tool)))
 
 
 def this_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-from proviso_service.context.model import ItemRef, MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
 from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus, Heading, PageSpan
 from proviso_service.storage.sql.columns import Encoded, UtcDateTime, enumerated
@@ -211,7 +211,7 @@ sessions = Table(
     Column("message_count", Integer, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     Column("update_time", UtcDateTime, nullable=False),
-    Column("approved_tools", Encoded(tuple[ItemRef, ...]), nullable=False, server_default="[]"),
+    Column("approved_tools", Encoded(tuple[ApprovedTool, ...]), nullable=False, server_default="[]"),
     Column("pending_servers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
     PrimaryKeyConstraint("tenant", "session_key"),
     UniqueConstraint("tenant", "user_id", "session_id"),

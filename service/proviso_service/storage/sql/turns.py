@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
 
-from proviso_service.context.model import ItemRef
+from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.security.identity import Caller
 from proviso_service.storage.sql.conversations import approve_tool, keep_outcome
@@ -165,7 +165,7 @@ class SqlTurnStore(Store):
         session_id: str,
         positions: Sequence[int],
         decision: Decision,
-        approved: ItemRef | None,
+        approved: ApprovedTool | None,
     ) -> None:
         changes = [part for position in positions for part in (f"$.decisions[{position}]", decision.value)]
         suspended = func.json_set(turns.c.suspended, *changes)
