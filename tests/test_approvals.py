@@ -1,7 +1,9 @@
 """Turns that wait for a person, in the whole service: over restarts, and over a kill."""
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_service.turns.runner import NOT_GONE_ON_WITH
 from tests.support.endless_process import endless_service
 from tests.support.marked_tools import needing_approval
 from tests.support.running import RunningService, chat_request, final_of, running_service
@@ -164,6 +167,45 @@ async def test_a_turn_waits_through_a_restart_of_the_service(
         assert [role for role, _ in await messages(running)] == [USER, APPROVAL, ASSISTANT]
         whole = Turn(turn.turn_id, turn.events[:1])
         assert await whole.read_on(running) == final
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE turns SET suspended = '{'",
+        "UPDATE turns SET suspended = json_set(suspended, '$.version', 99)",
+        "UPDATE turns SET suspended = json_set(suspended, '$.state', '{\"version\": 99}')",
+    ],
+    ids=["damaged", "another version", "another version of the agent"],
+)
+async def test_a_turn_whose_stored_state_cannot_be_read_ends_and_its_person_is_told(
+    tmp_path: Path, models_dir: Path, damage: str
+) -> None:
+    async with service(tmp_path, models_dir, CALL) as running:
+        matter_id = await running.create_matter()
+        turn = await asked(running.chat, matter_id)
+    with closing(sqlite3.connect(tmp_path / "state.sqlite3")) as database, database:
+        assert database.execute(damage).rowcount == 1
+    async with service(tmp_path, models_dir, ANSWER) as running:
+        final = await ended(running, turn)
+        assert (final.exit_reason, final.retryable) == (
+            turns_pb2.EXIT_REASON_INTERNAL_ERROR,
+            chat_pb2.RETRYABLE_YES,
+        )
+        assert (final.display_message, final.message) == (True, NOT_GONE_ON_WITH)
+        assert await messages(running) == [(sessions_pb2.MESSAGE_ROLE_ERROR, NOT_GONE_ON_WITH)]
+        again = final_of(await running.ask("What is there?", matter_id, session_id="s"))
+        assert again.message == ANSWER.tokens[0]
+
+
+async def ended(running: RunningService, turn: Turn) -> chat_pb2.FinalState:
+    """How a turn ended, once it has."""
+    async with asyncio.timeout(60):
+        while True:
+            found = await running.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
+            if found.state == chat_pb2.TURN_STATE_ENDED:
+                return found.final_state
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.timeout(300)  # on a busy machine

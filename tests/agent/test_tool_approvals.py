@@ -302,11 +302,14 @@ async def test_a_resumed_turn_asks_what_it_asked_before_whatever_the_catalog_say
     assert outcomes(now) == [("lookup", DENIED)]
 
 
-async def test_a_state_of_another_version_is_refused() -> None:
+async def test_a_state_that_cannot_be_gone_on_from_is_refused() -> None:
     world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
     await world.run("Which law?")
     plain = json.loads(world.persons.states[0])
+    without_contents = plain | {"standing": plain["standing"] | {"contents": {}}}
+    no_model = plain | {"memory": plain["memory"] | {"model": "one that is not set up any more"}}
     damages: list[Any] = [plain | {"version": 0}, plain | {"standing": {}}, plain | {"messages": 1}, {}, []]
+    damages += [without_contents, no_model, plain | {"turns": "two"}]
     for damaged in damages:
         with pytest.raises(SuspensionUnreadable):
             await world.agent.resume(

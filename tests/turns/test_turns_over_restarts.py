@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from proviso_service.context.sessions import MessageRole
 from proviso_service.errors import Draining, TurnExpired, TurnNotWaiting
-from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, TextDiscarded, Token
+from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, FinalState, TextDiscarded, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
 from proviso_service.turns.records import Decision, Usage
+from proviso_service.turns.runner import NOT_GONE_ON_WITH
+from proviso_service.turns.suspension import SuspensionUnreadable
 from tests.turns.asking import DENY, IN_SESSION, ONCE, OTHER_TOOL, SAME_TOOL, SHORT_S, Asking, message_of, waiting
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
@@ -293,23 +296,54 @@ async def test_a_stored_state_that_cannot_be_read_ends_the_turn_and_not_the_serv
     async with running(asking.program, store) as turns:
         record = await turns.get(ANN, turn_id)
         assert record.final_state is not None
-        assert record.final_state.exit_reason is ExitReason.INTERNAL_ERROR
+        assert_says_what_became_of_it(record.final_state)
         assert record.last_sequence == 5
         with pytest.raises(TurnExpired):
             await collect(turns, turn_id)
         assert turns.running == 0
-    assert turn_id in caplog.text
+    assert f"turn {turn_id}: its stored state cannot be gone on from" in caplog.text
+    assert_kept_in_the_session(store.finished)
 
 
-async def test_a_program_s_state_that_it_cannot_read_ends_the_turn() -> None:
+def assert_says_what_became_of_it(final: FinalState) -> None:
+    assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.YES)
+    assert (final.display_message, final.message) == (True, NOT_GONE_ON_WITH)
+
+
+def assert_kept_in_the_session(finished: list[TurnOutcome]) -> None:
+    (outcome,) = finished
+    (kept,) = outcome.new_messages
+    assert (kept.role, kept.content) == (MessageRole.ERROR, NOT_GONE_ON_WITH)
+    assert kept.turn
+    assert kept.turn.exit_reason is ExitReason.INTERNAL_ERROR
+
+
+@dataclass
+class Forgetful(Program):
+    """It fails to go on from its state."""
+
+    failure: Exception = field(default_factory=Exception)
+
+    async def resume(self, *args: object) -> ScriptedExecution:
+        raise self.failure
+
+
+async def test_a_program_s_state_that_it_cannot_read_ends_the_turn(caplog: pytest.LogCaptureFixture) -> None:
+    store, asking = MemoryTurnStore(), Asking()
+    turn_id, _ = await restarted(store, asking, IN_SESSION)
+    program = Forgetful(asking.program.script, failure=SuspensionUnreadable("version 7 of the agent"))
+    async with running(program, store) as turns:
+        events = await collect(turns, turn_id)
+    assert_says_what_became_of_it(final_of(events))
+    assert_gapless(events, 0, 5)
+    assert f"turn {turn_id}: its stored state cannot be gone on from: version 7 of the agent" in caplog.text
+    assert_kept_in_the_session(store.finished)
+
+
+async def test_a_program_that_fails_to_go_on_for_another_reason_ends_the_turn_as_any_fault_does() -> None:
     store, asking = MemoryTurnStore(), Asking()
     turn_id, _ = await restarted(store, asking)
-
-    class Forgetful(Program):
-        async def resume(self, *args: object) -> ScriptedExecution:
-            raise ValueError("another version")
-
-    async with running(Forgetful(asking.program.script), store) as turns:
-        events = await collect(turns, turn_id)
-    assert final_of(events).exit_reason is ExitReason.INTERNAL_ERROR
-    assert_gapless(events, 0, 5)
+    async with running(Forgetful(asking.program.script, failure=OSError("disk full")), store) as turns:
+        final = final_of(await collect(turns, turn_id))
+    assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.MAYBE)
+    assert final.message != NOT_GONE_ON_WITH

@@ -21,6 +21,7 @@ from proviso_service.security.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.turns.ports import Approvals, Emit, TurnRequest
+from proviso_service.turns.suspension import SuspensionUnreadable
 
 
 class Agent:
@@ -55,7 +56,12 @@ class Agent:
         self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
     ) -> AgentExecution:
         suspended = await asyncio.to_thread(suspension.read, state)
-        return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspended)
+        if suspended.memory.model not in self.engine.means.models.names:
+            raise SuspensionUnreadable("its chat model is not set up any more")
+        try:
+            return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspended)
+        except (ValueError, KeyError, TypeError) as error:  # of contents that its request context names
+            raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:
         """The request context that a message would have. Nothing is stored, no image is loaded, no model is called."""

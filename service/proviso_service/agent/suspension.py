@@ -85,8 +85,8 @@ def _state(plain: dict[str, Any]) -> AgentState:
     reason = plain["exit_reason"]
     return AgentState(
         messages=[_message(message) for message in messages_from_dict(plain["messages"])],
-        turns=plain["turns"],
-        tool_calls=plain["tool_calls"],
+        turns=int(plain["turns"]),
+        tool_calls=int(plain["tool_calls"]),
         exit_reason=ExitReason(reason) if reason else None,
     )
 

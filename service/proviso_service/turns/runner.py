@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.security.identity import Caller
 from proviso_service.turns.approval_desk import ApprovalDesk
 from proviso_service.turns.attendance import Attendance
@@ -20,11 +21,17 @@ from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retry
 from proviso_service.turns.log import TurnLog
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, TurnStore
+from proviso_service.turns.records import TurnSummary
 from proviso_service.turns.store_calls import within
-from proviso_service.turns.suspension import SuspendedTurn
+from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
 
 _logger = logging.getLogger(__name__)
+
+NOT_GONE_ON_WITH = (
+    "This question waited for an approval, and I cannot go on with it since the service was started anew. "
+    "The call that waited was not made. Please ask again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +237,8 @@ class TurnRunner:
         """The outcome after a fault, which goes to the service's log only."""
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
+        if isinstance(error, SuspensionUnreadable):
+            return outcome_of_unreadable(turn_id, error)
         if self.turn.log.overflowed:
             _logger.error("turn %s: its log is full at %d events", turn_id, self.turn.log.last_sequence)
         elif error is not None:
@@ -282,6 +291,16 @@ def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> Turn
     return TurnOutcome(
         FinalState(reason, retryable or semantics.retryable, semantics.display_message, semantics.message)
     )
+
+
+def outcome_of_unreadable(turn_id: str, error: SuspensionUnreadable) -> TurnOutcome:
+    """Of a turn that waited for a person and cannot be gone on with after a restart. It may be asked anew: none of the
+    calls that it waited for was made."""
+    _logger.error("turn %s: its stored state cannot be gone on from: %s", turn_id, error)
+    reason = ExitReason.INTERNAL_ERROR
+    message = ChatMessage(MessageRole.ERROR, NOT_GONE_ON_WITH, turn_id=turn_id, turn=TurnSummary(reason))
+    final_state = FinalState(reason, Retryable.YES, display_message=True, message=NOT_GONE_ON_WITH)
+    return TurnOutcome(final_state, new_messages=(message,))
 
 
 def _is_outcome(value: object) -> bool:

@@ -1,7 +1,6 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -21,12 +20,10 @@ from proviso_service.turns.ports import OnDisconnect, TurnProgram, TurnRecord, T
 from proviso_service.turns.reader import check_position, follow
 from proviso_service.turns.records import Decision
 from proviso_service.turns.retention import Retention
-from proviso_service.turns.runner import TurnRunner, bare_outcome
+from proviso_service.turns.runner import TurnRunner, outcome_of_unreadable
 from proviso_service.turns.store_calls import within
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
-
-_logger = logging.getLogger(__name__)
 
 _RETRY_AFTER_S = 1.0
 
@@ -240,9 +237,8 @@ class Turns:
         caller, turn_id = record.caller, record.turn_id
         try:
             restored = await within(self._limits.store_s, self._store.suspended(caller, turn_id))
-        except SuspensionUnreadable:
-            _logger.exception("turn %s: its stored state cannot be read", turn_id)
-            outcome = bare_outcome(ExitReason.INTERNAL_ERROR)
+        except SuspensionUnreadable as error:
+            outcome = outcome_of_unreadable(turn_id, error)
             ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
             await within(self._limits.store_s, ended)
             return

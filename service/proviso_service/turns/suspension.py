@@ -44,7 +44,8 @@ _KINDS: Mapping[type, str] = {
 
 
 class SuspensionUnreadable(Exception):
-    """What was stored of a waiting turn is of another version, or damaged."""
+    """What was stored of a waiting turn cannot be gone on from: it is of another version, damaged, or needs what is not
+    there any more. Says which, and quotes nothing that was stored: it goes to the log."""
 
 
 @dataclass(frozen=True, slots=True)
