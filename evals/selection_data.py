@@ -24,6 +24,10 @@ class Item:
     enabled: bool = True
 
     @property
+    def size_bytes(self) -> int:
+        return len(f"{self.description}{self.content}".encode())
+
+    @property
     def content_sha256(self) -> str:
         return hashlib.sha256(self.content.encode()).hexdigest()
 

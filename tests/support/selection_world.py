@@ -27,6 +27,10 @@ class Item:
     enabled: bool = True
 
     @property
+    def size_bytes(self) -> int:
+        return len(f"{self.description}{self.content}".encode(errors="surrogatepass"))
+
+    @property
     def content_sha256(self) -> str:
         return hashlib.sha256(self.content.encode(errors="surrogatepass")).hexdigest()
 

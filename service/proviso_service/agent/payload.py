@@ -1,8 +1,9 @@
 """What a turn's first model call is sent: a pure function of the turn's request context, the conversation, and the
 contents that the context names by hash (seeds: context tracking design, "Build from request context")."""
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,13 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from proviso_service.agent.conversation import message_text, sent_history
 from proviso_service.agent.instructions import Entry, render_system
 from proviso_service.context.assets import image_part
-from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import AssetKind, ItemType, RequestContext, RequestItem
 from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.ports import HistoryMessage
 
 Part = dict[str, Any]
+
+_PIECE_CHARS = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +33,26 @@ class ModelPayload:
     tools: tuple[Part, ...]
 
     def to_json(self) -> str:
-        """The same text for the same payload."""
-        content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text
-        earlier = [{"role": message.role.value, "content": message.content} for message in self.history]
-        payload = {
-            "system": self.system,
-            "messages": [*earlier, {"role": MessageRole.USER.value, "content": content}],
-            "tools": self.tools,
-        }
-        return json.dumps(payload, sort_keys=True)
+        """The same text for the same payload: with sorted keys."""
+        return "".join(self._json())
 
     @property
     def sha256(self) -> str:
         """Of its JSON, in hexadecimal."""
-        return content_sha256(self.to_json())
+        digest = hashlib.sha256()
+        for piece in self._json():
+            digest.update(piece.encode())
+        return digest.hexdigest()
+
+    def _json(self) -> Iterator[str]:
+        """In pieces, since instructions may be megabytes: while one is written no other thread runs."""
+        content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text
+        earlier = [{"role": message.role.value, "content": message.content} for message in self.history]
+        messages = [*earlier, {"role": MessageRole.USER.value, "content": content}]
+        yield f'{{"messages": {json.dumps(messages, sort_keys=True)}, "system": "'
+        for start in range(0, len(self.system), _PIECE_CHARS):
+            yield json.dumps(self.system[start : start + _PIECE_CHARS])[1:-1]
+        yield f'", "tools": {json.dumps(self.tools, sort_keys=True)}}}'
 
     def messages(self, image_data: Mapping[str, str]) -> list[AnyMessage]:
         """As LangChain has them; `image_data` are the images' bytes in base64, by their SHA-256."""

@@ -1,6 +1,7 @@
 """From a message to what the model is called with, or to the end of a turn that needs no model."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AnyMessage
@@ -12,7 +13,7 @@ from proviso_service.agent.conversation import trim_messages, without_repeats
 from proviso_service.agent.drafting import Draft, Drafter, unused_context
 from proviso_service.agent.images import ImageLoader, MessageImages, noted_images
 from proviso_service.agent.matter_context import ASK_FOR_MATTER, MatterReader, Resolved, last_known_in, resolve
-from proviso_service.agent.payload import ModelPayload, build_payload
+from proviso_service.agent.payload import build_payload
 from proviso_service.agent.state import Limits
 from proviso_service.context.asset_choice import choose_images
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET
@@ -28,6 +29,9 @@ from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import ContextProblem
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnRequest
+
+_LONG_CHARS = 100_000
+"""Of items' contents, which take some 15 ms a million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,15 @@ class Ended:
     reason: ExitReason
     sentence: str = ""
     problem: ContextProblem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What the model is sent, the characters of its conversation, and the SHA-256 of the payload."""
+
+    messages: list[AnyMessage]
+    characters: int
+    sha256: str
 
 
 class Preparation:
@@ -123,23 +136,21 @@ class Preparation:
     async def _call(self) -> Ready | Ended:
         documents = await self._means.drafter.documents(self._request, self._progress.text)
         if self._request.image_urls:  # none is loaded for a message that does not fit anyway
-            messages = self._payload(self._context(documents)).messages({})
-            if (characters := self._characters(messages)) > self._room:
-                return self._ended(ExitReason.MAX_CONTEXT_REACHED, characters)
+            sent = await self._sent(self._context(documents), {})
+            if sent.characters > self._room:
+                return self._ended(ExitReason.MAX_CONTEXT_REACHED, sent.characters)
         cache_scope = await self._cache_scope()
         model = self._means.models.get(self._request.options.model)
         images = await self._images(model)
         context = self._context([*documents, *images.uses])
-        payload = self._payload(context)
-        messages = payload.messages(images.data)
+        sent = await self._sent(context, images.data)
         # What is said of images that could not be loaded counts, too.
-        if (characters := self._characters(messages)) > self._room:
-            return self._ended(ExitReason.MAX_CONTEXT_REACHED, characters)
-        sha256 = payload.sha256
-        cache = self._turn_cache(cache_scope, model, Payload(sha256, len(messages)))
+        if sent.characters > self._room:
+            return self._ended(ExitReason.MAX_CONTEXT_REACHED, sent.characters)
+        cache = self._turn_cache(cache_scope, model, Payload(sent.sha256, len(sent.messages)))
         # The bytes of images are part of the payload, and a rehearsal does not have them.
         is_known = not (self._rehearsal and images.uses)
-        return Ready(self._filled(context, characters, sha256 if is_known else ""), messages, cache)
+        return Ready(self._filled(context, sent.characters, sent.sha256 if is_known else ""), sent.messages, cache)
 
     async def _session(self) -> tuple[Sequence[SessionItem], MatterContext | None]:
         """The items and the last known context of the conversation; its session is made when unknown."""
@@ -183,8 +194,17 @@ class Preparation:
         """Characters that the payload may have, so that a tool's result still fits."""
         return self._limits.max_context_chars - self._means.turns.min_tool_result_chars
 
-    def _characters(self, messages: list[AnyMessage]) -> int:
-        return trim_messages(messages, self._limits.max_context_chars).characters
+    async def _sent(self, context: RequestContext, image_data: Mapping[str, str]) -> _Sent:
+        """Away from the event loop where the items' contents are long."""
+        progress, limit = self._progress, self._limits.max_context_chars
+        contents = progress.draft.contents
+
+        def build() -> _Sent:
+            payload = build_payload(context, progress.history, progress.text, contents)
+            messages = payload.messages(image_data)
+            return _Sent(messages, trim_messages(messages, limit).characters, payload.sha256)
+
+        return build() if sum(map(len, contents.values())) < _LONG_CHARS else await asyncio.to_thread(build)
 
     async def _cache_scope(self) -> CacheScope | None:
         """Whose texts the turn keeps, as of now; None where it neither finds nor keeps anything."""
@@ -204,10 +224,6 @@ class Preparation:
     def _context(self, assets: Sequence[AssetUse]) -> RequestContext:
         progress, limit = self._progress, self._limits.max_context_chars
         return self._means.drafter.context(progress.draft, progress.resolved.context, assets, limit)
-
-    def _payload(self, context: RequestContext) -> ModelPayload:
-        progress = self._progress
-        return build_payload(context, progress.history, progress.text, progress.draft.contents)
 
     def _filled(self, context: RequestContext, characters: int, sha256: str) -> RequestContext:
         """With the figures of its payload."""

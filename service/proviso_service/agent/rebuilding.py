@@ -1,5 +1,6 @@
 """Rebuilding what a past turn sent to the model, and what has changed since."""
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +9,7 @@ from proviso_service.agent.drafting import SYSTEM_PROMPT_SHA256
 from proviso_service.agent.payload import build_payload
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.contents import ContentStore, content_sha256
+from proviso_service.context.contents import ContentStore
 from proviso_service.context.missing import is_missing
 from proviso_service.context.model import ItemRef, RequestContext
 from proviso_service.context.sessions import ChatMessage, MessageRole
@@ -65,10 +66,10 @@ class RequestRebuilder:
         hashes = {context.system_prompt_sha256, *(item.content_sha256 for item in context.items if item.is_given)}
         contents = await self._contents.contents(caller.tenant, hashes)
         payload = build_payload(context, _history(record.final_state), _text(record.final_state), contents)
-        payload_json = payload.to_json()
+        payload_json, payload_sha256 = await asyncio.to_thread(lambda: (payload.to_json(), payload.sha256))
         return RebuiltRequest(
             payload_json,
-            content_sha256(payload_json),
+            payload_sha256,
             context.payload_sha256,
             tuple(_differences(context, self._catalog.current, contents.keys())),
             context.system_prompt_sha256 != SYSTEM_PROMPT_SHA256,

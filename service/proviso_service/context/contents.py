@@ -17,3 +17,8 @@ class ContentStore(Protocol):
 def content_sha256(content: str) -> str:
     """In hexadecimal."""
     return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+
+def utf8_bytes(text: str) -> int:
+    """How many the text takes."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

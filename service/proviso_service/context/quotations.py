@@ -61,11 +61,14 @@ class QuotableText:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._words = text.replace("**", "")  # which may stand inside of words
 
     def holds(self, quotation: Quotation) -> bool:
         is_likely = quotation.text and all(word in self._words for word in quotation.words)
         return bool(is_likely) and quotation.text in self._plain
+
+    @cached_property
+    def _words(self) -> str:
+        return self._text.replace("**", "")  # which may stand inside of words
 
     @cached_property
     def _plain(self) -> str:

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 from proviso_service.context.catalog.tools import Approval, EffectiveMode, IncludeModeSource
-from proviso_service.context.contents import content_sha256
+from proviso_service.context.contents import content_sha256, utf8_bytes
 from proviso_service.context.model import IncludeMode, ItemRef
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogItem:
     """A rule, a reference or a tool. `include_mode` is the effective one; of items chosen for a request those of a
-    higher `priority` come first. A tool's content is what the model is shown of it, as JSON; `approval` is of tools."""
+    higher `priority` come first. A tool's content is what the model is shown of it, as JSON; `approval` is of tools.
+    `size_bytes` are those of description and content in UTF-8."""
 
     ref: ItemRef
     description: str
@@ -18,6 +19,7 @@ class CatalogItem:
     content_sha256: str
     include_mode: IncludeMode
     include_mode_source: IncludeModeSource
+    size_bytes: int
     priority: int = 0
     enabled: bool = True
     approval: Approval = Approval.NONE
@@ -34,6 +36,7 @@ class CatalogItem:
         enabled: bool = True,
         approval: Approval = Approval.NONE,
     ) -> "CatalogItem":
-        """With the hash of its content, in hexadecimal."""
-        sha256 = content_sha256(content)
-        return cls(ref, description, content, sha256, effective.mode, effective.source, priority, enabled, approval)
+        """With the hash of its content, in hexadecimal, and its size."""
+        sha256, size_bytes = content_sha256(content), utf8_bytes(description) + utf8_bytes(content)
+        mode, source = effective.mode, effective.source
+        return cls(ref, description, content, sha256, mode, source, size_bytes, priority, enabled, approval)

@@ -1,5 +1,6 @@
 """The room that items have in a request."""
 
+from proviso_service.context.contents import utf8_bytes
 from proviso_service.context.selection.candidates import Candidate
 from proviso_service.settings import SelectionSettings
 
@@ -45,13 +46,14 @@ class ItemBudget:
         return True
 
 
-def estimated_tokens(*texts: str) -> int:
-    """Of the texts together."""
-    size_bytes = sum(len(text.encode(errors="surrogatepass")) for text in texts)
-    return -(-size_bytes // _BYTES_PER_TOKEN)
+def estimated_tokens(text: str) -> int:
+    return _tokens(utf8_bytes(text))
 
 
 def _size(item: Candidate) -> tuple[int, int]:
     """Characters and estimated tokens."""
-    texts = (item.description, item.content)
-    return sum(map(len, texts)), estimated_tokens(*texts)
+    return len(item.description) + len(item.content), _tokens(item.size_bytes)
+
+
+def _tokens(size_bytes: int) -> int:
+    return -(-size_bytes // _BYTES_PER_TOKEN)

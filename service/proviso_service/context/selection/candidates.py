@@ -8,7 +8,7 @@ from proviso_service.context.model import IncludeMode, ItemRef, SessionItem
 
 class Candidate(Protocol):
     """An item of the catalog. `include_mode` is the effective one; a higher `priority` comes first; `content_sha256` is
-    in hexadecimal."""
+    in hexadecimal, `size_bytes` are of description and content in UTF-8."""
 
     @property
     def ref(self) -> ItemRef: ...
@@ -21,6 +21,9 @@ class Candidate(Protocol):
 
     @property
     def content_sha256(self) -> str: ...
+
+    @property
+    def size_bytes(self) -> int: ...
 
     @property
     def priority(self) -> int: ...
