@@ -78,6 +78,12 @@ def test_what_a_tool_is_changes_with_what_models_are_shown_of_it_and_with_its_se
         (ItemRef(ItemType.REFERENCE, "Quoting"), (QUOTING,)),
         (ItemRef(ItemType.TOOL, "isaacus_iql"), (IQL,)),
         (ItemRef(ItemType.TOOL, "isaacus_iql", "other"), (IQL,)),
+        (ItemRef(ItemType.REFERENCE, "Cpas"), (CAPS,)),
+        (ItemRef(ItemType.REFERENCE, "Cps"), (CAPS,)),
+        (ItemRef(ItemType.REFERENCE, "Capts"), (CAPS,)),
+        (ItemRef(ItemType.REFERENCE, "Cabs"), (CAPS,)),
+        (ItemRef(ItemType.REFERENCE, "C"), ()),
+        (ItemRef(ItemType.REFERENCE, "Cosp"), ()),
         (ItemRef(ItemType.RULE, "Zebra crossing"), ()),
     ],
 )

@@ -23,7 +23,8 @@ MAX_ITEMS = 1_000
 _SENTENCE = "sentence"
 """The kind of a violation that is told in words which name the field."""
 
-_WORDING = {**SENTENCES, _SENTENCE: "{sentence}"}
+_WORDING = {**SENTENCES, _SENTENCE: "{sentence}", "model_type": "must be set"}
+"""A message that is a field's value is of its type, or not there."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.servers import McpServer
+from proviso_service.context.catalog.spelling import Spelling, likeness
 from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
 from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType
@@ -14,7 +15,7 @@ from proviso_service.errors import ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
 
 _ORDER = {ItemType.RULE: "0", ItemType.REFERENCE: "1", ItemType.TOOL: "2"}
-_MIN_SIMILARITY = 0.5
+_MIN_LIKENESS = 0.5
 _NEAR_MATCHES = 3
 
 
@@ -44,7 +45,7 @@ class Catalog:
         self._policies = {OWN_SERVER: agent.own_tools} | policies
         self._definitions = {server.name: server.definition_sha256 for server in agent.mcp_servers}
         self._by_ref = {item.ref: item for item in self.items}
-        self._pairs = {item.ref: _pairs(item.ref.name) for item in self.items}
+        self._spellings = {item.ref: Spelling.of(item.ref.name) for item in self.items}
 
     def __len__(self) -> int:
         return len(self.items)
@@ -64,9 +65,9 @@ class Catalog:
 
     def near_matches(self, ref: ItemRef) -> tuple[ItemRef, ...]:
         """Items with a name like this one, the likest first, and of its type before others."""
-        wanted = _pairs(ref.name)
-        scored = [(_similarity(wanted, pairs), found) for found, pairs in self._pairs.items()]
-        near = [(score, found) for score, found in scored if score >= _MIN_SIMILARITY]
+        wanted = Spelling.of(ref.name)
+        scored = [(likeness(wanted, spelling), found) for found, spelling in self._spellings.items()]
+        near = [(score, found) for score, found in scored if score >= _MIN_LIKENESS]
         near.sort(key=lambda pair: (pair[1].type is not ref.type, -pair[0], _key(pair[1])))
         return tuple(found for _, found in near[:_NEAR_MATCHES])
 
@@ -134,14 +135,3 @@ def shown(ref: ItemRef) -> str:
 
 def _key(ref: ItemRef) -> tuple[str, str, str]:
     return _ORDER[ref.type], ref.name, ref.server_name
-
-
-def _pairs(name: str) -> frozenset[str]:
-    """Neighbouring letters; a word's ends have a space for one."""
-    text = f" {' '.join(name.casefold().replace('_', ' ').split())} "
-    return frozenset(text[start : start + 2] for start in range(len(text) - 1))
-
-
-def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    """Dice's coefficient, 0 to 1. Quick: a caller may ask for any name of a large catalog."""
-    return 2 * len(one & other) / (len(one) + len(other))
