@@ -173,12 +173,18 @@ async def running_service(
     fetcher: ImageFetcher | None = None,
     **settings: Any,
 ) -> AsyncIterator[RunningService]:
-    """The service on a free port; with the model that plays `script`, where one is given, and with models given."""
+    """The service on a free port; with the model that plays `script`, where one is given, and with models given. What
+    is compared with messages has as long as a busy machine takes."""
     if script:
         chat_models = ChatModels(NamedChatModel("scripted", ScriptedChatModel(script=list(script))))
-    server = {"port": 0, "drain_s": 0.5} | settings.pop("server", {})
+    usual = {
+        "server": {"port": 0, "drain_s": 0.5},
+        "selection": {"time_limit_s": 60},
+        "context": {"documents_time_limit_s": 60},
+    }
+    sections = {name: fields | settings.pop(name, {}) for name, fields in usual.items()}
     state_in(data_dir)
-    chosen = Settings(data_dir=data_dir, models_dir=models_dir, server=server, **settings)
+    chosen = Settings(data_dir=data_dir, models_dir=models_dir, **sections, **settings)
     app = await App.start(chosen, chat_models, classifier, extractor, fetcher, shared_encoder(models_dir))
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{app.port}") as channel:

@@ -222,5 +222,5 @@ async def _visit(fates: list[Fate], impatient: set[int]) -> None:
     assert (cache.misses, cache.hits) == (len(makers), len(patient) - len(makers))
     # Nobody is left in the way of the next one.
     assert cache.in_progress == 0
-    async with asyncio.timeout(20), cache.visit(KEY) as visit:
+    async with asyncio.timeout(30), cache.visit(KEY) as visit:
         assert (visit.found is not None) is any(fates[number] is Fate.KEEPS for number in makers)
