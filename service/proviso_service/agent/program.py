@@ -60,7 +60,7 @@ class Agent:
             raise SuspensionUnreadable("its chat model is not set up any more")
         try:
             return AgentExecution(self.engine, caller, turn_id, request, emit, approvals, suspended)
-        except (ValueError, KeyError, TypeError) as error:  # of contents that its request context names
+        except (ValueError, KeyError) as error:  # of contents that its request context names
             raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:

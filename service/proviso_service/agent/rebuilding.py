@@ -1,7 +1,7 @@
 """Rebuilding what a past turn sent to the model, and what has changed since."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,8 +65,8 @@ class RequestRebuilder:
             raise NoRequestContext(turn_id)
         hashes = {context.system_prompt_sha256, *(item.content_sha256 for item in context.items if item.is_given)}
         contents = await self._contents.contents(caller.tenant, hashes)
-        payload = build_payload(context, _history(record.final_state), _text(record.final_state), contents)
-        payload_json, payload_sha256 = await asyncio.to_thread(lambda: (payload.to_json(), payload.sha256))
+        history, text = _history(record.final_state), _text(record.final_state)
+        payload_json, payload_sha256 = await asyncio.to_thread(_written, context, history, text, contents)
         return RebuiltRequest(
             payload_json,
             payload_sha256,
@@ -74,6 +74,14 @@ class RequestRebuilder:
             tuple(_differences(context, self._catalog.current, contents.keys())),
             context.system_prompt_sha256 != SYSTEM_PROMPT_SHA256,
         )
+
+
+def _written(
+    context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
+) -> tuple[str, str]:
+    """The payload's JSON and its SHA-256. Takes long where contents do, so not for the event loop."""
+    payload = build_payload(context, history, text, contents)
+    return payload.to_json(), payload.sha256
 
 
 def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str]) -> Iterator[ItemDifference]:
