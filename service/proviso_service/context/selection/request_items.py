@@ -31,8 +31,9 @@ _log = structlog.get_logger(__name__)
 @dataclass(frozen=True, slots=True)
 class RequestItems:
     """`items` are a superset of the session's, in order of priority, of equal ones the session's first, as they stand
-    there; one that has left the catalog has priority 0. `characters` and `tokens`, an estimate, are of all that the
-    model is given. `near_limit`: they take most of the room that they have."""
+    there; one that has left the catalog has priority 0. `characters` and `tokens`, an estimate, are of those that are
+    enabled; a tool counts also where it turns out that the model cannot be given it. `near_limit`: they take most of
+    the room that they have."""
 
     items: tuple[RequestItem, ...]
     omitted: tuple[OmittedItem, ...]
