@@ -174,9 +174,18 @@ async def test_tokens_have_a_limit_of_their_own() -> None:
         assert len((await built((), [item], embedder, settings=settings)).items) == taken
 
 
-@pytest.mark.parametrize(("chars", "near"), [(79, False), (80, True), (300, True)])
-async def test_a_request_warns_from_its_share_of_the_budget(chars: int, near: bool) -> None:
-    settings = BY_MEANING.model_copy(update={"max_chars": 100, "warn_share": 0.8})
+@pytest.mark.parametrize(
+    ("limits", "chars", "near"),
+    [
+        ({"max_chars": 100}, 79, False),
+        ({"max_chars": 100}, 80, True),
+        ({"max_chars": 100}, 300, True),
+        ({"max_tokens": 100}, 316, False),
+        ({"max_tokens": 100}, 317, True),
+    ],
+)
+async def test_a_request_warns_from_its_share_of_either_budget(limits: dict[str, int], chars: int, near: bool) -> None:
+    settings = BY_MEANING.model_copy(update={**limits, "warn_share": 0.8})
     held = Item(rule("held"), content="x" * chars)
     request = await built((SessionItem(rule("held"), MANUAL),), [held], ToldEmbedder({}), settings=settings)
     assert request.near_limit is near
@@ -215,3 +224,12 @@ async def test_what_is_recorded_of_omitted_items_is_bounded_and_the_best_of_them
     items, embedder = named(*np.linspace(0.0, 0.4, 50).tolist())
     request = await built((), items, embedder, settings=BY_MEANING.model_copy(update={"max_omitted": 3}))
     assert [one.ref.name for one in request.omitted] == ["49", "48", "47"]
+
+
+async def test_items_that_could_not_be_compared_or_are_disabled_are_recorded_within_the_same_bound() -> None:
+    settings = BY_MEANING.model_copy(update={"max_omitted": 3})
+    items = [Item(rule(str(number)), enabled=number % 2 == 0) for number in range(8)]
+    request = await built((), items, FailingEmbedder(NotReady("closed")), settings=settings)
+    assert omissions(request.omitted) == [(name, OmissionReason.SEARCH_FAILED, None) for name in ("0", "2", "4")]
+    disabled = [Item(rule(str(number)), enabled=False) for number in range(8)]
+    assert len((await built((), disabled, ToldEmbedder({}), settings=settings)).omitted) == 3
