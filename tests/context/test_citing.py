@@ -36,6 +36,12 @@ def cited(
     return [item.ref for item in with_cited(given, answer, called, known).items if item.cited]
 
 
+@pytest.mark.parametrize(("before", "found"), [(99, [STYLE]), (100, [])])
+def test_a_hundred_quotations_of_an_answer_are_looked_up(before: int, found: list[ItemRef]) -> None:
+    answer = "“is nowhere to be found” " * before + "“plain English, and say”"
+    assert cited(context(STYLE), answer) == found
+
+
 @pytest.mark.parametrize("answer", ["We avoid Latin [House style].", "See [HOUSE STYLE] and [1].", "[house\nstyle]"])
 def test_a_reference_is_cited_by_its_name_in_brackets(answer: str) -> None:
     assert cited(context(STYLE), answer) == [STYLE]

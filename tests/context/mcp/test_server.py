@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -40,6 +40,33 @@ class PlayedConnection:
 @pytest.mark.parametrize(("failures", "pause_s"), [(1, 1.0), (2, 2.0), (3, 4.0), (7, 60.0), (10_000, 60.0)])
 def test_pauses_double_up_to_the_longest(failures: int, pause_s: float) -> None:
     assert Backoff().pause_s(failures) == pause_s
+
+
+@dataclass(frozen=True)
+class Counting(Backoff):
+    """Does not pause, and remembers how many failures in a row it was told of."""
+
+    told: list[int] = field(default_factory=list)
+
+    def pause_s(self, failures: int) -> float:
+        self.told.append(failures)
+        return 0.0
+
+
+@pytest.mark.parametrize(("settled_s", "failures"), [(0.0, [1, 1, 1]), (3_600.0, [1, 2, 3])], ids=["long", "short"])
+async def test_failures_are_counted_anew_after_a_session_that_lasted(settled_s: float, failures: list[int]) -> None:
+    @asynccontextmanager
+    async def connect(_config: McpServerConfig) -> AsyncIterator[PlayedConnection]:
+        connection = PlayedConnection("went away")
+        connection.news_queue.put_nowait(News.ENDED)
+        yield connection
+
+    watch, backoff = Watch(), Counting(settled_s=settled_s)
+    servers = McpServers(connect, backoff=backoff, on_change=watch)
+    servers.apply([CONFIG])
+    await watch.until(lambda health: health.starts == 4)
+    await servers.stop()
+    assert backoff.told[:3] == failures
 
 
 async def test_a_session_that_ends_is_opened_again_and_its_tools_stay_known_meanwhile() -> None:
