@@ -26,8 +26,13 @@ export const loaderOptions = {
   oneofs: true,
 } as const satisfies Options;
 
-/** Finds a service that was restarted within seconds; by default a channel waits up to two minutes. */
+/**
+ * A connection whose other end has vanished without a word is given up within 40 s, where gRPC by default keeps using it;
+ * a service that was restarted is found within seconds, where a channel by default waits up to two minutes.
+ */
 export const channelOptions = {
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 10_000,
   "grpc.initial_reconnect_backoff_ms": 200,
   "grpc.max_reconnect_backoff_ms": 5_000,
 } as const satisfies ChannelOptions;

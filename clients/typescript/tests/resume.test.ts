@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from "@nestjs/common";
-import { lastValueFrom, take, toArray } from "rxjs";
+import { lastValueFrom, take, tap, toArray } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
-import { followTurn } from "../src/index.js";
+import { channelOptions, followTurn } from "../src/index.js";
 import { Assistant, nestApplication } from "./support/nest.js";
 import { Proxy } from "./support/proxy.js";
 import { LISTING, script, tokens } from "./support/script.js";
@@ -50,6 +50,30 @@ test("50 turns cut at random points give every event exactly once", async () => 
     expect(events.findLast((event) => event.kind === "token")?.text).toBe(spoken.join(""));
   }
   expect(proxy.cuts).toBe(3 * 50);
+});
+
+test("a connection whose other end vanishes without a word is replaced, and the turn goes on", async () => {
+  const watchful = await nestApplication(proxy.url, {
+    "grpc.keepalive_time_ms": 500,
+    "grpc.keepalive_timeout_ms": 1_000,
+  });
+  const request = { message: script(LISTING, { tokens: tokens(30), pause_ms: 50 }), matterContext };
+  const asked = watchful.get(Assistant).ask(request, { backoff: { maxTries: 1_000 } });
+  let hushes = 0;
+  const events = await lastValueFrom(
+    asked.pipe(
+      tap((event) => {
+        if (event.kind === "token" && hushes++ === 0) proxy.hushNow();
+      }),
+      toArray(),
+    ),
+  );
+  expect(wholeTurn(events).finalState.exitReason).toBe("EXIT_REASON_COMPLETED");
+  await watchful.close();
+});
+
+test("by default it is replaced before the connection's silence would count as a cut", () => {
+  expect(channelOptions["grpc.keepalive_time_ms"] + channelOptions["grpc.keepalive_timeout_ms"]).toBeLessThan(45_000);
 });
 
 test("a reader that comes back follows the turn from where it was", async () => {

@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** A TCP proxy on loopback that cuts connections. */
+/** A TCP proxy on loopback that cuts connections, or lets them fall silent. */
 export class Proxy {
   /** Connections that were cut. */
   cuts = 0;
   private readonly open = new Set<Socket>();
   private budgets: number[] = [];
+  private readonly hushed = new Set<Socket>();
 
   private constructor(
     private readonly server: Server,
@@ -43,6 +44,11 @@ export class Proxy {
     this.open.clear();
   }
 
+  /** Every connection stays open, but carries nothing any more: as when the other end has lost its power. */
+  hushNow(): void {
+    for (const socket of this.open) this.hushed.add(socket);
+  }
+
   async close(): Promise<void> {
     this.cutNow();
     this.server.close();
@@ -58,11 +64,14 @@ export class Proxy {
       end.on("error", () => undefined);
       end.on("close", () => {
         for (const other of both) other.destroy();
-        for (const gone of both) this.open.delete(gone);
+        for (const gone of both) [this.open, this.hushed].forEach((sockets) => sockets.delete(gone));
       });
     }
-    socket.pipe(service);
+    socket.on("data", (data) => {
+      if (!this.hushed.has(socket)) service.write(data);
+    });
     service.on("data", (data) => {
+      if (this.hushed.has(socket)) return;
       socket.write(data.subarray(0, left));
       left -= data.length;
       if (left > 0) return;
