@@ -149,7 +149,7 @@ class TurnReader {
   /** Emits when it is time for the next try; fails where there is none. */
   private wayBack(error: unknown, tries: number): Observable<unknown> {
     const failure = typed(error);
-    const wait = this.mayPass(failure) ? waitBefore(tries, this.options.backoff ?? {}) : undefined;
+    const wait = !isLocal(error) && this.mayPass(failure) ? waitBefore(tries, this.options.backoff ?? {}) : undefined;
     if (wait === undefined) return throwError(() => failure);
     const waitMs = Math.max(wait, failure.retryAfterMs ?? 0);
     if (this.deadline && Date.now() + waitMs >= this.deadline.getTime()) return throwError(() => tooLate(failure));
@@ -176,6 +176,16 @@ const OF_STREAMS: ReadonlySet<string> = new Set(["CANCELLED", "DEADLINE_EXCEEDED
 
 /** What a broken connection, but also a request that cannot be sent, makes of a call. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set(["UNKNOWN", "INTERNAL"]);
+
+/**
+ * Whether the failure was made in this process, where another try would only make it again: an exception, as of an
+ * interceptor, or a message that grpc-js cannot write or read, which it tells as INTERNAL, by these words alone.
+ */
+function isLocal(error: unknown): boolean {
+  if (error instanceof ProvisoError || error instanceof TimeoutError) return false;
+  const { code, details } = Object(error) as { code?: unknown; details?: unknown };
+  return typeof code !== "number" || /^(Request|Response) message (serialization|parsing) /.test(String(details));
+}
 
 /** Ends with the final state; a stream that ends without one was cut. */
 function untilFinalState(events: Observable<AgentEvent>): Observable<AgentEvent> {

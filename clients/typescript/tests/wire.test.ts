@@ -1,13 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import type { INestApplicationContext } from "@nestjs/common";
-import { Metadata, status } from "@grpc/grpc-js";
-import { lastValueFrom, toArray } from "rxjs";
+import { once } from "node:events";
+import { InterceptingCall, Metadata, status } from "@grpc/grpc-js";
+import type { Interceptor } from "@grpc/grpc-js";
+import { lastValueFrom, map, toArray } from "rxjs";
 import { afterEach, expect, test } from "vitest";
 import { agentEvents, followTurn } from "../src/index.js";
 import type { AgentEventsOptions, TurnEvent } from "../src/index.js";
 import { ErrorInfoSchema } from "../src/es/google/rpc/error_details_pb.js";
 import { Assistant, nestApplication } from "./support/nest.js";
-import { WireServer, fail, last, tellTurnId } from "./support/wire-server.js";
+import { UNREADABLE, WireServer, fail, last, tellTurnId } from "./support/wire-server.js";
 import type { Behaviour } from "./support/wire-server.js";
 
 let server: WireServer | undefined;
@@ -178,6 +180,62 @@ test("what cannot be read of a request fails at once", async () => {
     cause: expect.any(TypeError) as Error,
   });
   expect(calls).toEqual([]);
+});
+
+test("what fails in this process, after the turn has begun too, fails at once", async () => {
+  const calls: string[] = [];
+  const chat = await chatOf({
+    chat: (call) => {
+      calls.push("chat");
+      tellTurnId(call, "turn");
+      fail(call, status.UNAVAILABLE);
+    },
+    resumeChat: () => calls.push("resumeChat"),
+  });
+  const fault = new TypeError("no such header");
+  const faulty: Interceptor = (options, nextCall) => {
+    if (calls.push("call") > 2) throw fault;
+    return new InterceptingCall(nextCall(options));
+  };
+  const asked = agentEvents(chat, { message: "Hi" }, { ...FAST, interceptors: [faulty] });
+  await expect(lastValueFrom(asked)).rejects.toMatchObject({ status: "UNKNOWN", cause: fault });
+  expect(calls).toEqual(["call", "chat", "call"]);
+});
+
+test("an event that cannot be read fails at once", async () => {
+  const calls: string[] = [];
+  const asked = askedOf({
+    chat: (call) => {
+      calls.push("chat");
+      tellTurnId(call, "turn");
+      call.write(UNREADABLE);
+    },
+    resumeChat: () => calls.push("resumeChat"),
+  });
+  await expect(asked).rejects.toMatchObject({
+    status: "INTERNAL",
+    message: expect.stringContaining("parsing") as string,
+  });
+  expect(calls).toEqual(["chat"]);
+});
+
+test("what fails behind the events comes out as it is, and ends the call", async () => {
+  const ended: Promise<unknown>[] = [];
+  const chat = await chatOf({
+    chat: (call) => {
+      ended.push(once(call, "cancelled"));
+      call.write({ turnId: "turn", sequence: 1, turnStart: {} });
+    },
+  });
+  const fault = new TypeError("no such field");
+  const asked = agentEvents(chat, { message: "Hi" }, FAST).pipe(
+    map(() => {
+      throw fault;
+    }),
+  );
+  await expect(lastValueFrom(asked)).rejects.toBe(fault);
+  await Promise.all(ended);
+  expect(ended).toHaveLength(1);
 });
 
 test("every call has the caller's metadata", async () => {

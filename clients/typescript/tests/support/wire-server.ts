@@ -1,5 +1,11 @@
 import { Metadata, Server, ServerCredentials, loadPackageDefinition } from "@grpc/grpc-js";
-import type { GrpcObject, ServerWritableStream, ServiceClientConstructor, sendUnaryData } from "@grpc/grpc-js";
+import type {
+  GrpcObject,
+  ServerWritableStream,
+  ServiceClientConstructor,
+  ServiceDefinition,
+  sendUnaryData,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Message } from "@bufbuild/protobuf";
@@ -30,7 +36,8 @@ export class WireServer {
     const loaded = loadPackageDefinition(loadSync([...protoFiles], { ...loaderOptions, includeDirs: [protoRoot] }));
     const v1 = (loaded.proviso as GrpcObject).v1 as GrpcObject;
     const server = new Server();
-    server.addService((v1.ChatService as ServiceClientConstructor).service, {
+    const { service } = v1.ChatService as ServiceClientConstructor;
+    server.addService(unreadably(service), {
       ...behaviour,
       getTurn: (_call: unknown, answer: sendUnaryData<Partially<GetTurnResponse>>) => {
         answer(null, behaviour.getTurn?.());
@@ -48,6 +55,17 @@ export class WireServer {
   close(): void {
     this.server.forceShutdown();
   }
+}
+
+/** What no client can read, sent as an event. */
+export const UNREADABLE: Partially<AgentEvent> = {};
+
+function unreadably(service: ServiceDefinition): ServiceDefinition {
+  const { Chat: chat } = service;
+  if (!chat) throw new Error("a service without Chat");
+  const responseSerialize = (event: object): Buffer =>
+    event === UNREADABLE ? Buffer.from([0xff]) : chat.responseSerialize(event);
+  return { ...service, Chat: { ...chat, responseSerialize } };
 }
 
 /** Tells the turn's id in the initial metadata. */
