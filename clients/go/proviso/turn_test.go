@@ -2,7 +2,6 @@ package proviso
 
 import (
 	"context"
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -10,10 +9,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/test/bufconn"
 
 	pb "proviso/clients/go/gen/proviso/v1"
 )
@@ -78,20 +75,9 @@ func step(sequence int32) *pb.AgentEvent {
 // serve returns a stub of a server on a connection in memory.
 func serve(t *testing.T, server *server) pb.ChatServiceClient {
 	t.Helper()
-	listener := bufconn.Listen(1 << 16)
-	running := grpc.NewServer()
-	pb.RegisterChatServiceServer(running, server)
-	go func() { _ = running.Serve(listener) }()
-	t.Cleanup(running.Stop)
-	dial := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
-	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
-	options := append(DialOptions(), grpc.WithContextDialer(dial), plain)
-	connection, err := grpc.NewClient("passthrough:///memory", options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = connection.Close() })
-	return pb.NewChatServiceClient(connection)
+	return pb.NewChatServiceClient(connect(t, func(running *grpc.Server) {
+		pb.RegisterChatServiceServer(running, server)
+	}))
 }
 
 func withReason(code codes.Code, reason string) error {

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"io"
 
+	"google.golang.org/grpc"
+
 	pb "proviso/clients/go/gen/proviso/v1"
 )
 
 const pieceBytes = 256 * 1024
 
 // Upload sends a document and returns it as stored; reading and indexing go on, see WatchDocuments. Repeating a failed
-// upload is safe: the same bytes are the same document.
+// upload is safe: the same bytes are the same document. Where content fails on the way, with io.ErrUnexpectedEOF as a
+// body that was cut off does, its error is returned and nothing is stored.
 func Upload(
 	ctx context.Context, stub pb.MatterServiceClient, header *pb.UploadHeader, content io.Reader,
 ) (*pb.UploadDocumentResponse, error) {
@@ -21,38 +24,62 @@ func Upload(
 	if err != nil {
 		return nil, err
 	}
-	err = send(stream, header, content)
-	if err != nil && !errors.Is(err, io.EOF) {
+	err = send(sender{stream}, header, content)
+	if err != nil && !errors.Is(err, errAnswered) {
 		return nil, err
 	}
-	// When the service refuses an upload early, sending ends in io.EOF and the reason comes with the answer.
 	return stream.CloseAndRecv()
 }
 
-type uploadStream interface {
-	Send(*pb.UploadDocumentRequest) error
-}
+// errAnswered ends the sending of an upload that the service has refused early: the reason comes with the answer.
+var errAnswered = errors.New("the service has answered before the end of the upload")
 
-func send(stream uploadStream, header *pb.UploadHeader, content io.Reader) error {
-	first := &pb.UploadDocumentRequest{Payload: &pb.UploadDocumentRequest_Header{Header: header}}
-	if err := stream.Send(first); err != nil {
+func send(stream sender, header *pb.UploadHeader, content io.Reader) error {
+	first := &pb.UploadDocumentRequest_Header{Header: header}
+	if err := stream.send(&pb.UploadDocumentRequest{Payload: first}); err != nil {
 		return err
 	}
 	buffer := make([]byte, pieceBytes)
 	for {
-		size, err := io.ReadFull(content, buffer)
+		size, err := fill(buffer, content)
 		if size > 0 {
 			data := &pb.UploadDocumentRequest_Data{Data: buffer[:size]}
-			if err := stream.Send(&pb.UploadDocumentRequest{Payload: data}); err != nil {
+			if err := stream.send(&pb.UploadDocumentRequest{Payload: data}); err != nil {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if err == io.EOF { // itself: one that is wrapped tells of something else
 			end := &pb.UploadDocumentRequest_End{End: &pb.UploadEnd{}}
-			return stream.Send(&pb.UploadDocumentRequest{Payload: end})
+			return stream.send(&pb.UploadDocumentRequest{Payload: end})
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// fill reads until the buffer is full or the reader fails. Unlike io.ReadFull it does not say io.ErrUnexpectedEOF of a
+// last piece that is short, which could not be told from a reader that was cut off.
+func fill(buffer []byte, content io.Reader) (int, error) {
+	size := 0
+	for size < len(buffer) {
+		read, err := content.Read(buffer[size:])
+		size += read
+		if err != nil {
+			return size, err
+		}
+	}
+	return size, nil
+}
+
+type sender struct {
+	stream grpc.ClientStreamingClient[pb.UploadDocumentRequest, pb.UploadDocumentResponse]
+}
+
+func (s sender) send(request *pb.UploadDocumentRequest) error {
+	err := s.stream.Send(request)
+	if err == io.EOF {
+		return errAnswered
+	}
+	return err
 }
