@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -18,6 +19,9 @@ import (
 // turnIDKey is the initial metadata that names the turn ahead of its first event.
 const turnIDKey = "proviso-turn-id"
 
+// usualSilence is that of three heartbeats.
+const usualSilence = 45 * time.Second
+
 // Option changes how Chat and Resume read a turn.
 type Option func(*reader)
 
@@ -25,6 +29,12 @@ type Option func(*reader)
 // about half a minute, unless it is given. The tries beyond that are up to five seconds apart.
 func WithTries(tries int) Option {
 	return func(r *reader) { r.retries.most = tries }
+}
+
+// WithSilence says how long a stream may be silent, heartbeats included, before it counts as cut: 45 seconds, three
+// heartbeats, unless it is given. The time in which the caller handles an event does not count.
+func WithSilence(limit time.Duration) Option {
+	return func(r *reader) { r.silence = limit }
 }
 
 // Chat runs a turn and yields its events, each once and in order, up to the final state, which is the last. A stream
@@ -65,13 +75,14 @@ type reader struct {
 	yield   func(*pb.AgentEvent, error) bool
 	turnID  string // empty until the service has told it
 	last    int32  // sequence of the last event yielded
+	silence time.Duration
 	retries retries
 }
 
 func newReader(
 	stub pb.ChatServiceClient, userID string, yield func(*pb.AgentEvent, error) bool, options []Option,
 ) *reader {
-	reader := &reader{stub: stub, userID: userID, yield: yield, retries: retries{most: usualTries}}
+	reader := &reader{stub: stub, userID: userID, yield: yield, silence: usualSilence, retries: retries{most: usualTries}}
 	for _, option := range options {
 		option(reader)
 	}
@@ -98,18 +109,24 @@ func (r *reader) run(ctx context.Context) {
 
 // follow reads one stream; nil when there is nothing more to do: the final state was yielded, or the caller has left.
 func (r *reader) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(r.silence, func() { cancel(errSilent) })
+	defer silence.Stop()
 	stream, err := r.open(ctx)
 	if err != nil {
-		return err
+		return cutOr(ctx, err)
 	}
 	header, err := stream.Header()
 	if ids := header.Get(turnIDKey); err == nil && len(ids) == 1 {
 		r.turnID = ids[0]
 	}
 	for {
+		silence.Reset(r.silence)
 		event, err := stream.Recv()
+		silence.Stop()
 		if err != nil {
-			return cutOr(err)
+			return cutOr(ctx, err)
 		}
 		r.retries.reset()
 		if event.GetHeartbeat() != nil || event.GetSequence() <= r.last {
@@ -163,8 +180,14 @@ func (r *reader) wait(ctx context.Context, cause error) error {
 	return pause(ctx, wait)
 }
 
-// cutOr turns an end without a final state into the failure that it is.
-func cutOr(err error) error {
+// errSilent is the failure of a stream that nothing came over for too long.
+var errSilent = status.Error(codes.Unavailable, "the stream was silent for longer than heartbeats allow")
+
+// cutOr turns silence, and an end without a final state, into the failure that it is.
+func cutOr(ctx context.Context, err error) error {
+	if context.Cause(ctx) == errSilent {
+		return errSilent
+	}
 	if errors.Is(err, io.EOF) {
 		return status.Error(codes.Unavailable, "the stream ended before the turn's final state")
 	}

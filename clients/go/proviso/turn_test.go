@@ -2,8 +2,11 @@ package proviso
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -17,6 +20,9 @@ import (
 
 const lastSequence = 5
 
+// errHush stands for a stream that falls silent and stays open.
+var errHush = errors.New("hush")
+
 var cut = status.Error(codes.Unavailable, "cut")
 
 // visit is what the server does with one stream: it sends so many events, then ends with the error.
@@ -29,6 +35,7 @@ type visit struct {
 type server struct {
 	pb.UnimplementedChatServiceServer
 	visits   []visit
+	left     int     // silent streams whose reader has gone
 	asked    []int32 // after_sequence of each stream; -1 for Chat
 	requests []string
 }
@@ -60,6 +67,10 @@ func (s *server) play(after int32, stream grpc.ServerStreamingServer[pb.AgentEve
 		if err := stream.Send(step(sequence)); err != nil {
 			return err
 		}
+	}
+	if visit.err == errHush {
+		<-stream.Context().Done()
+		s.left++
 	}
 	return visit.err
 }
@@ -150,6 +161,62 @@ func TestThereIsAnEndToTriesThatBringNothing(t *testing.T) {
 	if FailureOf(last).Code != codes.Unavailable || !slices.Equal(server.asked, []int32{-1, 2, 2}) {
 		t.Errorf("ended in %v after asking %v", last, server.asked)
 	}
+}
+
+func TestASilentStreamIsCutAndTakenUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &server{visits: []visit{{0, errHush}, {2, errHush}, {0, errHush}, {3, nil}}}
+		var seen []int32
+		started := time.Now()
+		for event, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, event.GetSequence())
+		}
+		if !slices.Equal(seen, []int32{1, 2, 3, 4, 5}) || !slices.Equal(server.asked, []int32{-1, 0, 2, 2}) {
+			t.Errorf("saw %v after asking %v", seen, server.asked)
+		}
+		if took := time.Since(started); took < 3*usualSilence || took > 4*usualSilence {
+			t.Errorf("three silences took %v", took)
+		}
+		if synctest.Wait(); server.left != 3 {
+			t.Errorf("%d of 3 silent calls have ended on the server", server.left)
+		}
+	})
+}
+
+func TestSilenceThatDoesNotEndIsAFailureOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &server{visits: []visit{{2, errHush}, {0, errHush}}}
+		started := time.Now()
+		var last error
+		options := []Option{WithSilence(20 * time.Second), WithTries(1)}
+		for _, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}, options...) {
+			last = err
+		}
+		if got := FailureOf(last); got.Code != codes.Unavailable || !strings.Contains(got.Message, "silent") {
+			t.Errorf("ended in %+v", got)
+		}
+		if took := time.Since(started); took < 40*time.Second || took > 45*time.Second {
+			t.Errorf("two silences took %v", took)
+		}
+	})
+}
+
+func TestACallerWhoTakesItsTimeIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &server{visits: []visit{{5, nil}}}
+		for _, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * usualSilence)
+		}
+		if len(server.asked) != 1 {
+			t.Errorf("asked %v", server.asked)
+		}
+	})
 }
 
 func TestTheContextEndsTheWaitForATurn(t *testing.T) {
