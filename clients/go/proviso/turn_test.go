@@ -166,9 +166,11 @@ func TestThereIsAnEndToTriesThatBringNothing(t *testing.T) {
 func TestASilentStreamIsCutAndTakenUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &server{visits: []visit{{0, errHush}, {2, errHush}, {0, errHush}, {3, nil}}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
 		var seen []int32
 		started := time.Now()
-		for event, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
+		for event, err := range Chat(ctx, serve(t, server), &pb.ChatRequest{Message: "Hello"}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,10 +191,12 @@ func TestASilentStreamIsCutAndTakenUpAgain(t *testing.T) {
 func TestSilenceThatDoesNotEndIsAFailureOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &server{visits: []visit{{2, errHush}, {0, errHush}}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
 		started := time.Now()
 		var last error
 		options := []Option{WithSilence(20 * time.Second), WithTries(1)}
-		for _, err := range Chat(t.Context(), serve(t, server), &pb.ChatRequest{Message: "Hello"}, options...) {
+		for _, err := range Chat(ctx, serve(t, server), &pb.ChatRequest{Message: "Hello"}, options...) {
 			last = err
 		}
 		if got := FailureOf(last); got.Code != codes.Unavailable || !strings.Contains(got.Message, "silent") {
