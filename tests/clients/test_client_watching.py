@@ -15,6 +15,7 @@ from proviso.errors import Cancelled, DeadlineExceeded, InternalError
 from proviso.v1 import matters_pb2 as pb
 from proviso.v1.matters_pb2_grpc import MatterServiceServicer, add_MatterServiceServicer_to_server
 from tests.support.client_kinds import Connect
+from tests.support.grpc_servers import serving
 
 QUICK = RetryPolicy(max_attempts=3, first_wait_s=0.001, longest_wait_s=0.002)
 CUTS = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
@@ -49,14 +50,8 @@ def state(status: pb.DocumentStatus) -> pb.WatchDocumentsResponse:
 async def watched(cuts: Iterable[grpc.StatusCode], *, tells: bool = True) -> AsyncIterator[Watched]:
     """The service, at its `target`."""
     service = Watched(iter(cuts), tells=tells)  # type: ignore[abstract]  # the rest is not asked for
-    server = grpc.aio.server()
-    add_MatterServiceServicer_to_server(service, server)
-    service.target = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    await server.start()
-    try:
+    async with serving(add_MatterServiceServicer_to_server, service) as service.target:
         yield service
-    finally:
-        await server.stop(1.0)
 
 
 async def test_each_stream_that_tells_something_is_progress(connect: Connect) -> None:

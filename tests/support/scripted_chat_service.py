@@ -14,6 +14,7 @@ from grpc_status.rpc_status import to_status
 
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
+from tests.support.grpc_servers import serving
 
 TURN_ID = "11111111-1111-4111-8111-111111111111"
 
@@ -88,11 +89,5 @@ def token_event(sequence: int, text: str) -> pb.AgentEvent:
 async def scripted_chat_service(*streams: Reply, **script: Any) -> AsyncIterator[ScriptedChatService]:
     """On a free port; its `target` says where."""
     service = ScriptedChatService(list(streams), **script)  # type: ignore[abstract]  # the rest is not asked for
-    server = grpc.aio.server()
-    add_ChatServiceServicer_to_server(service, server)
-    service.target = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    await server.start()
-    try:
+    async with serving(add_ChatServiceServicer_to_server, service) as service.target:
         yield service
-    finally:
-        await server.stop(1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from proviso.errors import DeadlineExceeded, ProvisoError, TooBusy, Unavailable
+from proviso.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
 
 _CUTS = frozenset(
     {
@@ -42,6 +42,10 @@ class RetryPolicy:
 
 NO_RETRIES = RetryPolicy(max_attempts=1)
 """Every failure is raised at once."""
+
+
+SILENCE_S = 45.0
+"""How long a turn's stream may be silent before it counts as cut: three heartbeats."""
 
 
 class Deadline:
@@ -99,6 +103,18 @@ class Patience:
     def _backoff_s(self) -> float:
         doubled_s = self._policy.first_wait_s * 2.0 ** min(self._failures - 1, 60)
         return min(doubled_s, self._policy.longest_wait_s) * (1.0 - self._chance() / 2)
+
+
+def silent(limit_s: float) -> Unavailable:
+    """The failure of a turn's stream that has been silent for too long."""
+    details = ErrorDetails(grpc.StatusCode.UNAVAILABLE)
+    return Unavailable(f"Nothing has come for {limit_s:g} s, not even a heartbeat", details)
+
+
+def check_silence(silence_s: float) -> None:
+    """Raises ValueError for a limit that would cut every stream."""
+    if silence_s <= 0:
+        raise ValueError("silence_s has to be above 0, and is best above the service's heartbeat of 15 s")
 
 
 def passes(error: ProvisoError) -> bool:

@@ -29,6 +29,7 @@ class Calls:
     metadata: Metadata = field(repr=False)
     timeout_s: float
     retries: RetryPolicy
+    silence_s: float
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def close(self) -> None:

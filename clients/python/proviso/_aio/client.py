@@ -17,7 +17,7 @@ from proviso._aio.turn import AsyncTurn
 from proviso._channel import Options, channel_options, check_plaintext
 from proviso._reading import Reading
 from proviso._requests import ChatFields, chat_request, for_user
-from proviso._retrying import RetryPolicy
+from proviso._retrying import SILENCE_S, RetryPolicy, check_silence
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 from proviso.v1.maintenance_pb2 import RebuildIndexRequest, RebuildIndexResponse
@@ -35,7 +35,8 @@ class AsyncClient:
     `user_id` says for whom, where the credential does not. `credentials` are for TLS; without them the target has to
     be on this machine, unless `insecure` allows a connection without encryption. `metadata` goes with every call;
     `timeout_s` is for calls that are given no other, except streams; `retries` says how connections that break are
-    taken up again; `options` are gRPC's own, for the channel.
+    taken up again, `silence_s` after how long without an event or a heartbeat the stream of a turn counts as broken;
+    `options` are gRPC's own, for the channel.
 
     Every method raises ProvisoError, by the classes of `proviso.errors`."""
 
@@ -49,8 +50,10 @@ class AsyncClient:
         metadata: Sequence[tuple[str, str | bytes]] = (),
         timeout_s: float = 60.0,
         retries: RetryPolicy | None = None,
+        silence_s: float = SILENCE_S,
         options: Options = (),
     ) -> None:
+        check_silence(silence_s)
         chosen = channel_options(options)
         if credentials is None:
             check_plaintext(target, insecure=insecure)
@@ -58,7 +61,7 @@ class AsyncClient:
         else:
             channel = grpc.aio.secure_channel(target, credentials, options=chosen)
         self._owns_channel = True
-        self._use(Calls(channel, user_id, tuple(metadata), timeout_s, retries or RetryPolicy()))
+        self._use(Calls(channel, user_id, tuple(metadata), timeout_s, retries or RetryPolicy(), silence_s))
 
     def for_user(self, user_id: str) -> "AsyncClient":
         """The same for another user, over the same connection, which stays this client's to close."""

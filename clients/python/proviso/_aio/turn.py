@@ -10,8 +10,8 @@ import grpc
 
 from proviso._aio.calls import Calls, is_cancelled
 from proviso._reading import Reading
-from proviso._retrying import Deadline, Patience, is_cut
-from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
+from proviso._retrying import Deadline, Patience, is_cut, silent
+from proviso.errors import BrokenStream, NotFound, ProvisoError, Unavailable, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -118,7 +118,7 @@ class AsyncTurn:
             if self._cancel_wanted and self.turn_id:
                 await self._cancel_now()
             try:
-                step = self._reading.take(await anext(self._events or self._connect()))
+                step = self._reading.take(await self._event())
             except StopAsyncIteration:
                 if self.final is not None:
                     return None
@@ -126,6 +126,8 @@ class AsyncTurn:
             except BrokenStream:
                 await self.close()
                 raise
+            except Unavailable as silence:
+                step = await self._recover(silence)
             except grpc.RpcError as failure:
                 if self.final is not None:
                     return None
@@ -134,12 +136,22 @@ class AsyncTurn:
                 if self._closed.is_set() and not is_cancelled():
                     return None
                 self._calls.check_open()
+                self._call = self._events = None  # gRPC has ended the call: the next step is asked for anew
                 raise
             else:
                 self._patience.progressed()
             if step is not None:
                 return step
         return None
+
+    async def _event(self) -> pb.AgentEvent:
+        """The next one. Raises Unavailable when there was none within the time that a stream may be silent."""
+        events, limit_s = self._events or self._connect(), self._calls.silence_s
+        try:
+            async with asyncio.timeout(limit_s):
+                return await anext(events)
+        except TimeoutError as failure:
+            raise silent(limit_s) from failure
 
     def _connect(self) -> AsyncIterator[pb.AgentEvent]:
         if not self._begun:

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 
 from proviso._requests import for_user
 from proviso._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
+from proviso._sync.silence import SilenceWatch
 from proviso.errors import Cancelled, ErrorDetails, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
@@ -29,10 +30,12 @@ class Calls:
     metadata: Metadata = field(repr=False)
     timeout_s: float
     retries: RetryPolicy
+    silence: SilenceWatch
     closed: threading.Event = field(default_factory=threading.Event)
 
     def close(self) -> None:
         self.closed.set()
+        self.silence.close()
         self.channel.close()
 
     def check_open(self) -> None:

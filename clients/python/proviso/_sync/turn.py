@@ -10,17 +10,14 @@ import grpc
 from proviso._reading import Reading
 from proviso._retrying import Deadline, Patience, is_cut
 from proviso._sync.calls import Calls
-from proviso.errors import BrokenStream, NotFound, ProvisoError, error_from
+from proviso._sync.silence import EventCall
+from proviso.errors import BrokenStream, NotFound, ProvisoError, Unavailable, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
 
 
-class _EventCall(Protocol):
-    """A call whose events are iterated."""
-
-    def __next__(self) -> pb.AgentEvent: ...
-    def cancel(self) -> object: ...
+class _TurnCall(EventCall, Protocol):
     def initial_metadata(self) -> Iterable[tuple[str, str | bytes]] | None: ...
 
 
@@ -40,7 +37,7 @@ class Turn:
         self._timeout_s = timeout_s
         self._deadline = Deadline(None)
         self._patience = Patience(calls.retries, self._deadline)
-        self._call: _EventCall | None = None
+        self._call: _TurnCall | None = None
         self._begun = False
         self._cancel_wanted = False
         self._closed = threading.Event()
@@ -121,7 +118,7 @@ class Turn:
             if self._cancel_wanted and self.turn_id:
                 self._cancel_now()
             try:
-                step = self._reading.take(next(self._call or self._connect()))
+                step = self._reading.take(self._calls.silence.next_of(self._call or self._connect()))
             except StopIteration:
                 if self.final is not None:
                     return None
@@ -129,6 +126,8 @@ class Turn:
             except BrokenStream:
                 self.close()
                 raise
+            except Unavailable as silence:
+                step = self._recover(silence)
             except grpc.RpcError as failure:
                 if self.final is not None:
                     return None
@@ -142,13 +141,13 @@ class Turn:
                 return step
         return None
 
-    def _connect(self) -> _EventCall:
+    def _connect(self) -> _TurnCall:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = Patience(self._calls.retries, self._deadline)
         request, left_s, metadata = self._reading.next_request, self._deadline.left_s, self._calls.metadata
-        call: _EventCall
+        call: _TurnCall
         if isinstance(request, pb.ChatRequest):
             call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
         else:
