@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-_START_LIMIT_S = 90
+_START_LIMIT_S = 240
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-_TIME_LIMIT_S = 60
+_TIME_LIMIT_S = 180
 _STRICT = "set -uE -o pipefail; trap 'status=$?; printf %s\\\\n $status >> failed' ERR"
 
 

@@ -21,7 +21,7 @@ _FIELD = re.compile(r'^(\W*")(\w+": )')
 _ASSIGNMENT = re.compile(r"^\w+=\$\(.*?\)$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(400)  # a first build of grpcurl, with nothing in Go's cache, takes a minute or more
+@pytest.mark.timeout(600)  # a first build of grpcurl, with nothing in Go's cache, takes a minute or more
 async def test_every_command_prints_what_the_page_says(tmp_path: Path, models_dir: Path) -> None:
     done = await run(parse(TEXT), tools(), models_dir, tmp_path)
     assert not done.failures + done.differences, "\n\n".join(
