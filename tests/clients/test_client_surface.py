@@ -18,6 +18,7 @@ from proviso._aio.matters import AsyncMatters
 from proviso._aio.sessions import AsyncSessions
 from proviso._aio.tools import AsyncTools
 from proviso._channel import channel_options
+from proviso._retrying import SILENCE_S
 from proviso._sync.catalog import Catalog
 from proviso._sync.documents import Documents
 from proviso._sync.matters import Matters
@@ -102,6 +103,13 @@ def test_options_of_the_caller_win_over_those_of_the_package() -> None:
     assert dict(options)["grpc.keepalive_time_ms"] == 5
     assert dict(options)["grpc.other"] == "x"
     assert len(dict(options)) == len(options)
+
+
+def test_a_connection_that_nobody_answers_over_is_given_up_before_its_silence_counts() -> None:
+    options = {name: int(value) for name, value in channel_options([])}
+    unanswered = options["grpc.keepalive_timeout_ms"]
+    assert options["grpc.keepalive_time_ms"] + unanswered < SILENCE_S * 1000
+    assert options["grpc.http2.ping_timeout_ms"] <= unanswered
 
 
 def test_a_matter_is_given_in_one_way() -> None:

@@ -21,6 +21,7 @@ from proviso.errors import (
 from proviso.steps import ApprovalRequired, Citation, FinalState, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
 from proviso.v1 import chat_pb2, turns_pb2
 from tests.support.client_kinds import Connect, events_until
+from tests.support.cutting_proxy import cutting_proxy
 from tests.support.scripted_model import Call, Step, calls, text
 from tests.support.stage import Stage, stage
 
@@ -30,6 +31,13 @@ SEARCH = Call("isaacus_search", '{"query": "governing law"}')
 EXTRACT = Call("isaacus_extract", '{"question": "Which law governs the agreement?"}')
 GROUNDED = "It is governed by “the laws of the State of Oregon” [1]."
 BRIEF = RetryPolicy(max_attempts=2, first_wait_s=0.001)
+WATCHFUL = [
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.keepalive_time_ms", 500),
+    ("grpc.keepalive_timeout_ms", 2_000),
+    ("grpc.http2.ping_timeout_ms", 2_000),
+]
+"""A connection that nobody answers over is given up within seconds."""
 
 
 @pytest.fixture
@@ -163,6 +171,18 @@ async def test_a_step_that_is_waited_for_in_vain_comes_later(staged: Stage, ques
             await anext(turn)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(anext(turn), 0.05)
+        go_on.set()
+        assert (await turn.result()).message == turn.text == "We supply goods."
+
+
+async def test_a_connection_whose_other_end_vanishes_without_a_word_is_replaced(
+    connect: Connect, staged: Stage, question: str
+) -> None:
+    _, go_on = staged.held(question)
+    async with cutting_proxy(staged.port) as proxy, connect(proxy.target, options=WATCHFUL) as client:
+        turn = client.chat(question, matter_id=staged.matter_id, timeout_s=50.0)
+        await events_until(turn, Token)
+        proxy.hush()
         go_on.set()
         assert (await turn.result()).message == turn.text == "We supply goods."
 

@@ -1,12 +1,15 @@
-"""A TCP proxy that breaks connections after so many bytes of answers."""
+"""A TCP proxy that breaks connections after so many bytes of answers, or lets them fall silent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 
 from tests.support.connections import Connections
 
 _PIECE_BYTES = 64 * 1024
+
+Heard = Callable[[], bool]
+"""Whether a connection still carries anything."""
 
 
 class CuttingProxy:
@@ -19,6 +22,8 @@ class CuttingProxy:
         self.cuts_made = 0
         self.answered_bytes = 0
         self._cuts: Iterator[int] = iter(())
+        self._made = 0
+        self._hushed = 0
         self.connections = Connections(self._join)
 
     @property
@@ -30,15 +35,24 @@ class CuttingProxy:
         later ones are left alone. Replaces what was said before."""
         self._cuts = iter(cuts)
 
+    def hush(self) -> None:
+        """Connections that are open stay so, but carry nothing any more: as if the other end had lost its power."""
+        self._hushed = self._made
+
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         limit = next(self._cuts, None)
+        number, self._made = self._made, self._made + 1
+
+        def is_heard() -> bool:
+            return number >= self._hushed
+
         try:
             from_service, to_service = await asyncio.open_connection("127.0.0.1", self.service_port)
         except OSError:
             return  # as if nobody listened
-        asking = asyncio.create_task(_pass_on(reader, to_service))
+        asking = asyncio.create_task(_pass_on(reader, to_service, is_heard))
         try:
-            await self._answer(from_service, writer, limit)
+            await self._answer(from_service, writer, is_heard, limit)
         finally:
             # At once: whoever breaks the connection while this one ends by itself must not keep it from being closed.
             to_service.transport.abort()
@@ -46,11 +60,15 @@ class CuttingProxy:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int | None) -> None:
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_heard: Heard, limit: int | None
+    ) -> None:
         """Until one side is gone, or the limit is reached."""
         left = limit
         with suppress(ConnectionError):
             while data := await reader.read(_PIECE_BYTES if left is None else min(left + 1, _PIECE_BYTES)):
+                if not is_heard():
+                    continue
                 passed = data if left is None else data[:left]
                 writer.write(passed)
                 await writer.drain()
@@ -61,12 +79,13 @@ class CuttingProxy:
                 left = left - len(passed) if left is not None else None
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_heard: Heard) -> None:
     """Until one side is gone."""
     with suppress(ConnectionError):
         while data := await reader.read(_PIECE_BYTES):
-            writer.write(data)
-            await writer.drain()
+            if is_heard():
+                writer.write(data)
+                await writer.drain()
 
 
 @asynccontextmanager

@@ -10,6 +10,8 @@ _OPTIONS: Options = (
     # Finds out that the service, or the way to it, has vanished without closing the connection.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    # The same for gRPC's own pings, one of which is under way while much is received, and keeps others from being sent.
+    ("grpc.http2.ping_timeout_ms", 10_000),
     # gRPC's own wait before it connects again grows to two minutes, which attempts would spend in vain.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
