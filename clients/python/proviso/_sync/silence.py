@@ -34,8 +34,8 @@ class SilenceWatch:
     def next_of(self, call: EventCall) -> AgentEvent:
         """The call's next event. Raises Unavailable when there was none within the limit, and what the call raises."""
         wait = _Wait(call)
-        self._begin(wait)
         try:
+            self._begin(wait)
             return next(call)
         except grpc.RpcError as failure:
             if wait.in_vain:
@@ -50,10 +50,9 @@ class SilenceWatch:
     def _begin(self, wait: "_Wait") -> None:
         with self._lock:
             self._waits[wait] = self._clock() + self.limit_s
-            if self._watching or self._closed.is_set():
-                return
-            self._watching = True
-        threading.Thread(target=self._watch, name="proviso-silence", daemon=True).start()
+            if not self._watching and not self._closed.is_set():
+                threading.Thread(target=self._watch, name="proviso-silence", daemon=True).start()
+                self._watching = True
 
     def _end(self, wait: "_Wait") -> None:
         with self._lock:
