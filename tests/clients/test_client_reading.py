@@ -92,12 +92,12 @@ def test_the_turn_is_started_until_its_id_is_known_and_then_resumed() -> None:
     request = pb.ChatRequest(message="Hi", request_id="r")
     reading = Reading(request, user_id="ada")
     reading.learn((("content-type", "application/grpc"),))
-    assert reading.next_request is request
+    assert reading.next_request() is request
     reading.learn((("proviso-turn-id", TURN),))
-    assert reading.next_request == pb.ResumeChatRequest(turn_id=TURN, after_sequence=0, user_id="ada")
+    assert reading.next_request() == pb.ResumeChatRequest(turn_id=TURN, after_sequence=0, user_id="ada")
     reading.take(started())
     reading.take(token(4, "We supply", 2))
-    assert reading.next_request == pb.ResumeChatRequest(turn_id=TURN, after_sequence=4, user_id="ada")
+    assert reading.next_request() == pb.ResumeChatRequest(turn_id=TURN, after_sequence=4, user_id="ada")
 
 
 @pytest.mark.parametrize(("last", "missed"), [(5, True), (3, False)])

@@ -19,6 +19,9 @@ START = turn_event(1, turn_start=pb.TurnStart())
 WE, SUPPLY = token_event(2, "We "), token_event(3, "supply.")
 FINAL = pb.FinalState(message="We supply.")
 END = turn_event(4, final_state=FINAL)
+ASKED = pb.GetTurnRequest(turn_id=TURN_ID)
+RUNNING = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_sequence=2)
+ENDED = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_ENDED, last_sequence=4, final_state=FINAL)
 BUSY = status_of(domain.TooBusy("Too many calls", 0.001), "r-1")
 EXPIRED = status_of(domain.TurnExpired(TURN_ID), "r-1")
 FAULT = status_of(RuntimeError(), "r-1")
@@ -45,12 +48,26 @@ async def test_a_stream_that_ends_before_its_turn_goes_on_after_the_last_event(
     connect: Connect, ending: grpc.StatusCode
 ) -> None:
     streams = Reply([START, WE], ending), Reply([], ending), Reply([SUPPLY, END])
-    async with scripted_chat_service(*streams) as service, connect(service.target, retries=QUICK) as client:
+    async with (
+        scripted_chat_service(*streams, turns=[RUNNING]) as service,
+        connect(service.target, retries=QUICK) as client,
+    ):
         turn = client.chat("Hi")
         steps = [step async for step in turn]
         assert [type(step) for step in steps] == [TurnStart, Token, Token, FinalState]
         assert turn.text == "We supply."
-        assert service.asked[1:] == [resumed(2), resumed(2)]
+        assert [request for request in service.asked[1:] if request != ASKED] == [resumed(2), resumed(2)]
+
+
+@pytest.mark.parametrize("seen", [3, 4])
+async def test_a_turn_that_was_seen_to_its_end_gives_its_final_state_at_once(connect: Connect, seen: int) -> None:
+    """Also one whose stream ended after it was asked for, which has an event left."""
+    streams = [Reply(), Reply([END])]
+    async with scripted_chat_service(*streams, turns=[ENDED]) as service, connect(service.target) as client:
+        turn = client.resume(TURN_ID, seen)
+        assert [step async for step in turn] == [FINAL]
+        assert (turn.sequence, turn.events_missed) == (4, False)
+        assert service.asked == [resumed(seen), ASKED, resumed(seen)][: 2 if seen == 4 else 3]
 
 
 async def test_a_turn_that_was_begun_before_the_first_event_is_resumed(connect: Connect) -> None:
@@ -107,24 +124,20 @@ async def test_a_missing_event_ends_the_reading(connect: Connect) -> None:
 
 
 async def test_a_turn_whose_events_are_gone_ends_in_its_stored_final_state_once(connect: Connect) -> None:
-    running = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_sequence=2)
-    ended = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_ENDED, last_sequence=4, final_state=FINAL)
     streams = Reply([START, WE], grpc.StatusCode.UNAVAILABLE), Reply([], EXPIRED), Reply([], EXPIRED)
-    async with scripted_chat_service(*streams, turns=[running, ended]) as service:
+    async with scripted_chat_service(*streams, turns=[RUNNING, ENDED]) as service:
         async with connect(service.target, retries=QUICK) as client:
             turn = client.chat("Hi")
             steps = [step async for step in turn]
         assert steps[2:] == [FINAL]
         assert turn.last_event == END
         assert turn.events_missed
-        asked = pb.GetTurnRequest(turn_id=TURN_ID)
-        assert service.asked[1:] == [resumed(2), asked, resumed(2), asked]
+        assert service.asked[1:] == [resumed(2), ASKED, resumed(2), ASKED]
 
 
 async def test_a_turn_that_is_gone_and_never_ends_is_told_as_expired(connect: Connect) -> None:
-    running = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_sequence=2)
     attempts = QUICK.max_attempts
-    streams, turns = [Reply([], EXPIRED)] * attempts, [running] * attempts
+    streams, turns = [Reply([], EXPIRED)] * attempts, [RUNNING] * attempts
     async with (
         scripted_chat_service(*streams, turns=turns) as service,
         connect(service.target, retries=QUICK) as client,

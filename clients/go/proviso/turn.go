@@ -94,7 +94,7 @@ func (r *reader) run(ctx context.Context) {
 	defer cancel() // detaches the reader when the caller leaves the loop
 	for {
 		err := r.follow(ctx)
-		if FailureOf(err).Reason == ReasonTurnExpired && r.turnID != "" {
+		if err == errNothing || FailureOf(err).Reason == ReasonTurnExpired && r.turnID != "" {
 			err = r.end(ctx, err)
 		}
 		if err == nil {
@@ -117,6 +117,7 @@ func (r *reader) follow(ctx context.Context) error {
 	if err != nil {
 		return cutOr(ctx, err)
 	}
+	resumed, after := r.turnID != "", r.last
 	header, err := stream.Header()
 	if ids := header.Get(turnIDKey); err == nil && len(ids) == 1 {
 		r.turnID = ids[0]
@@ -125,6 +126,9 @@ func (r *reader) follow(ctx context.Context) error {
 		silence.Reset(r.silence)
 		event, err := stream.Recv()
 		silence.Stop()
+		if err == io.EOF && resumed && r.last == after {
+			return errNothing
+		}
 		if err != nil {
 			return cutOr(ctx, err)
 		}
@@ -146,19 +150,26 @@ func (r *reader) open(ctx context.Context) (grpc.ServerStreamingClient[pb.AgentE
 	return r.stub.ResumeChat(ctx, &pb.ResumeChatRequest{TurnId: r.turnID, AfterSequence: r.last, UserId: r.userID})
 }
 
-// end yields the stored final state of a turn whose events are no longer kept, for example because the service was
-// started anew. Its sequence tells how many events are lost. A turn without a final state stays the failure it was.
-func (r *reader) end(ctx context.Context, expired error) error {
+// end yields the stored final state of a turn of which nothing else is left: its events are no longer kept, for example
+// because the service was started anew, and the sequence tells how many are lost; or the caller has them all. A turn
+// that has not ended, or has events left, stays the failure it was.
+func (r *reader) end(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(ctx, r.silence)
+	defer cancel()
 	turn, err := r.stub.GetTurn(ctx, &pb.GetTurnRequest{TurnId: r.turnID, UserId: r.userID})
 	if err != nil {
 		return err
 	}
-	if turn.GetFinalState() == nil {
-		return expired
+	sequence := max(turn.GetLastSequence(), r.last+1)
+	if cause == errNothing {
+		sequence = turn.GetLastSequence()
+	}
+	if turn.GetFinalState() == nil || cause == errNothing && sequence > r.last {
+		return cause
 	}
 	r.yield(&pb.AgentEvent{
 		TurnId:   r.turnID,
-		Sequence: max(turn.GetLastSequence(), r.last+1),
+		Sequence: sequence,
 		Event:    &pb.AgentEvent_FinalState{FinalState: turn.GetFinalState()},
 	}, nil)
 	return nil
@@ -183,13 +194,19 @@ func (r *reader) wait(ctx context.Context, cause error) error {
 // errSilent is the failure of a stream that nothing came over for too long.
 var errSilent = status.Error(codes.Unavailable, "the stream was silent for longer than heartbeats allow")
 
+var (
+	errEnded = status.Error(codes.Unavailable, "the stream ended before the turn's final state")
+	// errNothing is the end of a stream that had no event behind the last one that the caller has.
+	errNothing = status.Error(codes.Unavailable, "the stream ended before the turn's final state, without an event")
+)
+
 // cutOr turns silence, and an end without a final state, into the failure that it is.
 func cutOr(ctx context.Context, err error) error {
 	if context.Cause(ctx) == errSilent {
 		return errSilent
 	}
 	if errors.Is(err, io.EOF) {
-		return status.Error(codes.Unavailable, "the stream ended before the turn's final state")
+		return errEnded
 	}
 	return err
 }

@@ -139,6 +139,23 @@ func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
 	}
 }
 
+func TestATurnThatWasSeenToItsEndGivesItsFinalState(t *testing.T) {
+	for after, asked := range map[int32][]int32{lastSequence: {lastSequence}, lastSequence - 1: {4, 4}} {
+		server := &server{visits: []visit{{0, nil}, {1, nil}}}
+		request := &pb.ResumeChatRequest{TurnId: "t1", AfterSequence: after}
+		var seen []int32
+		for event, err := range Resume(t.Context(), serve(t, server), request) {
+			if err != nil || event.GetFinalState() == nil {
+				t.Fatalf("%v, %v", event, err)
+			}
+			seen = append(seen, event.GetSequence())
+		}
+		if !slices.Equal(seen, []int32{lastSequence}) || !slices.Equal(server.asked, asked) {
+			t.Errorf("after %d: saw %v after asking %v", after, seen, server.asked)
+		}
+	}
+}
+
 func TestAFaultOfTheServiceIsNotTriedAgain(t *testing.T) {
 	server := &server{visits: []visit{{2, withReason(codes.Internal, "INTERNAL")}}}
 	var failures []Failure

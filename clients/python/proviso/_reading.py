@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import cast
 
-from proviso.errors import BrokenStream
+from proviso.errors import BrokenStream, ProvisoError
 from proviso.steps import Step
 from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, FinalState, GetTurnResponse, ResumeChatRequest
 
@@ -32,6 +32,7 @@ class Reading:
         self.last_event: AgentEvent | None = None
         self.final: FinalState | None = None
         self.events_missed = False
+        self._asked_after = -1
         self._texts: dict[str, list[str]] = {}
 
     @property
@@ -40,11 +41,11 @@ class Reading:
             return self.final.message
         return "".join(piece for pieces in self._texts.values() for piece in pieces)
 
-    @property
     def next_request(self) -> ChatRequest | ResumeChatRequest:
         """What starts the turn until its id is known, and goes on with it from then on."""
         if self._request is not None and not self.turn_id:
             return self._request
+        self._asked_after = self.sequence
         return ResumeChatRequest(turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id)
 
     def learn(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
@@ -75,8 +76,20 @@ class Reading:
         self.last_event = event
         return self._step(event, kind)
 
+    def may_be_stored(self, error: ProvisoError) -> bool:
+        """Whether the turn's end may be all that is left, after a stream that failed or ended so: its events are no
+        longer kept, or the caller has them all."""
+        if isinstance(error, BrokenStream):
+            return self._asked_after == self.sequence
+        return error.reason == "TURN_EXPIRED" and bool(self.turn_id)
+
+    def only_its_end_is_left(self, turn: GetTurnResponse, error: ProvisoError) -> bool:
+        """Whether the turn has ended, and nothing but its end can still be had."""
+        events_left = isinstance(error, BrokenStream) and turn.last_sequence > self.sequence
+        return turn.HasField("final_state") and not events_left
+
     def take_stored(self, turn: GetTurnResponse) -> Step:
-        """The end of a turn whose events are no longer kept."""
+        """The end of a turn of which there is nothing else."""
         self.events_missed = turn.last_sequence > self.sequence + 1
         self.sequence = turn.last_sequence
         self.final = turn.final_state

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  EmptyError,
   TimeoutError,
   catchError,
   concat,
@@ -12,6 +13,7 @@ import {
   takeWhile,
   tap,
   throwError,
+  throwIfEmpty,
   timeout,
   timer,
 } from "rxjs";
@@ -107,7 +109,8 @@ class TurnReader {
       timeout({ each: this.options.silenceMs ?? 45_000 }),
       untilFinalState,
       retry({ delay: (error: unknown, tries: number) => this.wayBack(error, tries), resetOnSuccess: true }),
-      filter((event) => event.sequence > this.lastSequence),
+      // The final state comes again where the caller has all the events.
+      filter((event) => event.sequence > this.lastSequence || event.finalState != null),
       tap((event) => {
         this.turnId = event.turnId;
         this.lastSequence = event.sequence;
@@ -129,21 +132,26 @@ class TurnReader {
         this.turnId = turnId;
       });
     }
-    return this.calls.resume({ turnId: this.turnId, afterSequence: this.lastSequence, userId: this.userId });
+    const rest = this.calls.resume({ turnId: this.turnId, afterSequence: this.lastSequence, userId: this.userId });
+    return rest.pipe(throwIfEmpty());
   }
 
-  /** The service keeps the final state of a turn longer than its events. */
+  /** Where there is nothing left but the final state: the service keeps it longer than events, or the caller has those. */
   private storedEnd(error: unknown): Observable<AgentEvent> {
-    if (this.turnId === "" || ProvisoError.from(error).reason !== "TURN_EXPIRED") return throwError(() => error);
-    const stored = this.calls.get({ turnId: this.turnId, userId: this.userId });
-    return stored.pipe(mergeMap((turn) => (turn.finalState ? of(this.endOf(turn)) : throwError(cut))));
+    const isEmpty = error instanceof EmptyError;
+    const isExpired = this.turnId !== "" && ProvisoError.from(error).reason === "TURN_EXPIRED";
+    if (!isEmpty && !isExpired) return throwError(() => error);
+    return this.calls.get({ turnId: this.turnId, userId: this.userId }).pipe(
+      mergeMap((turn) => {
+        if (!turn.finalState || (isEmpty && turn.lastSequence > this.lastSequence)) return throwError(cut);
+        return of(isEmpty ? eventOf(turn, turn.lastSequence) : this.endOf(turn));
+      }),
+    );
   }
 
   /** The final state as an event: behind all that the caller has, also where the service died before it had counted those. */
   private endOf(turn: GetTurnResponse): AgentEvent {
-    const emitTime = { seconds: String(Math.floor(Date.now() / 1000)), nanos: 0 };
-    const sequence = Math.max(turn.lastSequence, this.lastSequence + 1);
-    return { turnId: turn.turnId, sequence, emitTime, finalState: turn.finalState };
+    return eventOf(turn, Math.max(turn.lastSequence, this.lastSequence + 1));
   }
 
   /** Emits when it is time for the next try; fails where there is none. */
@@ -185,6 +193,10 @@ function isLocal(error: unknown): boolean {
   if (error instanceof ProvisoError || error instanceof TimeoutError) return false;
   const { code, details } = Object(error) as { code?: unknown; details?: unknown };
   return typeof code !== "number" || /^(Request|Response) message (serialization|parsing) /.test(String(details));
+}
+
+function eventOf({ turnId, finalState }: GetTurnResponse, sequence: number): AgentEvent {
+  return { turnId, sequence, emitTime: { seconds: String(Math.floor(Date.now() / 1000)), nanos: 0 }, finalState };
 }
 
 /** Ends with the final state; a stream that ends without one was cut. */

@@ -158,6 +158,22 @@ test("a turn whose events are no longer kept ends in its stored final state", as
   expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
 });
 
+test("a turn that was seen to its end gives its final state at once, under its own sequence", async () => {
+  const asked: number[] = [];
+  const chat = await chatOf({
+    resumeChat: (call) => {
+      asked.push(call.request.afterSequence);
+      call.end();
+    },
+    getTurn: () => ({ turnId: "turn", lastSequence: 9, state: "TURN_STATE_ENDED", finalState: { message: "Done." } }),
+  });
+  const events = await lastValueFrom(followTurn(chat, { turnId: "turn", afterSequence: 9 }, FAST).pipe(toArray()));
+  expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
+  const early = followTurn(chat, { turnId: "turn", afterSequence: 8 }, { backoff: { firstMs: 1, maxTries: 1 } });
+  await expect(lastValueFrom(early)).rejects.toMatchObject({ status: "UNAVAILABLE" });
+  expect(asked).toEqual([9, 8, 8]);
+});
+
 test("a request that had begun a turn long ago ends in that turn's stored final state", async () => {
   const events = await askedOf({
     chat: (call) => {

@@ -11,7 +11,7 @@ from proviso._reading import Reading
 from proviso._retrying import Deadline, Patience, is_cut
 from proviso._sync.calls import Calls
 from proviso._sync.silence import EventCall
-from proviso.errors import BrokenStream, NotFound, ProvisoError, Unavailable, error_from
+from proviso.errors import BrokenStream, ProvisoError, Unavailable, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
 from proviso.v1.chat_pb2_grpc import ChatServiceStub
@@ -146,7 +146,7 @@ class Turn:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = Patience(self._calls.retries, self._deadline)
-        request, left_s, metadata = self._reading.next_request, self._deadline.left_s, self._calls.metadata
+        request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
         call: _TurnCall
         if isinstance(request, pb.ChatRequest):
             call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
@@ -166,9 +166,9 @@ class Turn:
             return None
         try:
             self._calls.check_open()
-            if isinstance(error, NotFound) and error.reason == "TURN_EXPIRED" and self.turn_id:
+            if self._reading.may_be_stored(error):
                 stored = self._stored()
-                if stored.HasField("final_state"):
+                if self._reading.only_its_end_is_left(stored, error):
                     self._closed.set()
                     return self._reading.take_stored(stored)
             elif not is_cut(error, begun=bool(self.turn_id)):
