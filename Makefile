@@ -32,8 +32,11 @@ serve: setup
 
 # The suite starts many processes, which read one another's bytecode also where it is not written otherwise.
 test: export PYTHONDONTWRITEBYTECODE =
+# One process more than there are cores, for tests wait for the processes that they start; four have to be enough.
+WORKERS = $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 3 ? cores + 1 : 4)))
+
 test: setup test-typescript test-web
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
 	cd $(TYPESCRIPT) && npm run -s check:generated && npm run -s lint && npm run -s typecheck
