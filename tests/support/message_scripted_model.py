@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -16,6 +17,7 @@ from langchain_core.runnables import Runnable
 from pydantic import BaseModel, ConfigDict
 
 _BEGINNING = '{"steps":'
+_LOOK_S = 0.02
 
 
 class ToolCall(BaseModel):
@@ -27,6 +29,19 @@ class ToolCall(BaseModel):
     args: dict[str, Any] = {}
 
 
+class Gate(BaseModel):
+    """The token at `before` waits until the file exists."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    before: int
+    path: Path
+
+    async def opened(self) -> None:
+        while not self.path.exists():  # noqa: ASYNC110 - another process makes it, and nothing else is to be done
+            await asyncio.sleep(_LOOK_S)
+
+
 class Step(BaseModel):
     """One reply: tokens, `repeat` times over and `pause_ms` after each, then tool calls; with `hold` it never ends."""
 
@@ -36,6 +51,7 @@ class Step(BaseModel):
     repeat: int = 1
     pause_ms: float = 0
     calls: list[ToolCall] = []
+    gate: Gate | None = None
     hold: bool = False
 
 
@@ -76,7 +92,9 @@ class MessageScriptedModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         due = position(messages)
-        for token in due.step.tokens * due.step.repeat:
+        for number, token in enumerate(due.step.tokens * due.step.repeat):
+            if due.step.gate is not None and number == due.step.gate.before:
+                await due.step.gate.opened()
             yield ChatGenerationChunk(message=AIMessageChunk(content=token))
             if due.step.pause_ms:
                 await asyncio.sleep(due.step.pause_ms / 1000)

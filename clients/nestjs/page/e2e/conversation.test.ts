@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Document } from "../src/core/contract.js";
 import { launch, openWindow } from "./support/browser.js";
-import { LISTING, answer, answered, ask, saying, script, watchAnswer, words } from "./support/chat.js";
+import { Gate, LISTING, answer, answered, ask, saying, script, watchAnswer, words } from "./support/chat.js";
 import { Network } from "./support/proxy.js";
 import { Stack } from "./support/stack.js";
 
@@ -156,11 +156,21 @@ describe("a question about a document that cannot be asked about", () => {
 });
 
 describe("an answer in the middle", () => {
+  let gate: Gate;
+
+  beforeEach(() => {
+    gate = new Gate();
+  });
+
+  afterEach(() => {
+    gate.remove();
+  });
+
   it("goes on by itself when the network is cut, without loss or repetition", async () => {
     const network = await Network.before(stack.url);
     await onMatter(async ({ page }) => {
       const seen = await watchAnswer(page);
-      await ask(page, script(LISTING, { tokens: words(200), pause_ms: 50 }));
+      await ask(page, script(LISTING, gate.ending(words(60), 30)));
       for (const word of ["w5", "w25"]) {
         await saying(page, word);
         network.cut();
@@ -168,25 +178,27 @@ describe("an answer in the middle", () => {
         network.mend();
         await page.locator(".reconnecting").waitFor({ state: "detached" });
       }
+      gate.open();
       await answered(page);
       const texts = await seen();
       expect(steps(texts)).toEqual([]);
-      expect(texts.at(-1)?.trim()).toBe(words(200).join("").trim());
+      expect(texts.at(-1)?.trim()).toBe(words(60).join("").trim());
     }, network.url);
     await network.close();
   });
 
   it("is found again when the page is loaded anew, with its question", () =>
     onMatter(async ({ page }) => {
-      const question = script(LISTING, { tokens: words(150), pause_ms: 60 });
+      const question = script(LISTING, gate.ending(words(20), 30));
       await ask(page, question);
       await saying(page, "w3 ");
       await page.reload();
       await saying(page, "w0 w1 w2 w3");
       expect(await page.locator(".answer-foot").count()).toBe(0);
       expect(await page.locator(".question p").textContent()).toBe(question);
+      gate.open();
       await answered(page);
-      expect(await answer(page)).toBe(words(150).join("").trim());
+      expect(await answer(page)).toBe(words(20).join("").trim());
       await page.reload();
       await answered(page);
       expect(await page.locator(".exchange").count()).toBe(1);
@@ -194,14 +206,15 @@ describe("an answer in the middle", () => {
 
   it("is shown on another page of the same conversation", () =>
     onMatter(async ({ page, context }) => {
-      await ask(page, script(LISTING, { tokens: words(140), pause_ms: 60 }));
+      await ask(page, script(LISTING, gate.ending(words(20), 30)));
       await saying(page, "w1 ");
       const other = await context.newPage();
       await other.goto(page.url());
       await saying(other, "w0 w1 w2");
       expect(await other.locator(".answer-foot").count()).toBe(0);
+      gate.open();
       await answered(other);
-      expect(await answer(other)).toBe(words(140).join("").trim());
+      expect(await answer(other)).toBe(words(20).join("").trim());
       await other.close();
     }));
 
