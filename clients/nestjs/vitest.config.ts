@@ -6,7 +6,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Each file has a service of its own, which takes a core for a while when it starts.
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Nest takes a second to load: once for each worker, not for each file.
     isolate: false,
   },

@@ -7,7 +7,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // However busy the machine is: a second, as is usual, is not enough.
     expect: { poll: { timeout: 30_000 } },
-    // Each file has a browser and a service of its own.
-    maxWorkers: 2,
+    // Each file has a browser and a service of its own, and waits for both now and then: more than two cores can do at once.
+    maxWorkers: 3,
   },
 });
