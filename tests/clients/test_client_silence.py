@@ -13,6 +13,7 @@ import grpc
 import pytest
 
 from proviso import NO_RETRIES, AsyncClient, Client, RetryPolicy
+from proviso._aio.silence import WatchedCall
 from proviso._retrying import SILENCE_S
 from proviso._sync.silence import SilenceWatch
 from proviso.errors import Unavailable
@@ -122,6 +123,32 @@ async def test_a_step_that_was_waited_for_in_vain_is_asked_for_anew_and_is_no_fa
             with suppress(TimeoutError):
                 steps.append(await asyncio.wait_for(anext(turn), LIMIT_S))
     assert [type(step) for step in steps] == [TurnStart, Token, Token, FinalState]
+
+
+class ReadyCall:
+    """Its events are there at once."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    async def __aiter__(self) -> AsyncIterator[pb.AgentEvent]:
+        for event in TURN:
+            yield event
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+async def test_the_time_that_the_caller_takes_over_an_event_is_no_silence() -> None:
+    limit_s = 0.01
+    call: Any = ReadyCall()
+    watched = WatchedCall(call, limit_s)
+    for event in TURN:
+        assert await watched.next() == event
+        await asyncio.sleep(3 * limit_s)
+    with pytest.raises(StopAsyncIteration):
+        await watched.next()
+    assert not call.cancelled
 
 
 @pytest.mark.parametrize("kind", [AsyncClient, Client])

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import grpc
 
 from proviso._aio.calls import Calls, is_cancelled
+from proviso._aio.silence import EventCall, WatchedCall
 from proviso._reading import Reading
-from proviso._retrying import Deadline, Patience, is_cut, silent
+from proviso._retrying import Deadline, Patience, is_cut
 from proviso.errors import BrokenStream, ProvisoError, Unavailable, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
@@ -18,8 +19,6 @@ from proviso.v1.chat_pb2_grpc import ChatServiceStub
 
 if TYPE_CHECKING:  # exists for type checkers only
     from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
-
-_EventCall = grpc.aio.UnaryStreamCall[Any, pb.AgentEvent]
 
 
 class AsyncTurn:
@@ -37,8 +36,7 @@ class AsyncTurn:
         self._timeout_s = timeout_s
         self._deadline = Deadline(None)
         self._patience = Patience(calls.retries, self._deadline)
-        self._call: _EventCall | None = None
-        self._events: AsyncIterator[pb.AgentEvent] | None = None
+        self._call: WatchedCall | None = None
         self._begun = False
         self._cancel_wanted = False
         self._closed = asyncio.Event()
@@ -118,7 +116,7 @@ class AsyncTurn:
             if self._cancel_wanted and self.turn_id:
                 await self._cancel_now()
             try:
-                step = self._reading.take(await self._event())
+                step = self._reading.take(await (self._call or self._connect()).next())
             except StopAsyncIteration:
                 if self.final is not None:
                     return None
@@ -136,7 +134,7 @@ class AsyncTurn:
                 if self._closed.is_set() and not is_cancelled():
                     return None
                 self._calls.check_open()
-                self._call = self._events = None  # gRPC has ended the call: the next step is asked for anew
+                self._call = None  # gRPC has ended the call: the next step is asked for anew
                 raise
             else:
                 self._patience.progressed()
@@ -144,34 +142,25 @@ class AsyncTurn:
                 return step
         return None
 
-    async def _event(self) -> pb.AgentEvent:
-        """The next one. Raises Unavailable when there was none within the time that a stream may be silent."""
-        events, limit_s = self._events or self._connect(), self._calls.silence_s
-        try:
-            async with asyncio.timeout(limit_s):
-                return await anext(events)
-        except TimeoutError as failure:
-            raise silent(limit_s) from failure
-
-    def _connect(self) -> AsyncIterator[pb.AgentEvent]:
+    def _connect(self) -> WatchedCall:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = Patience(self._calls.retries, self._deadline)
         request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
-        call: _EventCall
+        call: EventCall
         if isinstance(request, pb.ChatRequest):
             call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
         else:
             call = self._stub.ResumeChat(request, timeout=left_s, metadata=metadata)
-        self._call, self._events = call, aiter(call)
-        return self._events
+        self._call = WatchedCall(call, self._calls.silence_s)
+        return self._call
 
     async def _recover(self, error: ProvisoError) -> Step | None:
         """Waits until another attempt is due; the final state where only that is left to be had. Raises the error where
         there is nothing to wait for."""
         await self._learn()
-        self._call = self._events = None
+        self._call = None
         if self._closed.is_set():
             return None
         try:
