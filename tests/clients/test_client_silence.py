@@ -151,6 +151,18 @@ async def test_the_time_that_the_caller_takes_over_an_event_is_no_silence() -> N
     assert not call.cancelled
 
 
+def test_a_thread_that_takes_its_time_over_an_event_is_not_silent() -> None:
+    now = 0.0
+    watch = SilenceWatch(LIMIT_S, lambda: now)
+    call = Call(*TURN)
+    watched = watch.over(call)
+    assert watched.next() == TURN[0]
+    now = 100 * LIMIT_S
+    assert watched.left_s() == LIMIT_S
+    assert watched.next() == TURN[1]
+    watch.close()
+
+
 @pytest.mark.parametrize("kind", [AsyncClient, Client])
 async def test_a_limit_that_would_cut_every_stream_is_refused(kind: type[Client]) -> None:
     with pytest.raises(ValueError, match="silence_s"):
@@ -193,22 +205,24 @@ def test_the_thread_that_watches_ends_when_nothing_is_waited_for(
     watchers: Callable[[], list[threading.Thread]],
 ) -> None:
     watch = SilenceWatch(LIMIT_S)
-    assert watch.next_of(Call(*TURN)) == TURN[0]
+    assert watch.over(Call(*TURN)).next() == TURN[0]
     for thread in watchers():
         thread.join()
     with pytest.raises(Unavailable):  # and begins again
-        watch.next_of(Call())
+        watch.over(Call()).next()
     for thread in watchers():
         thread.join()
 
 
 def test_the_thread_that_watches_ends_with_its_client(watchers: Callable[[], list[threading.Thread]]) -> None:
     watch = SilenceWatch(3_600.0)
-    watch.next_of(Call(*TURN))
+    call = watch.over(Call(*TURN))
+    call.next()
     watch.close()
     for thread in watchers():
         thread.join()
-    watch.next_of(Call(*TURN))
+    other = watch.over(Call(*TURN))
+    assert [call.next(), other.next()] == [TURN[1], TURN[0]]
     assert watchers() == []
 
 
@@ -218,7 +232,7 @@ def test_each_call_is_watched_for_itself() -> None:
 
     def wait(call: Call) -> None:
         try:
-            watch.next_of(call)
+            watch.over(call).next()
         except (Unavailable, grpc.RpcError) as failure:
             outcomes.append(type(failure))
 

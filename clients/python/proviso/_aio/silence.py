@@ -10,7 +10,6 @@ from proviso._aio.calls import is_cancelled
 from proviso._retrying import silent
 from proviso.v1.chat_pb2 import AgentEvent
 
-
 EventCall = grpc.aio.UnaryStreamCall[Any, AgentEvent]
 """Of Chat or ResumeChat."""
 

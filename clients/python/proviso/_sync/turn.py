@@ -10,7 +10,7 @@ import grpc
 from proviso._reading import Reading
 from proviso._retrying import Deadline, Patience, is_cut
 from proviso._sync.calls import Calls
-from proviso._sync.silence import EventCall
+from proviso._sync.silence import EventCall, WatchedCall
 from proviso.errors import BrokenStream, ProvisoError, Unavailable, error_from
 from proviso.steps import Step
 from proviso.v1 import chat_pb2 as pb
@@ -38,6 +38,7 @@ class Turn:
         self._deadline = Deadline(None)
         self._patience = Patience(calls.retries, self._deadline)
         self._call: _TurnCall | None = None
+        self._events: WatchedCall | None = None
         self._begun = False
         self._cancel_wanted = False
         self._closed = threading.Event()
@@ -118,7 +119,7 @@ class Turn:
             if self._cancel_wanted and self.turn_id:
                 self._cancel_now()
             try:
-                step = self._reading.take(self._calls.silence.next_of(self._call or self._connect()))
+                step = self._reading.take((self._events or self._connect()).next())
             except StopIteration:
                 if self.final is not None:
                     return None
@@ -141,7 +142,7 @@ class Turn:
                 return step
         return None
 
-    def _connect(self) -> _TurnCall:
+    def _connect(self) -> WatchedCall:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
@@ -155,13 +156,14 @@ class Turn:
         self._call = call
         if self._closed.is_set():  # by another thread, which may not have seen the call
             call.cancel()
-        return call
+        self._events = self._calls.silence.over(call)
+        return self._events
 
     def _recover(self, error: ProvisoError) -> Step | None:
         """Waits until another attempt is due; the final state where only that is left to be had. Raises the error where
         there is nothing to wait for."""
         self._learn()
-        self._call = None
+        self._call = self._events = None
         if self._closed.is_set():
             return None
         try:
