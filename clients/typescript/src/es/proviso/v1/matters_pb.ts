@@ -807,10 +807,10 @@ export const MatterService: GenService<{
   },
   /**
    * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter are the same document; one that has FAILED is
-   * tried again, under the file name given now, whose extension says what it is.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch,
-   * empty);
+   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
+   * are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
+   * it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
    *

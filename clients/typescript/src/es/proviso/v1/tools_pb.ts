@@ -581,8 +581,8 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
   suggestions: string[];
 
   /**
-   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice, none where
-   * a person has to find the words.
+   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice,
+   * none where a person has to find the words.
    *
    * @generated from field: repeated proviso.v1.IqlEdit edits = 5;
    */

@@ -213,8 +213,8 @@ export interface IqlError {
   /** How to mend it, in sentences for people. */
   suggestions: string[];
   /**
-   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice, none where
-   * a person has to find the words.
+   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice,
+   * none where a person has to find the words.
    */
   edits: IqlEdit[];
 }
