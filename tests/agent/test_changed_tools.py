@@ -16,9 +16,9 @@ from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.context.model import ApprovedTool
 from proviso_service.tools.base import Tool, ToolScope
-from proviso_service.turns.events import ToolEnd
 from proviso_service.turns.ports import TurnOutcome
 from proviso_service.turns.records import Decision
+from tests.agent.decided_calls import CALL, DENIED, GROUNDED, SEND, SORRY, Send, outcomes
 from tests.support.agent_world import (
     LOOKUP,
     PASSAGE,
@@ -30,25 +30,7 @@ from tests.support.agent_world import (
     agent_world,
     items_of,
 )
-from tests.support.scripted_model import Call, calls, text
-
-CALL = Call("lookup", '{"query": "law"}')
-SEND = Call("send", '{"query": "to all"}')
-GROUNDED = text("It says “governed by the laws of Ohio” [1].")
-SORRY = text("I could not look that up.")
-DENIED = "The person did not approve this call."
-
-
-class Send(Lookup):
-    """A tool that returns no passage."""
-
-    name = "send"
-    is_retrieval = False
-
-
-def outcomes(world: AgentWorld) -> list[tuple[str, str]]:
-    """Of the calls: tool and error, in the order of their ends."""
-    return [(event.tool, event.error) for event in world.events if isinstance(event, ToolEnd)]
+from tests.support.scripted_model import calls
 
 
 def offering(description: str, definition: str = "") -> Catalog:

@@ -17,6 +17,7 @@ from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import TurnOptions, TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
 from proviso_service.turns.suspension import SuspensionUnreadable
+from tests.agent.decided_calls import CALL, DENIED, GROUNDED, SEND, SORRY, Send, outcomes
 from tests.support.agent_world import (
     CALLER,
     LOOKUP,
@@ -28,24 +29,7 @@ from tests.support.agent_world import (
 )
 from tests.support.scripted_model import Call, Step, calls, text
 
-CALL = Call("lookup", '{"query": "law"}')
-SEND = Call("send", '{"query": "to all"}')
-GROUNDED = text("It says “governed by the laws of Ohio” [1].")
-SORRY = text("I could not look that up.")
-DENIED = "The person did not approve this call."
 EXPIRED = "Nobody decided on this call in time."
-
-
-class Send(Lookup):
-    """A tool that returns no passage."""
-
-    name = "send"
-    is_retrieval = False
-
-
-def outcomes(world: AgentWorld) -> list[tuple[str, str]]:
-    """Of the calls: tool and error, in the order of their ends."""
-    return [(event.tool, event.error) for event in world.events if isinstance(event, ToolEnd)]
 
 
 def tool_messages(world: AgentWorld, payload: int) -> list[dict[str, Any]]:

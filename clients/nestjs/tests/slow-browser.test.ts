@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import { afterEach, expect, test, vi } from "vitest";
 import { Browser } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
+import { stalledAnswer } from "./support/stalled-browser.js";
 import { WireServer } from "./support/wire-server.js";
 import { PATIENT } from "./support/waiting.js";
 
@@ -56,16 +55,6 @@ afterEach(async () => {
   server.close();
 });
 
-/** A browser that has asked and reads nothing yet. */
-async function asking(): Promise<IncomingMessage> {
-  const headers = { "Content-Type": "application/json" };
-  const call = request(`${gateway.url}/chat`, { method: "POST", headers });
-  call.end(JSON.stringify({ message: "Hi" }));
-  const [response] = (await once(call, "response")) as [IncomingMessage];
-  response.pause();
-  return response;
-}
-
 /** Waits until the service can send no more. */
 async function stopped(): Promise<void> {
   for (let before = -1; before < sentBytes;) {
@@ -76,7 +65,7 @@ async function stopped(): Promise<void> {
 
 test("what a slow browser does not take waits in the service; then it gets all of it", async () => {
   await start(60_000);
-  const response = await asking();
+  const response = await stalledAnswer(gateway.url);
   await stopped();
   // What the buffers of the system's connections hold on the way, and no more.
   expect(sentBytes).toBeLessThan(24 * MB);
@@ -93,7 +82,7 @@ test("what a slow browser does not take waits in the service; then it gets all o
 
 test("a browser that takes nothing for too long is cut off, and its call ended", async () => {
   await start(200);
-  const response = await asking();
+  const response = await stalledAnswer(gateway.url);
   response.on("error", () => undefined);
   await vi.waitFor(() => {
     expect(cancelled).toBe(true);

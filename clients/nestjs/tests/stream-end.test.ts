@@ -1,12 +1,11 @@
-import { once } from "node:events";
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServerWritableStream } from "@grpc/grpc-js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
+import { stalledAnswer } from "./support/stalled-browser.js";
+import { PATIENT } from "./support/waiting.js";
 import { WireServer } from "./support/wire-server.js";
 
 // More than the buffers of the system's connections hold.
@@ -31,18 +30,9 @@ afterEach(async () => {
   server.close();
 });
 
-/** A browser that has asked and takes nothing of the answer yet. */
-async function asking(): Promise<IncomingMessage> {
-  const headers = { "Content-Type": "application/json" };
-  const call = request(`${gateway.url}/chat`, { method: "POST", headers });
-  call.end(JSON.stringify({ message: "Hi" }));
-  const [response] = (await once(call, "response")) as [IncomingMessage];
-  return response.pause();
-}
-
 test("a browser that takes its time over the end of a stream gets all of it, and no comment behind the end", async () => {
   gateway = await gatewayOf(server.url, { keepAliveMs: 10, stallMs: 60_000 });
-  const response = await asking();
+  const response = await stalledAnswer(gateway.url);
   await pause(300); // in which many a comment would be due
   const answer = await text(response);
   expect(answer).toContain(ANSWER);
@@ -51,7 +41,7 @@ test("a browser that takes its time over the end of a stream gets all of it, and
 
 test("a browser that never takes the end of a stream is cut off", async () => {
   gateway = await gatewayOf(server.url, { stallMs: 100 });
-  const response = await asking();
-  await pause(1_500); // the cut is due after a fifteenth of it
+  const response = await stalledAnswer(gateway.url);
+  await vi.waitUntil(async () => (await gateway.connections()) === 0, PATIENT);
   await expect(text(response)).rejects.toThrow("aborted");
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { startGateway } from "../../src/gateway.js";
 import { readSettings } from "../../src/settings.js";
 import type { Settings } from "../../src/settings.js";
@@ -9,6 +10,8 @@ import type { Settings } from "../../src/settings.js";
 export interface TestGateway {
   url: string;
   dataDir: string;
+  /** How many browsers are connected. */
+  connections: () => Promise<number>;
   close: () => Promise<void>;
 }
 
@@ -20,5 +23,7 @@ export async function gatewayOf(service: string, settings: Partial<Settings> = {
     await gateway.close();
     rmSync(dataDir, { recursive: true });
   };
-  return { url: await gateway.getUrl(), dataDir, close };
+  const server = gateway.getHttpServer();
+  const connections = promisify(server.getConnections.bind(server));
+  return { url: await gateway.getUrl(), dataDir, connections, close };
 }
