@@ -68,7 +68,9 @@ def test_a_key_is_not_shown_by_the_settings() -> None:
     assert KEY not in repr(settings(KEY))
 
 
-@pytest.mark.parametrize("url", ["", "api.isaacus.com/v1", "ftp://host/v1", "https:///v1", "https://h/?k=1"])
+@pytest.mark.parametrize(
+    "url", ["", "api.isaacus.com/v1", "ftp://host/v1", "https:///v1", "https://h/?k=1", "https://h:99999/v1"]
+)
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="must be an address such as"):
         Settings.model_validate({"ISAACUS_BASE_URL": url})

@@ -29,7 +29,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 def _api_url(value: str) -> str:
     try:
         parts = urlsplit(value)
-        sound = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+        is_bare = parts.port != 0 and not (parts.query or parts.fragment)
+        sound = parts.scheme in ("http", "https") and parts.hostname and is_bare
     except ValueError:
         sound = False
     if not sound:
