@@ -95,7 +95,7 @@ fmt: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format -w
 
 type: $(STAMP)
-	.venv/bin/mypy service/proviso_service clients/python/proviso tests benchmarks evals protos/plugins
+	.venv/bin/mypy service/proviso_service clients/python/proviso_client tests benchmarks evals protos/plugins
 
 proto: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf generate

@@ -16,13 +16,13 @@ import grpc
 from benchmarks.http_client import QUESTION, read_turn
 from benchmarks.load import Load, Seen, TurnSeen, WrongStream
 from benchmarks.workload import WORKLOADS, Workload
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1 import turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.context_pb2 import MatterContext
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1 import turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.context_pb2 import MatterContext
 
 if TYPE_CHECKING:
-    from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
+    from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
 
 MAX_CONNECTIONS = 8
 TURN_TIMEOUT_S = 100.0

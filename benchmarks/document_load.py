@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1 import tools_pb2
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from proviso.v1.tools_pb2_grpc import ToolServiceStub
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1 import tools_pb2
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 
 if TYPE_CHECKING:
-    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
-    from proviso.v1.tools_pb2_grpc import ToolServiceAsyncStub
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
+    from proviso_client.v1.tools_pb2_grpc import ToolServiceAsyncStub
 
 UPLOADS_AT_ONCE = 4
 PIECE_BYTES = 256 * 1024

@@ -20,13 +20,13 @@ from benchmarks.document_load import CALL_TIMEOUT_S, DocumentLoad, read_files
 from benchmarks.processes import ProcessFailed, running
 from benchmarks.report import table
 from benchmarks.serving import serving
-from proviso.v1 import matters_pb2, tools_pb2
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from proviso.v1.tools_pb2_grpc import ToolServiceStub
+from proviso_client.v1 import matters_pb2, tools_pb2
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 
 if TYPE_CHECKING:
-    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
-    from proviso.v1.tools_pb2_grpc import ToolServiceAsyncStub
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
+    from proviso_client.v1.tools_pb2_grpc import ToolServiceAsyncStub
 
 MATTER = "contracts"
 COLD = '{IS termination clause} AND {IS clause that "requires notice in writing"} OR {IS indemnity clause}'

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 
 if TYPE_CHECKING:
-    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
 
 DOCUMENTS = 5
 CLAUSES = 20

@@ -19,13 +19,13 @@ import grpc
 from benchmarks.processes import Child, ProcessFailed, running
 from benchmarks.report import table
 from benchmarks.workload import WORKLOADS, Workload
-from proviso import AsyncClient, Client
-from proviso.steps import Token
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client import AsyncClient, Client
+from proviso_client.steps import Token
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 
 if TYPE_CHECKING:  # the async stub exists for type checkers only
-    from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
+    from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
 
 WORKLOAD = "flat-out"
 ROUNDS = 5

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from proviso.v1 import catalog_pb2 as pb
-from proviso.v1 import context_pb2
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1 import context_pb2
 from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.context.mcp.model import ServerState
 from proviso_service.context.mcp.server import Backoff

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from proviso.v1 import catalog_pb2 as pb
-from proviso.v1 import context_pb2, sessions_pb2
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.app import App, StartupError
 from proviso_service.context.mcp.model import ServerState

@@ -11,9 +11,9 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_service.turns.runner import NOT_GONE_ON_WITH
 from tests.support.endless_process import endless_service
 from tests.support.marked_tools import needing_approval

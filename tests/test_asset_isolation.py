@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proviso.v1 import chat_pb2, context_pb2, sessions_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, sessions_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from tests.support.running import RunningService, chat_request, final_of, running_service
 from tests.support.scripted_model import ScriptedChatModel, text

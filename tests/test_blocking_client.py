@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2, matters_pb2_grpc
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1 import chat_pb2, matters_pb2, matters_pb2_grpc
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.running import chat_request, running_service
 
 

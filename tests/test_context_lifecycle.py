@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import chat_pb2, context_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, sessions_pb2, turns_pb2
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import MatterContext
 from tests.support.running import RunningService, final_of, input_of, new_id, running_service

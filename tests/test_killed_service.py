@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proviso.v1 import matters_pb2
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1 import matters_pb2
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from tests.support.changes import database_changes
 from tests.support.endless_process import EndlessService, endless_service
 from tests.support.processes import children_of, ended
 from tests.support.running import AGREEMENT, running_service
 
 if TYPE_CHECKING:  # the async stubs exist for type checkers only
-    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
 
 DOCUMENTS = {f"{number}.txt": f"Agreement {number}.\n\n" + f"{AGREEMENT}\n" * 5 for number in range(5)}
 

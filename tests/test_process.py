@@ -7,7 +7,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
-from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from tests.support.endless_process import endless_service
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.scripted_model import text

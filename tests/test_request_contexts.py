@@ -10,8 +10,8 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import catalog_pb2, context_pb2, sessions_pb2
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1 import catalog_pb2, context_pb2, sessions_pb2
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
 from tests.api.serving import refusal
 from tests.support.catalogs import write
 from tests.support.running import RunningService, final_of, running_service

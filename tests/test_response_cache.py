@@ -5,7 +5,7 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from tests.support.running import (
     AGREEMENT,
     RunningService,

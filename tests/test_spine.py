@@ -7,7 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 from tests.support.running import (
     AGREEMENT,

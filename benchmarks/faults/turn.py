@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2, turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.running import final_of, text_of
 
 if TYPE_CHECKING:
-    from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
+    from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
 
 TURN_TIMEOUT_S = 150.0
 """More than the longest turn takes."""

@@ -13,9 +13,9 @@ import grpc
 
 from benchmarks.servers.lifetime import serve_until_closed
 from benchmarks.workload import WORKLOADS, Workload
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1 import turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1 import turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
 
 if TYPE_CHECKING:  # generic for type checkers only
     Context = grpc.aio.ServicerContext[Any, Any]

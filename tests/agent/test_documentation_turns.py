@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.turns.events import ContextProblem, ToolEnd, TurnStart
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason

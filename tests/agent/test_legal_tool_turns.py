@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.running import RunningService, final_of, input_of, running_service
 from tests.support.scripted_model import Call, calls, text
 from tests.support.word_classifier import WordClassifier

@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2, context_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.settings import ContextSettings
 from tests.api.serving import Refusal, conversations, refusal, served
 

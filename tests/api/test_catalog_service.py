@@ -4,10 +4,10 @@ from pathlib import Path
 
 import grpc
 
-from proviso.v1 import catalog_pb2 as pb
-from proviso.v1 import context_pb2, sessions_pb2
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1 import context_pb2, sessions_pb2
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.context.catalog.catalog import Catalog, tool_items
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.tools import ToolDefinition

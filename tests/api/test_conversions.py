@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
-from proviso.v1 import chat_pb2 as pb
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert import enums
 from proviso_service.api.convert.context import request_context

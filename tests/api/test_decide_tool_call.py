@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1 import sessions_pb2, turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1 import sessions_pb2, turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.turns.ports import TurnOutcome
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import a_catalog, an_item, holding_catalog

@@ -8,10 +8,10 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1 import tools_pb2
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from proviso.v1.tools_pb2_grpc import ToolServiceStub
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1 import tools_pb2
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.api.domain import Limits
 from proviso_service.api.identity import Context
 from proviso_service.matters.documentation import Documentation

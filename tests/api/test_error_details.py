@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from grpc import StatusCode
 
-from proviso.v1.errors_pb2 import ErrorReason
+from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
 from proviso_service.context.mcp.model import ToolServerFailed

@@ -9,8 +9,8 @@ import grpc
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import matters_pb2
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import matters_pb2
+from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.errors import ModelApiUnavailable
 from tests.api.serving import Refusal, refusal
 from tests.support.running import RunningService, running_service

@@ -13,9 +13,9 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2 as reflection
 
-from proviso.v1 import chat_pb2, matters_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1 import chat_pb2, matters_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, create_server, listen
 from proviso_service.api.services import SERVICE_NAMES

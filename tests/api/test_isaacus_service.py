@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso.v1 import matters_pb2
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import matters_pb2
+from proviso_client.v1 import tools_pb2 as pb
 from tests.api.serving import refusal
 from tests.support.isaacus_server import KEY, IsaacusServer, isaacus_server, problem
 from tests.support.running import AGREEMENT, RunningService, running_service

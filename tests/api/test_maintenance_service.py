@@ -3,7 +3,7 @@
 import grpc
 import pytest
 
-from proviso.v1 import maintenance_pb2, maintenance_pb2_grpc, tools_pb2
+from proviso_client.v1 import maintenance_pb2, maintenance_pb2_grpc, tools_pb2
 from tests.support.running import AGREEMENT, RunningService
 
 

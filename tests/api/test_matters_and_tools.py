@@ -10,8 +10,8 @@ import grpc
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1 import tools_pb2
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1 import tools_pb2
 from tests.api.serving import Refusal, refusal
 from tests.support.running import AGREEMENT, RunningService, running_service
 

@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.message import Message
 
-from proviso.v1.tools_pb2 import GetDocumentTextRequest
+from proviso_client.v1.tools_pb2 import GetDocumentTextRequest
 from proviso_service.api.domain import Limits
 from proviso_service.api.requests import catalog, chat, context, matters, sessions, tools
 from proviso_service.api.requests.base import RequestModel, parse

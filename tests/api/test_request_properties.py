@@ -6,7 +6,7 @@ from google.protobuf.message import DecodeError, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, tools_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, tools_pb2
 from proviso_service.api.domain import Limits
 from proviso_service.api.requests.base import RequestModel, parse
 from proviso_service.api.requests.chat import ChatRequestModel

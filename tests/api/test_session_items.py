@@ -8,11 +8,11 @@ from pathlib import Path
 import grpc
 import pytest
 
-from proviso.v1 import catalog_pb2, chat_pb2, context_pb2
-from proviso.v1 import sessions_pb2 as pb
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2
+from proviso_client.v1 import sessions_pb2 as pb
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, RequestContext, RequestItem

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2, turns_pb2
-from proviso.v1 import sessions_pb2 as pb
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
+from proviso_client.v1 import sessions_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, ItemType, RequestContext, RequestItem
 from proviso_service.context.sessions import ChatMessage, MessageRole

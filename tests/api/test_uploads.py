@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from proviso.v1.matters_pb2 import UploadDocumentRequest, UploadHeader
+from proviso_client.v1.matters_pb2 import UploadDocumentRequest, UploadHeader
 from proviso_service.api.errors import DeadlinePassed
 from proviso_service.api.uploads import Upload
 

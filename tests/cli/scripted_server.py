@@ -15,7 +15,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2_grpc
 
-from proviso.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, turns_pb2
+from proviso_client.v1 import chat_pb2, chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, turns_pb2
 from proviso_service.cli import main
 from tests.cli.scripted_sessions import ScriptedSessions, abort
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from proviso.v1 import context_pb2, sessions_pb2, sessions_pb2_grpc
+from proviso_client.v1 import context_pb2, sessions_pb2, sessions_pb2_grpc
 
 
 @dataclass

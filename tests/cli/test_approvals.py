@@ -15,7 +15,7 @@ import pytest
 from google.protobuf import timestamp_pb2
 from rich.console import Console
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.approvals import Approvals, asking
 from proviso_service.cli.client import connect
 from proviso_service.cli.screen import Screen

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from proviso_service.cli import turn_stream
 from tests.cli.scripted_server import Finished, ScriptedServer, final, start, token, turn
 

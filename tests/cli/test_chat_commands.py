@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import context_pb2
+from proviso_client.v1 import context_pb2
 from proviso_service.cli.chat_commands import (
     HELP,
     AddItem,

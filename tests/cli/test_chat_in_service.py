@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from proviso.v1 import catalog_pb2, chat_pb2, sessions_pb2, turns_pb2
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1 import catalog_pb2, chat_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
 from tests.support.marked_tools import needing_approval
 from tests.support.running import AGREEMENT, RunningService, chat_request, running_service
 from tests.support.scripted_model import Call, calls, text

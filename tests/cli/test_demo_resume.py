@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2
+from proviso_client.v1 import chat_pb2
 from proviso_service.cli.demo_resume import check_complete, story
 from proviso_service.cli.problems import CommandError
 from tests.cli.scripted_server import final, start, token, turn

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proviso.v1 import matters_pb2
+from proviso_client.v1 import matters_pb2
 from proviso_service.cli.discovery import discover_documentation
 from proviso_service.cli.problems import UsageProblem
 from proviso_service.cli.replaced import replaced

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from proviso.v1 import sessions_pb2, turns_pb2
+from proviso_client.v1 import sessions_pb2, turns_pb2
 from tests.cli.scripted_server import Finished, ScriptedServer
 
 Proviso = Callable[..., Finished]

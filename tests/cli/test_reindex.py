@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from proviso.v1 import tools_pb2
+from proviso_client.v1 import tools_pb2
 from tests.cli.scripted_server import Finished
 from tests.cli.test_real_service import proviso as run
 from tests.support.running import AGREEMENT, running_service

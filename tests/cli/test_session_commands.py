@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proviso.v1 import context_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1 import context_pb2, sessions_pb2, turns_pb2
 from tests.cli.scripted_server import Finished, ScriptedServer, final, start, turn
 
 Proviso = Callable[..., Finished]

@@ -4,7 +4,7 @@ from google.protobuf import duration_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.transcript import Busy, Footnote, Note, Step, Transcript, Withdraw, Write, citation_lines
 from tests.cli.scripted_server import discarded, final, start, token, turn
 

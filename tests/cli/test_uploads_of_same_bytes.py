@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from proviso.v1 import matters_pb2 as pb
+from proviso_client.v1 import matters_pb2 as pb
 from proviso_service.cli.client import Client
 from proviso_service.cli.uploads import Ingest, Outcome, Result
 

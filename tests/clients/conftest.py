@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from proviso import AsyncClient
+from proviso_client import AsyncClient
 from tests.support.client_kinds import Connect, connect_blocking
 from tests.support.go_smoke import GoModule, built_module
 from tests.support.marked_tools import needing_approval

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from proviso import AsyncClient
-from proviso.errors import Cancelled
-from proviso.steps import Token
+from proviso_client import AsyncClient
+from proviso_client.errors import Cancelled
+from proviso_client.steps import Token
 from tests.support.client_kinds import Connect, events_until
 from tests.support.stage import Stage
 

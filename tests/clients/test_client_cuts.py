@@ -10,8 +10,8 @@ import pytest
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 
-from proviso import AsyncTurn, RetryPolicy
-from proviso.v1 import turns_pb2
+from proviso_client import AsyncTurn, RetryPolicy
+from proviso_client.v1 import turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from tests.support.client_kinds import Connect, events_until
 from tests.support.cutting_proxy import cutting_proxy

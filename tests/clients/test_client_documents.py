@@ -6,8 +6,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from proviso.errors import DocumentsFailed, InvalidRequest, NotFound
-from proviso.v1 import matters_pb2
+from proviso_client.errors import DocumentsFailed, InvalidRequest, NotFound
+from proviso_client.v1 import matters_pb2
 from tests.support.client_kinds import Connect
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.stage import Stage

@@ -8,10 +8,10 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo  # type: ignore[import-untyped]
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
-from proviso import errors
-from proviso.errors import ErrorDetails, FieldViolation, ProvisoError, error_from
-from proviso.v1.errors_pb2 import ErrorReason
-from proviso.v1.matters_pb2 import Document
+from proviso_client import errors
+from proviso_client.errors import ErrorDetails, FieldViolation, ProvisoError, error_from
+from proviso_client.v1.errors_pb2 import ErrorReason
+from proviso_client.v1.matters_pb2 import Document
 from proviso_service import errors as domain
 from proviso_service.api.errors import STATUS_OF, status_of
 

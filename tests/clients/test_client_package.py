@@ -13,13 +13,13 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "clients" / "python"
 PROGRAM = """
 import sys
-import proviso, proviso.display, proviso.errors, proviso.history, proviso.steps
-from proviso.v1 import chat_pb2
-client = proviso.Client("127.0.0.1:1", retries=proviso.NO_RETRIES)
+import proviso_client, proviso_client.display, proviso_client.errors, proviso_client.history, proviso_client.steps
+from proviso_client.v1 import chat_pb2
+client = proviso_client.Client("127.0.0.1:1", retries=proviso_client.NO_RETRIES)
 try:
     client.chat("Hi").result()
-except proviso.errors.Unavailable as error:
-    print(type(error).__name__, proviso.__file__)
+except proviso_client.errors.Unavailable as error:
+    print(type(error).__name__, proviso_client.__file__)
 print(any(name.startswith("proviso_service") for name in sys.modules))
 """
 
@@ -43,9 +43,11 @@ def needed(name: str) -> set[str]:
 
 def test_the_wheel_holds_the_package_and_its_types(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {name.split("/")[0] for name in names} == {"proviso", "proviso-0.1.0.dev0.dist-info"}
-    own = {str(path.relative_to(SOURCE)) for path in (SOURCE / "proviso").rglob("*.py*") if path.suffix != ".pyc"}
-    assert own | {"proviso/py.typed"} <= names
+    assert {name.split("/")[0] for name in names} == {"proviso_client", "proviso_client-0.1.0.dev0.dist-info"}
+    own = {
+        str(path.relative_to(SOURCE)) for path in (SOURCE / "proviso_client").rglob("*.py*") if path.suffix != ".pyc"
+    }
+    assert own | {"proviso_client/py.typed"} <= names
 
 
 def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path) -> None:
@@ -54,7 +56,7 @@ def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path)
     [packages] = (tmp_path / "venv").glob("lib/python*/site-packages")
     uv = [sys.executable, "-m", "uv", "pip", "--offline", "--no-cache", "--no-config"]
     subprocess.run([*uv, "install", "--python", python, "--no-deps", wheel], capture_output=True, check=True)
-    metadata = next(packages.glob("proviso-*.dist-info/METADATA")).read_text(encoding="utf-8")
+    metadata = next(packages.glob("proviso_client-*.dist-info/METADATA")).read_text(encoding="utf-8")
     requirements = re.findall(r"^Requires-Dist: ([A-Za-z0-9-]+)", metadata, flags=re.MULTILINE)
     assert sorted(requirements) == ["googleapis-common-protos", "grpcio", "protobuf"]
     for name in set().union(*map(needed, requirements)):
@@ -65,4 +67,6 @@ def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path)
                 link.symlink_to(str(file.locate()))
     subprocess.run([*uv, "check", "--python", python], capture_output=True, check=True)
     done = subprocess.run([python, "-I", "-c", PROGRAM], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["Unavailable", str(packages / "proviso" / "__init__.py"), "False"], done.stderr
+    assert done.stdout.split() == ["Unavailable", str(packages / "proviso_client" / "__init__.py"), "False"], (
+        done.stderr
+    )

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso._reading import Reading
-from proviso.errors import BrokenStream
-from proviso.steps import Step, Token
-from proviso.v1 import chat_pb2 as pb
+from proviso_client._reading import Reading
+from proviso_client.errors import BrokenStream
+from proviso_client.steps import Step, Token
+from proviso_client.v1 import chat_pb2 as pb
 
 TURN = "11111111-1111-4111-8111-111111111111"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from proviso import AsyncClient, RetryPolicy
-from proviso.steps import ApprovalRequired, Token, TurnStart
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client import AsyncClient, RetryPolicy
+from proviso_client.steps import ApprovalRequired, Token, TurnStart
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.client_kinds import Connect, connect_blocking, events_until
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.endless_process import endless_service

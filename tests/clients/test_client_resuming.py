@@ -5,10 +5,10 @@ import time
 import grpc
 import pytest
 
-from proviso import RetryPolicy
-from proviso.errors import BrokenStream, InternalError, NotFound, TooBusy, Unavailable
-from proviso.steps import FinalState, Token, TurnStart
-from proviso.v1 import chat_pb2 as pb
+from proviso_client import RetryPolicy
+from proviso_client.errors import BrokenStream, InternalError, NotFound, TooBusy, Unavailable
+from proviso_client.steps import FinalState, Token, TurnStart
+from proviso_client.v1 import chat_pb2 as pb
 from proviso_service import errors as domain
 from proviso_service.api.errors import status_of
 from tests.support.client_kinds import Connect

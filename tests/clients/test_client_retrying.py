@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso._retrying import Deadline, Patience, RetryPolicy, is_cut, passes
-from proviso.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
+from proviso_client._retrying import Deadline, Patience, RetryPolicy, is_cut, passes
+from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
 
 
 class Clock:

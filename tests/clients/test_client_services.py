@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from proviso.errors import AlreadyExists, InvalidIql, NotFound
-from proviso.v1 import catalog_pb2, context_pb2, tools_pb2
+from proviso_client.errors import AlreadyExists, InvalidIql, NotFound
+from proviso_client.v1 import catalog_pb2, context_pb2, tools_pb2
 from tests.support.client_kinds import Connect
 from tests.support.stage import Stage
 

@@ -12,14 +12,14 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso import NO_RETRIES, AsyncClient, Client, RetryPolicy
-from proviso._aio.silence import WatchedCall
-from proviso._retrying import SILENCE_S
-from proviso._sync.silence import SilenceWatch
-from proviso.errors import Unavailable
-from proviso.steps import FinalState, Token, TurnStart
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
+from proviso_client import NO_RETRIES, AsyncClient, Client, RetryPolicy
+from proviso_client._aio.silence import WatchedCall
+from proviso_client._retrying import SILENCE_S
+from proviso_client._sync.silence import SilenceWatch
+from proviso_client.errors import Unavailable
+from proviso_client.steps import FinalState, Token, TurnStart
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
 from tests.support.client_kinds import Connect
 from tests.support.grpc_servers import serving
 from tests.support.scripted_chat_service import TURN_ID, token_event, turn_event

@@ -10,20 +10,20 @@ from pathlib import Path
 import grpc
 import pytest
 
-import proviso
-from proviso import AsyncClient, AsyncTurn, Client, Turn
-from proviso._aio.catalog import AsyncCatalog
-from proviso._aio.documents import AsyncDocuments
-from proviso._aio.matters import AsyncMatters
-from proviso._aio.sessions import AsyncSessions
-from proviso._aio.tools import AsyncTools
-from proviso._channel import channel_options
-from proviso._retrying import SILENCE_S
-from proviso._sync.catalog import Catalog
-from proviso._sync.documents import Documents
-from proviso._sync.matters import Matters
-from proviso._sync.sessions import Sessions
-from proviso._sync.tools import Tools
+import proviso_client
+from proviso_client import AsyncClient, AsyncTurn, Client, Turn
+from proviso_client._aio.catalog import AsyncCatalog
+from proviso_client._aio.documents import AsyncDocuments
+from proviso_client._aio.matters import AsyncMatters
+from proviso_client._aio.sessions import AsyncSessions
+from proviso_client._aio.tools import AsyncTools
+from proviso_client._channel import channel_options
+from proviso_client._retrying import SILENCE_S
+from proviso_client._sync.catalog import Catalog
+from proviso_client._sync.documents import Documents
+from proviso_client._sync.matters import Matters
+from proviso_client._sync.sessions import Sessions
+from proviso_client._sync.tools import Tools
 
 PAIRS: list[tuple[type, type]] = [
     (Client, AsyncClient),
@@ -45,7 +45,7 @@ def surface(kind: type) -> dict[str, str]:
             found[name] = "property"
         elif not name.startswith("_") or name == "__init__":
             signature = str(inspect.signature(member))
-            found[name] = re.sub(r"\bproviso\._(aio|sync)\.\w+\.|Async(?=[A-Z])", "", signature)
+            found[name] = re.sub(r"\bproviso_client\._(aio|sync)\.\w+\.|Async(?=[A-Z])", "", signature)
     return found
 
 
@@ -56,25 +56,26 @@ def test_both_clients_have_the_same_surface(blocking: type, asynchronous: type) 
 
 @pytest.mark.parametrize("flavour", ["_aio", "_sync"])
 def test_every_method_of_the_contract_is_called_by_the_client(flavour: str) -> None:
-    folder = Path(proviso.__path__[0]) / flavour
+    folder = Path(proviso_client.__path__[0]) / flavour
     called = set(re.findall(r"[Ss]tub\.(\w+)", "".join(path.read_text() for path in folder.glob("*.py"))))
     methods = {
         method.name
         for service in SERVICES
-        for description in import_module(f"proviso.v1.{service}_pb2").DESCRIPTOR.services_by_name.values()
+        for description in import_module(f"proviso_client.v1.{service}_pb2").DESCRIPTOR.services_by_name.values()
         for method in description.methods
     }
     assert called == methods
 
 
 def test_the_package_exports_what_it_says() -> None:
-    assert {name for name in proviso.__all__ if getattr(proviso, name, None) is not None} == set(proviso.__all__)
+    exported = set(proviso_client.__all__)
+    assert {name for name in exported if getattr(proviso_client, name, None) is not None} == exported
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        _ = proviso.Nonsense
+        _ = proviso_client.Nonsense
 
 
 def test_reading_messages_alone_does_not_load_grpc() -> None:
-    code = "import sys, proviso.display, proviso.history; print('grpc' in sys.modules)"
+    code = "import sys, proviso_client.display, proviso_client.history; print('grpc' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

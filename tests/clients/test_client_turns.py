@@ -7,8 +7,8 @@ from uuid import uuid4
 import grpc
 import pytest
 
-from proviso import AsyncClient, RetryPolicy
-from proviso.errors import (
+from proviso_client import AsyncClient, RetryPolicy
+from proviso_client.errors import (
     DeadlineExceeded,
     FailedPrecondition,
     InvalidRequest,
@@ -18,8 +18,17 @@ from proviso.errors import (
     TooBusy,
     Unavailable,
 )
-from proviso.steps import ApprovalRequired, Citation, FinalState, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.steps import (
+    ApprovalRequired,
+    Citation,
+    FinalState,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.client_kinds import Connect, events_until
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.scripted_model import Call, Step, calls, text

@@ -10,10 +10,10 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso import RetryPolicy
-from proviso.errors import Cancelled, DeadlineExceeded, InternalError
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1.matters_pb2_grpc import MatterServiceServicer, add_MatterServiceServicer_to_server
+from proviso_client import RetryPolicy
+from proviso_client.errors import Cancelled, DeadlineExceeded, InternalError
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer, add_MatterServiceServicer_to_server
 from tests.support.client_kinds import Connect
 from tests.support.grpc_servers import serving
 

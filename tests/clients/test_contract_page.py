@@ -9,9 +9,9 @@ from typing import Any
 import grpc
 import pytest
 
-from proviso import Client, ProvisoError, Turn
-from proviso.v1.chat_pb2 import AgentEvent, ChatRequest, Citation, FinalState, TurnStart
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client import Client, ProvisoError, Turn
+from proviso_client.v1.chat_pb2 import AgentEvent, ChatRequest, Citation, FinalState, TurnStart
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from tests.support.code_blocks import code_blocks
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.running import RunningService, chat_request, final_of, running_service, text_of

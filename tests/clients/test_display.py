@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.display import NO_CONTEXT, NO_ITEMS, context_text, details_text, summary_line
-from proviso.v1 import context_pb2 as pb
+from proviso_client.display import NO_CONTEXT, NO_ITEMS, context_text, details_text, summary_line
+from proviso_client.v1 import context_pb2 as pb
 
 RULE, REFERENCE, TOOL = pb.CONTEXT_ITEM_TYPE_RULE, pb.CONTEXT_ITEM_TYPE_REFERENCE, pb.CONTEXT_ITEM_TYPE_TOOL
 ALWAYS, MANUAL, AGENT = pb.INCLUDE_MODE_ALWAYS, pb.INCLUDE_MODE_MANUAL, pb.INCLUDE_MODE_AGENT

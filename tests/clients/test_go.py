@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from proviso.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.go_smoke import BUILD_LIMIT_S, GoModule, Line, Smoke, whole_turn
 from tests.support.marked_tools import needing_approval

@@ -6,8 +6,8 @@ from google.protobuf import duration_pb2, json_format, timestamp_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso.history import json_lines, message_text
-from proviso.v1 import context_pb2, sessions_pb2, turns_pb2
+from proviso_client.history import json_lines, message_text
+from proviso_client.v1 import context_pb2, sessions_pb2, turns_pb2
 
 CONTEXT = context_pb2.RequestContext(
     items=[

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso import AsyncClient
+from proviso_client import AsyncClient
 from tests.support.code_blocks import code_blocks
 from tests.support.stage import Stage
 

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 from pydantic import Field
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.models.llm.factory import build_chat_model
 from proviso_service.models.local.chat.model import LocalChatModel

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from tests.support.contract_world import (
     GROUNDED,

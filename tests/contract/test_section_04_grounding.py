@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso.v1 import tools_pb2
+from proviso_client.v1 import tools_pb2
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, HANDBOOK, INVENTED, RETRIEVE, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text

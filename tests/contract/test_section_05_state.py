@@ -5,7 +5,7 @@ from typing import get_type_hints
 
 import pytest
 
-from proviso.v1 import chat_pb2
+from proviso_client.v1 import chat_pb2
 from proviso_service.agent.state import AgentState
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.exit_reasons import ExitReason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso.v1 import chat_pb2, sessions_pb2
+from proviso_client.v1 import chat_pb2, sessions_pb2
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.exit_reasons import ExitReason
 from tests.support.contract_world import QUESTION, SEARCH, ContractWorld, EndedTurn, Mode

@@ -4,7 +4,7 @@ import grpc
 import httpx
 import pytest
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, UNKNOWN, ContractWorld, EndedTurn, Mode
 from tests.support.running import chat_request

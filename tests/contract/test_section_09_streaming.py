@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.contract_world import EXTRACT, GROUNDED, LIST, SEARCH, ContractWorld, EndedTurn, Mode, held_for_ever
 from tests.support.running import final_of
 from tests.support.scripted_model import Step, calls, text

@@ -6,7 +6,7 @@ import grpc
 import httpx
 import pytest
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.contract_world import (
     GROUNDED,
     INVENTED,

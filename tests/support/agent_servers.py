@@ -10,9 +10,9 @@ from typing import Any
 
 import grpc
 
-from proviso.v1 import catalog_pb2 as pb
-from proviso.v1 import context_pb2
-from proviso.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1 import context_pb2
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
 from proviso_service.context.mcp.model import ServerState
 from tests.support.catalogs import AGENT, write
 from tests.support.mcp_world import ODD

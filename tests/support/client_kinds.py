@@ -7,9 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from proviso import AsyncClient, AsyncTurn, Client
-from proviso.steps import FinalState
-from proviso.v1 import chat_pb2
+from proviso_client import AsyncClient, AsyncTurn, Client
+from proviso_client.steps import FinalState
+from proviso_client.v1 import chat_pb2
 
 Connect = Callable[..., AsyncClient]
 """Makes a client of a target; it takes what AsyncClient takes."""
@@ -63,7 +63,7 @@ class _InThreads:
 
 
 def _wrapped(value: Any) -> Any:
-    own = type(value).__module__.startswith("proviso._sync")
+    own = type(value).__module__.startswith("proviso_client._sync")
     return _InThreads(value) if own or inspect.isgenerator(value) else value
 
 

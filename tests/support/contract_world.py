@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.models.ports import AnswerSpan, Passage
 from proviso_service.turns.exit_reasons import ExitReason

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import grpc
 
-from proviso.v1 import chat_pb2, matters_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1 import chat_pb2, matters_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from tests.support.running import chat_request
 
 _ROOT = Path(__file__).parents[2]

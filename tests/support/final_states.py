@@ -1,6 +1,6 @@
 """Final states, for comparison between turns."""
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from tests.support.running import without_times
 
 

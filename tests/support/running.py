@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
-from proviso.v1.matters_pb2_grpc import MatterServiceStub
-from proviso.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso.v1.tools_pb2_grpc import ToolServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
+from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.app import App
 from proviso_service.context.images import ImageFetcher
@@ -26,10 +26,10 @@ from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.shared_encoder import shared_encoder
 
 if TYPE_CHECKING:  # the async stubs exist for type checkers only
-    from proviso.v1.chat_pb2_grpc import ChatServiceAsyncStub
-    from proviso.v1.matters_pb2_grpc import MatterServiceAsyncStub
-    from proviso.v1.sessions_pb2_grpc import SessionServiceAsyncStub
-    from proviso.v1.tools_pb2_grpc import ToolServiceAsyncStub
+    from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
+    from proviso_client.v1.sessions_pb2_grpc import SessionServiceAsyncStub
+    from proviso_client.v1.tools_pb2_grpc import ToolServiceAsyncStub
 
 AGREEMENT = """\
 # Services Agreement

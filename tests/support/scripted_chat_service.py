@@ -12,8 +12,8 @@ from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from grpc_status.rpc_status import to_status
 
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
 from tests.support.grpc_servers import serving
 
 TURN_ID = "11111111-1111-4111-8111-111111111111"

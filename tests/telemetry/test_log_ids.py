@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from proviso.v1 import chat_pb2, context_pb2
-from proviso.v1.chat_pb2_grpc import ChatServiceStub
+from proviso_client.v1 import chat_pb2, context_pb2
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.spans import Spans

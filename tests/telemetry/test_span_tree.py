@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from proviso.v1 import chat_pb2
+from proviso_client.v1 import chat_pb2
 from tests.support import gemini_server as gemini_stand_in
 from tests.support import isaacus_server as isaacus_stand_in
 from tests.support.catalogs import write

@@ -1,8 +1,8 @@
 # ruff: noqa: N802  methods have the names of the contract
 """CatalogService."""
 
-from proviso.v1 import catalog_pb2 as pb
-from proviso.v1.catalog_pb2_grpc import CatalogServiceServicer
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceServicer
 from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.catalog import catalog_item, tool_server
 from proviso_service.api.domain import Domain

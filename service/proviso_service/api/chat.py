@@ -8,8 +8,8 @@ from functools import partial
 
 from structlog.contextvars import bind_contextvars
 
-from proviso.v1 import chat_pb2 as pb
-from proviso.v1.chat_pb2_grpc import ChatServiceServicer
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer
 from proviso_service.api.convert.enums import TURN_STATES
 from proviso_service.api.convert.events import agent_event, approval_required, final_state
 from proviso_service.api.domain import Domain

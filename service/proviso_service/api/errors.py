@@ -17,7 +17,7 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
 )
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
-from proviso.v1.errors_pb2 import ErrorReason
+from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.convert.times import duration
 from proviso_service.errors import FieldViolation, ProvisoError

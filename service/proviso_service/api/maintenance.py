@@ -4,8 +4,8 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from proviso.v1 import maintenance_pb2 as pb
-from proviso.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
+from proviso_client.v1 import maintenance_pb2 as pb
+from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
 from proviso_service.api.domain import Domain
 from proviso_service.api.identity import Context
 

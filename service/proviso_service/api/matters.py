@@ -4,8 +4,8 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from proviso.v1 import matters_pb2 as pb
-from proviso.v1.matters_pb2_grpc import MatterServiceServicer
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
 from proviso_service.api.convert.matters import document, matter, progress
 from proviso_service.api.domain import Domain
 from proviso_service.api.identity import Context

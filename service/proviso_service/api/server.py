@@ -6,12 +6,12 @@ import grpc
 from grpc_health.v1 import health_pb2_grpc
 from opentelemetry.trace import TracerProvider
 
-from proviso.v1.catalog_pb2_grpc import add_CatalogServiceServicer_to_server
-from proviso.v1.chat_pb2_grpc import add_ChatServiceServicer_to_server
-from proviso.v1.maintenance_pb2_grpc import add_MaintenanceServiceServicer_to_server
-from proviso.v1.matters_pb2_grpc import add_MatterServiceServicer_to_server
-from proviso.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_server
-from proviso.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
+from proviso_client.v1.catalog_pb2_grpc import add_CatalogServiceServicer_to_server
+from proviso_client.v1.chat_pb2_grpc import add_ChatServiceServicer_to_server
+from proviso_client.v1.maintenance_pb2_grpc import add_MaintenanceServiceServicer_to_server
+from proviso_client.v1.matters_pb2_grpc import add_MatterServiceServicer_to_server
+from proviso_client.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_server
+from proviso_client.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
 from proviso_service.api.domain import Domain

@@ -2,7 +2,7 @@
 
 from google.protobuf.descriptor import ServiceDescriptor
 
-from proviso.v1 import catalog_pb2, chat_pb2, maintenance_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso_client.v1 import catalog_pb2, chat_pb2, maintenance_pb2, matters_pb2, sessions_pb2, tools_pb2
 
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(
     service

@@ -4,8 +4,8 @@
 from functools import partial
 from uuid import uuid4
 
-from proviso.v1 import sessions_pb2 as pb
-from proviso.v1.sessions_pb2_grpc import SessionServiceServicer
+from proviso_client.v1 import sessions_pb2 as pb
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceServicer
 from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.rebuilding import rebuilt_request

@@ -4,8 +4,8 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from proviso.v1 import tools_pb2 as pb
-from proviso.v1.tools_pb2_grpc import ToolServiceServicer
+from proviso_client.v1 import tools_pb2 as pb
+from proviso_client.v1.tools_pb2_grpc import ToolServiceServicer
 from proviso_service.api.convert.classification import classify_response
 from proviso_service.api.convert.documentation import documentation_response
 from proviso_service.api.convert.extraction import extract_response

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from proviso.v1.matters_pb2 import UploadDocumentRequest
+from proviso_client.v1.matters_pb2 import UploadDocumentRequest
 from proviso_service.api.errors import DeadlinePassed
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.matters import UploadHeaderModel

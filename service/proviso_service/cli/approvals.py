@@ -9,7 +9,7 @@ from typing import Protocol
 import grpc
 import grpc.aio
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.client import CALL_TIMEOUT_S, Client, explain
 from proviso_service.cli.output import printable
 from proviso_service.cli.screen import Screen

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proviso.v1 import context_pb2
+from proviso_client.v1 import context_pb2
 from proviso_service.cli.problems import UsageProblem
 
 HELP = """\

@@ -10,7 +10,7 @@ import grpc.aio
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from proviso.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, tools_pb2_grpc
+from proviso_client.v1 import chat_pb2_grpc, matters_pb2, matters_pb2_grpc, sessions_pb2_grpc, tools_pb2_grpc
 from proviso_service.cli.problems import CommandError, UsageProblem
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"

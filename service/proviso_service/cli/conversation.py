@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 import grpc.aio
 from google.protobuf.json_format import MessageToDict
 
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.approvals import asking
 from proviso_service.cli.chat_commands import parse_command
 from proviso_service.cli.client import Client, connect, explain, failure, find_document, find_matter

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass
 
-from proviso.v1 import chat_pb2
+from proviso_client.v1 import chat_pb2
 from proviso_service.cli.client import Client
 from proviso_service.cli.problems import CommandError
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import proviso_service
-from proviso.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.client import Client, connect, create_matter
 from proviso_service.cli.demo_resume import cut_and_resume
 from proviso_service.cli.demo_script import CUT_QUESTION, EVENTS_BEFORE_CUT, GO_ON, MATTER, SCRIPT, Question

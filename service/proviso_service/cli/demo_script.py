@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 
 MATTER = "Northwind Robotics"
 

@@ -23,7 +23,7 @@ def history(
 
 
 async def _run(session_id: str, address: str, *, as_json: bool) -> None:
-    from proviso.history import json_lines, message_text
+    from proviso_client.history import json_lines, message_text
     from proviso_service.cli.client import connect
     from proviso_service.cli.output import printable
     from proviso_service.cli.sessions import pages_of_messages

@@ -47,7 +47,7 @@ def iql(
 async def _run(
     found: "Found", address: str, matter_name: str, filenames: list[str], min_score: float | None, *, as_json: bool
 ) -> None:
-    from proviso.v1 import tools_pb2
+    from proviso_client.v1 import tools_pb2
     from proviso_service.cli.client import connect, find_document, find_matter
     from proviso_service.cli.iql_report import showing_progress
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from proviso.v1 import tools_pb2
+from proviso_client.v1 import tools_pb2
 from proviso_service.cli.output import console, print_json, printable
 from proviso_service.matters.words import WordForms, significant_words, telling_words
 

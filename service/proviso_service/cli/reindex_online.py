@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from proviso.v1 import maintenance_pb2, maintenance_pb2_grpc
+from proviso_client.v1 import maintenance_pb2, maintenance_pb2_grpc
 from proviso_service.cli.client import connect
 from proviso_service.cli.reindex_report import Reindexed
 
 if TYPE_CHECKING:
-    from proviso.v1.maintenance_pb2_grpc import MaintenanceServiceAsyncStub
+    from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceAsyncStub
 
 
 async def rebuild_there(address: str) -> AsyncIterator[Reindexed]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import grpc
 import grpc.aio
 
-from proviso.v1 import matters_pb2
+from proviso_client.v1 import matters_pb2
 from proviso_service.cli.client import CALL_TIMEOUT_S, DOCUMENTATION, Client, all_documents
 from proviso_service.cli.uploads import Outcome, Result
 

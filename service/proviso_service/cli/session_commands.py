@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import grpc.aio
 
-from proviso.display import NO_CONTEXT, context_text, details_text, item_name, summary_line
-from proviso.history import message_text
-from proviso.v1 import context_pb2, sessions_pb2
+from proviso_client.display import NO_CONTEXT, context_text, details_text, item_name, summary_line
+from proviso_client.history import message_text
+from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.cli.chat_commands import (
     HELP,
     AddItem,

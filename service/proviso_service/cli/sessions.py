@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import grpc
 import grpc.aio
 
-from proviso.v1 import sessions_pb2
+from proviso_client.v1 import sessions_pb2
 from proviso_service.cli.client import CALL_TIMEOUT_S, PAGE_SIZE, Client
 
 

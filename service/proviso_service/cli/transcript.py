@@ -6,7 +6,7 @@ The steps are few, so that a terminal, a log file and a test can each carry them
 import json
 from dataclasses import dataclass
 
-from proviso.v1 import chat_pb2, turns_pb2
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.output import printable
 
 QUOTE_CHARS = 160

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 import grpc
 import grpc.aio
 
-from proviso.v1 import chat_pb2
+from proviso_client.v1 import chat_pb2
 from proviso_service.cli.client import CALL_TIMEOUT_S, Client, failure, is_transient
 from proviso_service.cli.problems import CommandError
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import grpc
 import grpc.aio
 
-from proviso.v1 import matters_pb2
+from proviso_client.v1 import matters_pb2
 from proviso_service.cli.client import Client, explain, failure, is_transient
 
 PIECE_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 """Items of the catalog, and the servers of its tools."""
 
-from proviso.v1 import catalog_pb2 as pb
+from proviso_client.v1 import catalog_pb2 as pb
 from proviso_service.api.convert.context import item_ref
 from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES, TOOL_APPROVALS, TOOL_SERVER_STATES
 from proviso_service.api.convert.times import timestamp

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.classification import ClassifyOutcome, Clause, by_turns
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation, document_error

@@ -1,6 +1,6 @@
 """Request contexts and what they are made of."""
 
-from proviso.v1 import context_pb2 as pb
+from proviso_client.v1 import context_pb2 as pb
 from proviso_service.api.convert.enums import ASSET_KINDS, INCLUDE_MODES, ITEM_TYPES, OMISSION_REASONS
 from proviso_service.api.convert.times import timestamp
 from proviso_service.context.model import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-from proviso.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.mcp.model import ServerState

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from proviso.v1 import chat_pb2 as pb
+from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.answer_size import clear_if_too_large, fit
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.enums import (

@@ -1,6 +1,6 @@
 """Extracted answers."""
 
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.extraction import NOT_FOUND, Answer, AnswerCitation, ExtractOutcome
 from proviso_service.api.answer_size import fit
 from proviso_service.api.convert.search import citation, document_error

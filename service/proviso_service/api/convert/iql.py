@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.model import (
     DocumentResult,
     Inspection,

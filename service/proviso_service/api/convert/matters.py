@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from proviso.v1 import matters_pb2, tools_pb2
+from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_service.api.answer_size import fit
 from proviso_service.api.convert.enums import DOCUMENT_STATUSES
 from proviso_service.api.convert.times import timestamp

@@ -1,6 +1,6 @@
 """Rebuilt requests."""
 
-from proviso.v1 import sessions_pb2 as pb
+from proviso_client.v1 import sessions_pb2 as pb
 from proviso_service.agent.rebuilding import RebuiltRequest
 from proviso_service.api.answer_size import clear_if_too_large
 from proviso_service.api.convert.context import item_ref

@@ -1,6 +1,6 @@
 """Search results."""
 
-from proviso.v1 import tools_pb2 as pb
+from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.targets import Target
 from proviso_service.api.answer_size import fit
 from proviso_service.matters.model import Chunk, DocumentHits, SearchHit, SearchOutcome, Snippet

@@ -1,6 +1,6 @@
 """Sessions and their messages."""
 
-from proviso.v1 import sessions_pb2 as pb
+from proviso_client.v1 import sessions_pb2 as pb
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
 from proviso_service.api.convert.enums import INCLUDE_MODES, MESSAGE_ROLES
 from proviso_service.api.convert.times import timestamp

@@ -1,6 +1,6 @@
 """What is kept of a turn: usage, tool calls, summaries."""
 
-from proviso.v1 import turns_pb2 as pb
+from proviso_client.v1 import turns_pb2 as pb
 from proviso_service.api.convert.enums import DECISIONS, EXIT_REASONS
 from proviso_service.api.convert.times import duration, timestamp
 from proviso_service.turns.records import ModelCallUsage, ToolCallRecord, TurnSummary, Usage

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from proviso.v1 import catalog_pb2, context_pb2
+from proviso_client.v1 import catalog_pb2, context_pb2
 from proviso_service.api.convert.enums import ITEM_TYPES
 from proviso_service.api.requests.base import PagedRequest, RequestModel, known
 from proviso_service.api.requests.context import ContextItemRefModel

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from proviso.v1 import chat_pb2, sessions_pb2
+from proviso_client.v1 import chat_pb2, sessions_pb2
 from proviso_service.api.convert.enums import DECISIONS, ON_DISCONNECT
 from proviso_service.api.requests.assets import WithAssets, limits_of
 from proviso_service.api.requests.base import RequestModel, TurnId, UserId, at_most, known

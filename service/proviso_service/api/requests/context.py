@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from proviso.v1 import context_pb2
+from proviso_client.v1 import context_pb2
 from proviso_service.api.convert.enums import ITEM_TYPES
 from proviso_service.api.requests.base import RequestModel, known
 from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from proviso.v1 import matters_pb2
+from proviso_client.v1 import matters_pb2
 from proviso_service.api.requests.base import (
     DocumentId,
     DocumentIds,

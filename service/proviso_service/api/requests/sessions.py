@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from proviso.v1 import sessions_pb2
+from proviso_client.v1 import sessions_pb2
 from proviso_service.api.requests.assets import WithAssets
 from proviso_service.api.requests.base import PagedRequest, RequestModel, SessionId, TurnId, UserId
 from proviso_service.api.requests.context import ContextItemRefModel, MatterContextModel

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from proviso.v1 import tools_pb2
+from proviso_client.v1 import tools_pb2
 from proviso_service.analysis.classification import DEFAULT_MAX_CLAUSES, ClassifyQuery
 from proviso_service.analysis.extraction import DEFAULT_MAX_ALTERNATIVES, ExtractQuery
 from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery

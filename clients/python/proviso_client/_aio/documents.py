@@ -1,0 +1,128 @@
+"""Documents, by MatterService. The word "documentation" stands for a matter's id where they belong to none."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import grpc
+
+from proviso_client._aio.calls import Calls
+from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
+from proviso_client._retrying import Deadline, Patience, is_cut
+from proviso_client.errors import DocumentsFailed, ProvisoError
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+
+if TYPE_CHECKING:  # exists for type checkers only
+    from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
+
+UPLOAD_TIMEOUT_S = 600.0
+READY_TIMEOUT_S = 600.0
+
+
+class AsyncDocuments:
+    """Every method raises ProvisoError; NotFound for a matter or document that the caller may not see."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._stub: MatterServiceAsyncStub = MatterServiceStub(calls.channel)
+
+    async def upload(
+        self,
+        matter_id: str,
+        source: Source,
+        *,
+        filename: str = "",
+        progress: Progress | None = None,
+        timeout_s: float = UPLOAD_TIMEOUT_S,
+    ) -> pb.Document:
+        """Stores a document, read in pieces; it can be searched when it is READY. The same bytes are the same document.
+
+        `filename` is that of the source where it is not given. `progress` is called in the event loop.
+        The upload is repeated while the service is unavailable, with `progress` from the start again, but not from an
+        open file. Raises InvalidRequest for what is no document that the service reads, and OSError and ValueError for
+        the source."""
+        read = await asyncio.to_thread(upload_source, source, filename)
+
+        async def attempt(left_s: float) -> pb.UploadDocumentResponse:
+            return await self._send(read, matter_id, progress, left_s)
+
+        return (await self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable)).document
+
+    async def get(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> pb.Document:
+        request = pb.GetDocumentRequest(matter_id=matter_id, document_id=document_id)
+        return (await self._calls.unary(self._stub.GetDocument, request, timeout_s)).document
+
+    def list(self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None) -> AsyncIterator[pb.Document]:
+        """The matter's documents in the order of upload, page by page."""
+        request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)
+        return self._calls.pages(self._stub.ListDocuments, request, lambda page: page.documents, timeout_s)
+
+    async def delete(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> None:
+        request = pb.DeleteDocumentRequest(matter_id=matter_id, document_id=document_id)
+        await self._calls.unary(self._stub.DeleteDocument, request, timeout_s, repeatable=False)
+
+    def watch(
+        self, matter_id: str, document_ids: Sequence[str] = (), *, timeout_s: float | None = None
+    ) -> AsyncIterator[pb.WatchDocumentsResponse]:
+        """The state of each document, all of the matter where none are named, then each change; ends when all are READY
+        or FAILED."""
+        request = pb.WatchDocumentsRequest(matter_id=matter_id, document_ids=document_ids)
+        return self._calls.stream(self._stub.WatchDocuments, request, timeout_s)
+
+    async def wait_until_ready(
+        self,
+        matter_id: str,
+        document_ids: Sequence[str] = (),
+        *,
+        progress: Callable[[pb.WatchDocumentsResponse], object] | None = None,
+        timeout_s: float = READY_TIMEOUT_S,
+    ) -> Sequence[pb.Document]:
+        """The documents, all of the matter where none are named, once they can be searched. Raises DocumentsFailed when
+        one of them cannot be read, and DeadlineExceeded."""
+        deadline = Deadline(timeout_s)
+        patience = Patience(self._calls.retries, deadline)
+        while True:
+            seen: dict[str, pb.Document] = {}
+            try:
+                async for state in self.watch(matter_id, document_ids, timeout_s=deadline.left_s):
+                    patience.progressed()
+                    seen[state.document.document_id] = state.document
+                    if progress is not None:
+                        progress(state)
+            except ProvisoError as error:  # a service that stops ends the stream, and a proxy one that is old
+                self._calls.check_open()
+                if not is_cut(error, begun=True):
+                    raise
+                await asyncio.sleep(patience.wait_s(error))
+            else:
+                return _all_ready(seen.values())
+
+    async def _send(
+        self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float
+    ) -> pb.UploadDocumentResponse:
+        call = self._stub.UploadDocument(timeout=left_s, metadata=self._calls.metadata)
+        try:
+            # What ends the call early is told by its answer.
+            with suppress(grpc.RpcError, asyncio.InvalidStateError):
+                await call.write(source.header(matter_id))
+                sent_bytes = 0
+                with await asyncio.to_thread(source.open) as file:
+                    while data := await asyncio.to_thread(file.read, PIECE_BYTES):
+                        await call.write(pb.UploadDocumentRequest(data=data))
+                        sent_bytes += len(data)
+                        if progress is not None:
+                            progress(sent_bytes, source.total_bytes)
+                await call.write(pb.UploadDocumentRequest(end=pb.UploadEnd()))
+                await call.done_writing()
+            return await call
+        finally:
+            call.cancel()
+
+
+def _all_ready(documents: Iterable[pb.Document]) -> Sequence[pb.Document]:
+    """The documents. Raises DocumentsFailed."""
+    if failed := [document for document in documents if document.status == pb.DOCUMENT_STATUS_FAILED]:
+        raise DocumentsFailed(failed)
+    return tuple(documents)

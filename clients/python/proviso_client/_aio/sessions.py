@@ -1,0 +1,91 @@
+"""SessionService: conversations and the context items that they hold."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Unpack
+
+from proviso_client._aio.calls import Calls
+from proviso_client._requests import AssetFields, item_ref, with_matter
+from proviso_client.v1 import sessions_pb2 as pb
+from proviso_client.v1.context_pb2 import ContextItemType, RequestContext
+from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
+
+if TYPE_CHECKING:  # exists for type checkers only
+    from proviso_client.v1.sessions_pb2_grpc import SessionServiceAsyncStub
+
+
+class AsyncSessions:
+    """Every method raises ProvisoError; NotFound for a session that this user does not have."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._stub: SessionServiceAsyncStub = SessionServiceStub(calls.channel)
+
+    async def create(self, session_id: str = "", *, timeout_s: float | None = None) -> pb.Session:
+        """Makes a session, of an id of its own where none is given. Raises AlreadyExists."""
+        request = pb.CreateSessionRequest(session_id=session_id)
+        return (await self._calls.unary(self._stub.CreateSession, request, timeout_s, repeatable=False)).session
+
+    async def get(self, session_id: str, *, timeout_s: float | None = None) -> pb.Session:
+        request = pb.GetSessionRequest(session_id=session_id)
+        return (await self._calls.unary(self._stub.GetSession, request, timeout_s)).session
+
+    def list(self, *, page_size: int = 0, timeout_s: float | None = None) -> AsyncIterator[pb.Session]:
+        """The user's sessions, page by page."""
+        request = pb.ListSessionsRequest(page_size=page_size)
+        return self._calls.pages(self._stub.ListSessions, request, lambda page: page.sessions, timeout_s)
+
+    async def delete(self, session_id: str, *, timeout_s: float | None = None) -> None:
+        request = pb.DeleteSessionRequest(session_id=session_id)
+        await self._calls.unary(self._stub.DeleteSession, request, timeout_s, repeatable=False)
+
+    async def add_item(
+        self,
+        session_id: str,
+        kind: ContextItemType | str,
+        name: str,
+        server_name: str = "",
+        *,
+        timeout_s: float | None = None,
+    ) -> pb.Session:
+        """Adds a rule, a reference or a tool; `kind` is the word or a ContextItemType. Adding it again changes nothing.
+        Raises NotFound with `near_matches`."""
+        request = pb.AddContextItemRequest(session_id=session_id, item=item_ref(kind, name, server_name))
+        return (await self._calls.unary(self._stub.AddContextItem, request, timeout_s)).session
+
+    async def remove_item(
+        self,
+        session_id: str,
+        kind: ContextItemType | str,
+        name: str,
+        server_name: str = "",
+        *,
+        timeout_s: float | None = None,
+    ) -> pb.Session:
+        """Removes an item; removing it again changes nothing."""
+        request = pb.RemoveContextItemRequest(session_id=session_id, item=item_ref(kind, name, server_name))
+        return (await self._calls.unary(self._stub.RemoveContextItem, request, timeout_s)).session
+
+    def messages(
+        self, session_id: str, *, page_size: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[pb.ChatMessage]:
+        """The session's messages, page by page; `proviso_client.history` writes them as text and JSON Lines."""
+        request = pb.ListMessagesRequest(session_id=session_id, page_size=page_size)
+        return self._calls.pages(self._stub.ListMessages, request, lambda page: page.messages, timeout_s)
+
+    async def preview(
+        self, session_id: str, message: str, *, timeout_s: float | None = None, **fields: Unpack[AssetFields]
+    ) -> RequestContext:
+        """What a message would be answered with, without asking the model.
+
+        `proviso_client.display` writes it as text."""
+        request = pb.PreviewRequestContextRequest(session_id=session_id, message=message, **with_matter(fields))
+        return (await self._calls.unary(self._stub.PreviewRequestContext, request, timeout_s)).request_context
+
+    async def rebuild(self, turn_id: str, *, timeout_s: float | None = None) -> pb.RebuildRequestResponse:
+        """What the model was sent in a turn that has ended, and whether it would still be the same."""
+        return await self._calls.unary(self._stub.RebuildRequest, pb.RebuildRequestRequest(turn_id=turn_id), timeout_s)
+
+    async def suggest_removals(self, session_id: str, *, timeout_s: float | None = None) -> pb.SuggestRemovalsResponse:
+        """Items that the session's answers have not used."""
+        request = pb.SuggestRemovalsRequest(session_id=session_id)
+        return await self._calls.unary(self._stub.SuggestRemovals, request, timeout_s)

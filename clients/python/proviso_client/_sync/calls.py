@@ -1,0 +1,123 @@
+"""How the client calls the service: with its user, its metadata, a time limit, and typed errors."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from proviso_client._requests import for_user
+from proviso_client._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
+from proviso_client._sync.silence import SilenceWatch
+from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, error_from
+
+RequestT = TypeVar("RequestT", bound=Message)
+ResponseT = TypeVar("ResponseT", bound=Message)
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+Metadata = tuple[tuple[str, str | bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A channel, and what goes with every call over it. `timeout_s` is for calls that are given no other."""
+
+    channel: grpc.Channel
+    user_id: str
+    metadata: Metadata = field(repr=False)
+    timeout_s: float
+    retries: RetryPolicy
+    silence: SilenceWatch
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def close(self) -> None:
+        self.closed.set()
+        self.silence.close()
+        self.channel.close()
+
+    def check_open(self) -> None:
+        """Raises Cancelled once the client is closed: gRPC raises ValueError then, as it does for other things."""
+        if self.closed.is_set():
+            raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
+
+    def unary(
+        self,
+        method: "grpc.UnaryUnaryMultiCallable[RequestT, ResponseT]",
+        request: RequestT,
+        timeout_s: float | None = None,
+        *,
+        repeatable: bool = True,
+    ) -> ResponseT:
+        """The answer. A call that is `repeatable` is made again while the service is unavailable. Raises
+        ProvisoError."""
+        asked = for_user(request, self.user_id)
+
+        def attempt(left_s: float) -> ResponseT:
+            return method(asked, timeout=left_s, metadata=self.metadata)
+
+        return self.attempts(attempt, timeout_s, repeatable=repeatable)
+
+    def stream(
+        self,
+        method: "grpc.UnaryStreamMultiCallable[RequestT, ResponseT]",
+        request: RequestT,
+        timeout_s: float | None = None,
+    ) -> Iterator[ResponseT]:
+        """The messages of a stream. Raises ProvisoError."""
+        try:
+            call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
+        except ValueError:
+            self.check_open()
+            raise
+        try:
+            yield from call
+        except grpc.RpcError as failure:
+            raise error_from(failure) from failure
+        finally:
+            call.cancel()
+
+    def pages(
+        self,
+        method: "grpc.UnaryUnaryMultiCallable[RequestT, Any]",
+        request: RequestT,
+        items: Callable[[Any], Sequence[ItemT]],
+        timeout_s: float | None = None,
+    ) -> Iterator[ItemT]:
+        """The items of all pages, each page asked for when it is needed; `timeout_s` is for each. Raises
+        ProvisoError."""
+        asked: Any = request
+        while True:
+            page = self.unary(method, asked, timeout_s)
+            yield from items(page)
+            if not page.next_page_token:
+                return
+            asked.page_token = page.next_page_token
+
+    def attempts(
+        self,
+        attempt: Callable[[float], ResultT],
+        timeout_s: float | None = None,
+        *,
+        repeatable: bool = True,
+    ) -> ResultT:
+        """The result of the first attempt that succeeds; each is given the seconds that are left. Raises
+        ProvisoError."""
+        deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
+        patience = Patience(self.retries if repeatable else NO_RETRIES, deadline)
+        while True:
+            try:
+                return attempt(deadline.left_s or 0.0)
+            except grpc.RpcError as failure:
+                error = error_from(failure)
+                error.__cause__ = failure
+            except ProvisoError as failed:
+                error = failed
+            except ValueError:
+                self.check_open()
+                raise
+            if not passes(error):
+                raise error
+            self.closed.wait(patience.wait_s(error))

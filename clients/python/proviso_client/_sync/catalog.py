@@ -1,0 +1,41 @@
+"""CatalogService: the agent's rules, references, tools and tool servers."""
+
+from collections.abc import Iterator, Sequence
+
+from proviso_client._requests import item_ref
+from proviso_client._sync.calls import Calls
+from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
+from proviso_client.v1.context_pb2 import ContextItemType
+
+
+class Catalog:
+    """Every method raises ProvisoError."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._stub = CatalogServiceStub(calls.channel)
+
+    def list(
+        self, kind: ContextItemType | str | None = None, *, page_size: int = 0, timeout_s: float | None = None
+    ) -> Iterator[pb.CatalogItem]:
+        """The items, page by page; `kind` ("rule", "reference", "tool" or a ContextItemType) leaves the others out."""
+        item_type = None if kind is None else item_ref(kind, "").type
+        request = pb.ListContextItemsRequest(type=item_type, page_size=page_size)
+        return self._calls.pages(self._stub.ListContextItems, request, lambda page: page.items, timeout_s)
+
+    def get(
+        self, kind: ContextItemType | str, name: str, server_name: str = "", *, timeout_s: float | None = None
+    ) -> pb.GetContextItemResponse:
+        """An item and its content. Raises NotFound with `near_matches`."""
+        request = pb.GetContextItemRequest(item=item_ref(kind, name, server_name))
+        return self._calls.unary(self._stub.GetContextItem, request, timeout_s)
+
+    def reload(self, *, timeout_s: float | None = None) -> int:
+        """Reads the agent's folder again; returns the number of items. Raises FailedPrecondition with the folder's
+        `violations`; the catalog then stays as it was."""
+        return self._calls.unary(self._stub.ReloadCatalog, pb.ReloadCatalogRequest(), timeout_s).item_count
+
+    def tool_servers(self, *, timeout_s: float | None = None) -> Sequence[pb.ToolServer]:
+        """The tool servers and how they are."""
+        return self._calls.unary(self._stub.ListToolServers, pb.ListToolServersRequest(), timeout_s).servers

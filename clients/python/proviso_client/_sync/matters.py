@@ -1,0 +1,33 @@
+"""Matters, by MatterService."""
+
+from collections.abc import Iterator
+
+from proviso_client._sync.calls import Calls
+from proviso_client.v1 import matters_pb2 as pb
+from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+
+
+class Matters:
+    """Every method raises ProvisoError; NotFound for a matter that the caller may not see."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._stub = MatterServiceStub(calls.channel)
+
+    def create(self, name: str, *, timeout_s: float | None = None) -> pb.Matter:
+        request = pb.CreateMatterRequest(name=name)
+        return self._calls.unary(self._stub.CreateMatter, request, timeout_s, repeatable=False).matter
+
+    def get(self, matter_id: str, *, timeout_s: float | None = None) -> pb.Matter:
+        request = pb.GetMatterRequest(matter_id=matter_id)
+        return self._calls.unary(self._stub.GetMatter, request, timeout_s).matter
+
+    def list(self, *, name: str = "", page_size: int = 0, timeout_s: float | None = None) -> Iterator[pb.Matter]:
+        """The caller's matters, newest first, page by page; only those of exactly this name where one is given."""
+        request = pb.ListMattersRequest(name=name, page_size=page_size)
+        return self._calls.pages(self._stub.ListMatters, request, lambda page: page.matters, timeout_s)
+
+    def delete(self, matter_id: str, *, timeout_s: float | None = None) -> None:
+        """Deletes a matter and all its documents."""
+        request = pb.DeleteMatterRequest(matter_id=matter_id)
+        self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)

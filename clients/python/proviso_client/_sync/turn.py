@@ -1,0 +1,201 @@
+"""A turn as it is read."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Protocol
+
+import grpc
+
+from proviso_client._reading import Reading
+from proviso_client._retrying import Deadline, Patience, is_cut
+from proviso_client._sync.calls import Calls
+from proviso_client._sync.silence import EventCall, WatchedCall
+from proviso_client.errors import BrokenStream, ProvisoError, Unavailable, error_from
+from proviso_client.steps import Step
+from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
+
+
+class _TurnCall(EventCall, Protocol):
+    def initial_metadata(self) -> Iterable[tuple[str, str | bytes]] | None: ...
+
+
+class Turn:
+    """The steps of a turn, each once and in order, up to its FinalState. Iterate it once, in one thread; `cancel` and
+    `close` may be called from another.
+
+    The message is sent when the first step is asked for. A connection that breaks is taken up again where it broke.
+    Iterating raises ProvisoError when there is no turn, or no way to it for longer than the client's RetryPolicy
+    allows; a turn that went wrong ends in a FinalState that says so. Leaving the context detaches from the turn, which
+    the request's `on_disconnect` then decides on; `cancel` ends it."""
+
+    def __init__(self, calls: Calls, reading: Reading, timeout_s: float | None = None) -> None:
+        self._calls = calls
+        self._stub = ChatServiceStub(calls.channel)
+        self._reading = reading
+        self._timeout_s = timeout_s
+        self._deadline = Deadline(None)
+        self._patience = Patience(calls.retries, self._deadline)
+        self._call: _TurnCall | None = None
+        self._events: WatchedCall | None = None
+        self._begun = False
+        self._cancel_wanted = False
+        self._closed = threading.Event()
+
+    @property
+    def turn_id(self) -> str:
+        """Empty until the service has told it, which it does ahead of the first step."""
+        return self._reading.turn_id
+
+    @property
+    def sequence(self) -> int:
+        """Sequence of the last event; with `turn_id` what `resume` needs to go on from here."""
+        return self._reading.sequence
+
+    @property
+    def last_event(self) -> pb.AgentEvent | None:
+        """The last step in its envelope, to be handed on; None before the first."""
+        return self._reading.last_event
+
+    @property
+    def text(self) -> str:
+        """The text so far, without what was discarded; at the end the final state's message."""
+        return self._reading.text
+
+    @property
+    def final(self) -> pb.FinalState | None:
+        """None until the turn has ended."""
+        return self._reading.final
+
+    @property
+    def events_missed(self) -> bool:
+        """Whether the service was restarted, or this reader away for too long, so that events before the final state
+        were no longer kept. The final state is complete all the same."""
+        return self._reading.events_missed
+
+    def __iter__(self) -> Iterator[Step]:
+        return self
+
+    def __next__(self) -> Step:
+        step = self._next()
+        if step is None:
+            raise StopIteration
+        return step
+
+    def result(self) -> pb.FinalState:
+        """Reads to the end. Raises ProvisoError as iterating does, and when it was closed before."""
+        while self._next() is not None:
+            pass
+        if self.final is None:
+            raise ProvisoError("The turn was left before its end")
+        return self.final
+
+    def cancel(self) -> None:
+        """Ends the turn on the service, which then sends its final state; one that has not begun as soon as it has.
+        Raises ProvisoError."""
+        self._cancel_wanted = True
+        if self.turn_id:
+            self._cancel_now()
+
+    def close(self) -> None:
+        """Stops reading; the turn itself goes on as `on_disconnect` says. What is being asked for meanwhile ends."""
+        self._closed.set()
+        call = self._call
+        if call is not None:
+            call.cancel()
+
+    def __enter__(self) -> "Turn":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _next(self) -> Step | None:
+        """None at the end."""
+        while not self._closed.is_set():
+            if self._cancel_wanted and self.turn_id:
+                self._cancel_now()
+            try:
+                step = self._reading.take((self._events or self._connect()).next())
+            except StopIteration:
+                if self.final is not None:
+                    return None
+                step = self._recover(BrokenStream("The stream ended before the turn did"))
+            except BrokenStream:
+                self.close()
+                raise
+            except Unavailable as silence:
+                step = self._recover(silence)
+            except grpc.RpcError as failure:
+                if self.final is not None:
+                    return None
+                step = self._recover(_caused(failure))
+            except ValueError:
+                self._calls.check_open()
+                raise
+            else:
+                self._patience.progressed()
+            if step is not None:
+                return step
+        return None
+
+    def _connect(self) -> WatchedCall:
+        if not self._begun:
+            self._begun = True
+            self._deadline = Deadline(self._timeout_s)
+            self._patience = Patience(self._calls.retries, self._deadline)
+        request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
+        call: _TurnCall
+        if isinstance(request, pb.ChatRequest):
+            call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
+        else:
+            call = self._stub.ResumeChat(request, timeout=left_s, metadata=metadata)
+        self._call = call
+        if self._closed.is_set():  # by another thread, which may not have seen the call
+            call.cancel()
+        self._events = self._calls.silence.over(call)
+        return self._events
+
+    def _recover(self, error: ProvisoError) -> Step | None:
+        """Waits until another attempt is due; the final state where only that is left to be had. Raises the error where
+        there is nothing to wait for."""
+        self._learn()
+        self._call = self._events = None
+        if self._closed.is_set():
+            return None
+        try:
+            self._calls.check_open()
+            if self._reading.may_be_stored(error):
+                stored = self._stored()
+                if self._reading.only_its_end_is_left(stored, error):
+                    self._closed.set()
+                    return self._reading.take_stored(stored)
+            elif not is_cut(error, begun=bool(self.turn_id)):
+                raise error
+            self._closed.wait(self._patience.wait_s(error))
+        except ProvisoError:
+            self._closed.set()
+            raise
+        return None
+
+    def _learn(self) -> None:
+        """The id of a turn that was begun before the connection broke."""
+        if self._call is not None and not self.turn_id:
+            self._reading.learn(self._call.initial_metadata())
+
+    def _stored(self) -> pb.GetTurnResponse:
+        request = pb.GetTurnRequest(turn_id=self.turn_id)
+        return self._calls.unary(self._stub.GetTurn, request, self._deadline.left_s)
+
+    def _cancel_now(self) -> None:
+        self._cancel_wanted = False
+        self._calls.unary(self._stub.CancelTurn, pb.CancelTurnRequest(turn_id=self.turn_id))
+
+
+def _caused(failure: grpc.RpcError) -> ProvisoError:
+    error = error_from(failure)
+    error.__cause__ = failure
+    return error

@@ -1,0 +1,80 @@
+"""Messages of a session, for people and for files: pure functions on messages."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from google.protobuf import duration_pb2
+from google.protobuf.json_format import MessageToDict
+
+from proviso_client.display import summary_line
+from proviso_client.v1 import sessions_pb2, turns_pb2
+
+_WRITERS = {
+    sessions_pb2.MESSAGE_ROLE_USER: "User",
+    sessions_pb2.MESSAGE_ROLE_SYSTEM: "System",
+    sessions_pb2.MESSAGE_ROLE_ERROR: "Error",
+    sessions_pb2.MESSAGE_ROLE_APPROVAL: "Approval",
+    sessions_pb2.MESSAGE_ROLE_ASSISTANT: "Assistant",
+}
+_DECISIONS = {
+    turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE: "approved once",
+    turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION: "approved for the session",
+    turns_pb2.TOOL_CALL_DECISION_DENY: "denied",
+}
+# Line breaks that JSON lets stand inside a string, and that readers of lines may take for an end.
+_LINE_BREAKS = str.maketrans({break_: f"\\u{ord(break_):04x}" for break_ in "\u0085\u2028\u2029"})
+
+
+def json_lines(messages: Iterable[sessions_pb2.ChatMessage]) -> Iterator[str]:
+    """A JSON object for each message, without a line break: protobuf's JSON form with the field names of the contract,
+    fields that are not set left out."""
+    for message in messages:
+        fields = MessageToDict(message, preserving_proto_field_name=True)
+        yield json.dumps(fields, ensure_ascii=False).translate(_LINE_BREAKS)
+
+
+def message_text(message: sessions_pb2.ChatMessage) -> str:
+    """A message with who wrote it and when; below the one that ended a turn a line for each tool that was called, below
+    an assistant's the summary of its request context."""
+    heading = _WRITERS.get(message.role, "Unknown")
+    if message.HasField("create_time"):
+        heading += f", {message.create_time.ToDatetime():%Y-%m-%d %H:%M:%S} UTC"
+    lines = [heading, message.content]
+    if message.HasField("turn"):
+        lines[0] += f", {ending_text(message.turn)}"
+        lines += [f"  {tool_call_text(call)}" for call in message.turn.tool_calls]
+    if message.role == sessions_pb2.MESSAGE_ROLE_ASSISTANT:
+        context = message.request_context if message.HasField("request_context") else None
+        lines.append(f"  {summary_line(context)}")
+    return "\n".join(lines)
+
+
+def ending_text(turn: turns_pb2.TurnSummary) -> str:
+    """How a turn ended, after what time, and with which chat model: "COMPLETED, 1.20 s, local"."""
+    reason = _exit_reason(turn.exit_reason)
+    took = _seconds(turn.duration) if turn.HasField("duration") else ""
+    return ", ".join(part for part in (reason, took, turn.model) if part)
+
+
+def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
+    """A tool call in one line: "proviso:isaacus_search  0.06 s, from cache"."""
+    parts = [_seconds(call.duration)]
+    parts += ["from cache"] if call.from_cache else []
+    parts += [_DECISIONS[call.decision]] if call.decision in _DECISIONS else []
+    if call.error and call.decision != turns_pb2.TOOL_CALL_DECISION_DENY:
+        parts.append(f"failed: {_one_line(call.error)}")
+    return f"{_one_line(call.server_name)}:{_one_line(call.tool)}  {', '.join(parts)}"
+
+
+def _exit_reason(value: int) -> str:
+    """Its name in the contract; a number where the contract is older than the service."""
+    known = turns_pb2.ExitReason.DESCRIPTOR.values_by_number.get(value)
+    return known.name.removeprefix("EXIT_REASON_") if known else str(value)
+
+
+def _seconds(duration: duration_pb2.Duration) -> str:
+    return f"{duration.ToNanoseconds() / 1e9:.2f} s"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

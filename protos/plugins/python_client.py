@@ -1,0 +1,41 @@
+"""A protoc plugin that writes the Python client's messages, stubs and types into the package `proviso_client`.
+
+protoc derives a module's name from the path of its proto file (`proviso/v1`), and on the Python index `proviso` is
+somebody else's package, which would overwrite ours. So every file that protoc writes is moved below `proviso_client`,
+and its imports and the modules that it names with it. The contract's own names stay as they are."""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from google.protobuf import descriptor_pb2
+from google.protobuf.compiler import plugin_pb2
+from grpc_tools import protoc
+
+_OUTPUTS = ("python", "pyi", "grpc_python", "mypy_grpc")
+
+_MODULE = re.compile(r"^from proviso\.|(?<=DESCRIPTOR, ')proviso\.|(?<=generated code in )proviso/", re.MULTILINE)
+"""Where generated code names a Python module: an import, the module of the message classes, a message to people."""
+
+
+def main() -> None:
+    request = plugin_pb2.CodeGeneratorRequest.FromString(sys.stdin.buffer.read())
+    response = plugin_pb2.CodeGeneratorResponse(
+        supported_features=plugin_pb2.CodeGeneratorResponse.FEATURE_PROTO3_OPTIONAL
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        descriptors = Path(folder) / "descriptors.binpb"
+        descriptors.write_bytes(descriptor_pb2.FileDescriptorSet(file=request.proto_file).SerializeToString())
+        outputs = [f"--{output}_out={folder}" for output in _OUTPUTS]
+        status = protoc.main(["protoc", f"--descriptor_set_in={descriptors}", *outputs, *request.file_to_generate])
+        if status != 0:
+            response.error = f"grpc_tools.protoc exited with {status}"
+        for path in sorted(Path(folder).rglob("*_pb2*.py*")):
+            content = _MODULE.sub(lambda found: found[0].replace("proviso", "proviso_client"), path.read_text())
+            response.file.add(name=f"proviso_client/{path.relative_to(Path(folder) / 'proviso')}", content=content)
+    sys.stdout.buffer.write(response.SerializeToString())
+
+
+if __name__ == "__main__":
+    main()
