@@ -21,13 +21,14 @@ def prepare(
 
 def prepare_models(models_dir: Path) -> Path:
     """Returns the folder of the embedding model. Raises CommandError."""
+    from proviso_service.models.local.prepare import ModelSourceMissing
     from proviso_service.models.local.prepare import prepare as prepare_minilm
 
     out = console(stderr=True)
     try:
         with out.status("Preparing the embedding model"):
             folder = prepare_minilm(models_dir)
-    except (OSError, ValueError, RuntimeError, ImportError) as error:
+    except (ModelSourceMissing, OSError, ValueError, RuntimeError, ImportError) as error:
         raise CommandError(f"The embedded models could not be prepared in {models_dir}: {error}") from error
     out.print(f"Embedding model ready in {folder}")
     return folder

@@ -11,14 +11,15 @@ here a text has one vector whatever the batch, and the speed is the same.
 from dataclasses import dataclass
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
+from proviso_service.models.local import onnx_format
+from proviso_service.models.local.onnx_format import Attribute, ElementType
 from proviso_service.models.local.safetensors import Weights
 
 Floats = NDArray[np.float32]
 
+_INPUTS = ("input_ids", "attention_mask")
 _OPSET = 20  # the first with Gelu; LayerNormalization is older
 _IR_VERSION = 9  # what opset 20 was released with
 _RUNTIME_DOMAIN = "com.microsoft"  # ONNX Runtime's own operators; the fused integer product is one
@@ -38,8 +39,8 @@ class BertShape:
     layer_norm_epsilon: float
 
 
-def build_sentence_encoder(weights: Weights, shape: BertShape) -> onnx.ModelProto:
-    """The quantised graph. Raises KeyError when a weight is missing."""
+def build_sentence_encoder(weights: Weights, shape: BertShape) -> bytes:
+    """The quantised graph as the content of a model file. Raises KeyError when a weight is missing."""
     return _Builder(weights, shape).model()
 
 
@@ -49,12 +50,12 @@ class _Builder:
     def __init__(self, weights: Weights, shape: BertShape) -> None:
         self._weights = weights
         self._shape = shape
-        self._nodes: list[onnx.NodeProto] = []
-        self._constants: dict[str, onnx.TensorProto] = {}
+        self._nodes: list[bytes] = []
+        self._constants: dict[str, bytes] = {}
         self._width = weights["embeddings.word_embeddings.weight"].shape[1]
         self._head_width = self._width // shape.heads
 
-    def model(self) -> onnx.ModelProto:
+    def model(self) -> bytes:
         hidden = self._embeddings()
         bias = self._mask_bias()
         layer = 0
@@ -62,24 +63,17 @@ class _Builder:
             hidden = self._layer(f"encoder.layer.{layer}", hidden, bias)
             layer += 1
         self._pool(hidden)
-        graph = helper.make_graph(
-            self._nodes,
-            "sentence_encoder",
-            [
-                helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"]),
-                helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "tokens"]),
-            ],
-            [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", self._width])],
-            list(self._constants.values()),
-        )
-        model = helper.make_model(
-            graph,
-            opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_RUNTIME_DOMAIN, 1)],
+        inputs = (onnx_format.value(name, ElementType.INT64, ["batch", "tokens"]) for name in _INPUTS)
+        return onnx_format.model(
+            graph_name="sentence_encoder",
+            nodes=self._nodes,
+            constants=self._constants.values(),
+            inputs=inputs,
+            outputs=[onnx_format.value("embedding", ElementType.FLOAT, ["batch", self._width])],
+            producer="proviso",
             ir_version=_IR_VERSION,
-            producer_name="proviso",
+            opsets={"": _OPSET, _RUNTIME_DOMAIN: 1},
         )
-        onnx.checker.check_model(model, full_check=True)
-        return model
 
     def _embeddings(self) -> str:
         looked_up = self._words()
@@ -95,11 +89,11 @@ class _Builder:
         quantised, scale = _quantise(self._weights["embeddings.word_embeddings.weight"], axis=1, levels=_WORD_LEVELS)
         words = self._op("Gather", [self._constant("words", quantised), "input_ids"])
         scales = self._op("Gather", [self._constant("words.scale", scale), "input_ids"])
-        return self._op("Mul", [self._op("Cast", [words], to=TensorProto.FLOAT), scales])
+        return self._op("Mul", [self._op("Cast", [words], to=ElementType.FLOAT), scales])
 
     def _mask_bias(self) -> str:
         """0 where there is a token and a large negative number where there is padding: (batch, 1, 1, tokens)."""
-        mask = self._op("Cast", ["attention_mask"], to=TensorProto.FLOAT)
+        mask = self._op("Cast", ["attention_mask"], to=ElementType.FLOAT)
         absent = self._op("Sub", [self._floats("one", 1.0), mask])
         bias = self._op("Mul", [absent, self._floats("padding_bias", -10_000.0)])
         return self._op("Unsqueeze", [bias, self._ints("head_and_query_axes", [1, 2])])
@@ -133,13 +127,13 @@ class _Builder:
         return self._op("Transpose", [self._op("Reshape", [value, shape])], perm=order)
 
     def _pool(self, hidden: str) -> None:
-        mask = self._op("Cast", ["attention_mask"], to=TensorProto.FLOAT)
+        mask = self._op("Cast", ["attention_mask"], to=ElementType.FLOAT)
         column = self._op("Unsqueeze", [mask, self._ints("last_axis", [2])])
         tokens = self._ints("token_axis", [1])
         total = self._op("ReduceSum", [self._op("Mul", [hidden, column]), tokens], keepdims=0)
         count = self._op("ReduceSum", [column, tokens], keepdims=0)
         mean = self._op("Div", [total, count])
-        self._nodes.append(helper.make_node("LpNormalization", [mean], ["embedding"], axis=1, p=2))
+        self._nodes.append(onnx_format.node("LpNormalization", [mean], ["embedding"], {"axis": 1, "p": 2}))
 
     def _dense(self, name: str, value: str) -> str:
         return self._affine(name, value, self._weights[f"{name}.weight"].T, self._weights[f"{name}.bias"])
@@ -175,13 +169,16 @@ class _Builder:
         epsilon = self._shape.layer_norm_epsilon
         return self._op("LayerNormalization", [value, scale, bias], axis=-1, epsilon=epsilon)
 
-    def _op(self, kind: str, inputs: list[str], **attributes: object) -> str:
-        return self._op_many(kind, inputs, outputs=1, **attributes)[0]
+    def _op(self, kind: str, inputs: list[str], *, domain: str = "", **attributes: Attribute) -> str:
+        [result] = self._op_many(kind, inputs, outputs=1, domain=domain, **attributes)
+        return result
 
-    def _op_many(self, kind: str, inputs: list[str], *, outputs: int, **attributes: object) -> list[str]:
+    def _op_many(
+        self, kind: str, inputs: list[str], *, outputs: int, domain: str = "", **attributes: Attribute
+    ) -> list[str]:
         name = f"{kind}_{len(self._nodes)}"
         names = [f"{name}_{index}" for index in range(outputs)]
-        self._nodes.append(helper.make_node(kind, inputs, names, name=name, **attributes))
+        self._nodes.append(onnx_format.node(kind, inputs, names, attributes, name=name, domain=domain))
         return names
 
     def _ints(self, name: str, values: list[int]) -> str:
@@ -192,7 +189,7 @@ class _Builder:
 
     def _constant(self, name: str, value: NDArray[np.generic]) -> str:
         if name not in self._constants:
-            self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+            self._constants[name] = onnx_format.tensor(name, np.atleast_1d(value))
         return name
 
 

