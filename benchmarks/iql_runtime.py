@@ -18,16 +18,16 @@ from proviso_service.analysis.model import IqlQuery
 from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.scores import SqlScoreStore
+from proviso_service.embedded.classifier import EmbeddedClassifier
+from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
-from proviso_service.models.local.classifier import EmbeddedClassifier
-from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.models.ports import Passage
+from proviso_service.models import Passage
 from proviso_service.paging import PageRequest
 from proviso_service.settings import IqlSettings, ModelSettings
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.sql.scores import SqlScoreStore
 
 TENANT = "local"
 CHUNKS_OF_A_DOCUMENT = 100_000

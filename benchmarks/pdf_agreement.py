@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from proviso_service.matters.parsing.canonical import CELL_BREAK, ReadingLimits, readable
-from proviso_service.matters.parsing.pdf import parse_pdf
+from proviso_service.reading.canonical import CELL_BREAK, ReadingLimits, readable
+from proviso_service.reading.pdf import parse_pdf
 
 # As on a typewriter: quotation marks and dashes are a matter of taste.
 _TYPED = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u2013": "-", "\u2014": "-"})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (model_id, sha256, vector BLOB, PRIMARY KEY (model_id, sha256))"
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus, Flags
-from proviso_service.models.local.classifier.embedded import StatementScorer
-from proviso_service.models.local.classifier.features import NAMES
-from proviso_service.models.local.classifier.statements import understand, wordings
-from proviso_service.models.ports import Embedder
+from proviso_service.embedded.classifier.embedded import StatementScorer
+from proviso_service.embedded.classifier.features import NAMES
+from proviso_service.embedded.classifier.statements import understand, wordings
+from proviso_service.models import Embedder
 
 WAYS = ("classifier", "BM25", "cosine")
 THRESHOLD = 0.5

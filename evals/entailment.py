@@ -12,11 +12,11 @@ import numpy as np
 
 from evals.classifier_figures import THRESHOLD, WAYS, average_precision
 from evals.data import DataProblem
-from proviso_service.matters.parsing.canonical import readable
-from proviso_service.models.local.classifier.embedded import StatementScorer
-from proviso_service.models.local.classifier.features import NAMES
-from proviso_service.models.local.classifier.statements import understand, wordings
-from proviso_service.models.ports import Embedder, Passage
+from proviso_service.embedded.classifier.embedded import StatementScorer
+from proviso_service.embedded.classifier.features import NAMES
+from proviso_service.embedded.classifier.statements import understand, wordings
+from proviso_service.models import Embedder, Passage
+from proviso_service.reading.canonical import readable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from evals.data import DataProblem
 from evals.extraction_data import Asked
 from evals.fitting import Floats, logistic
 from evals.overlaps import answers_it
-from proviso_service.matters.model import Span
-from proviso_service.models.local.classifier.fitted import Head, WordStatistics
-from proviso_service.models.local.extractor.answers import AnswerFinder
-from proviso_service.models.local.extractor.features import NAMES
+from proviso_service.embedded.classifier.fitted import Head, WordStatistics
+from proviso_service.embedded.extractor.answers import AnswerFinder
+from proviso_service.embedded.extractor.features import NAMES
+from proviso_service.reading.model import Span
 
 _RIDGE = 0.3
 _FOLDS = 5

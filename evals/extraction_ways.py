@@ -7,11 +7,11 @@ import numpy as np
 from evals.extraction_data import Asked
 from evals.extraction_figures import Given
 from evals.fitting import Floats
-from proviso_service.matters.model import Span
-from proviso_service.matters.parsing.canonical import readable
-from proviso_service.models.local.extractor.answers import AnswerFinder, Judged
-from proviso_service.models.local.extractor.features import NAMES
-from proviso_service.models.ports import Embedder
+from proviso_service.embedded.extractor.answers import AnswerFinder, Judged
+from proviso_service.embedded.extractor.features import NAMES
+from proviso_service.models import Embedder
+from proviso_service.reading.canonical import readable
+from proviso_service.reading.model import Span
 
 _DEPTH = 3
 _BM25 = NAMES.index("piece: bm25")

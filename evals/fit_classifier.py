@@ -7,9 +7,9 @@ from pathlib import Path
 from evals.classifier_data import Inputs, arguments, opened_inputs
 from evals.data import DataProblem
 from evals.fitting import fit
-from proviso_service.models.local import classifier
-from proviso_service.models.local.classifier.fitted import to_bytes
-from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.embedded import classifier
+from proviso_service.embedded.classifier.fitted import to_bytes
+from proviso_service.embedded.prepared import ModelNotPrepared
 
 _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 

@@ -10,10 +10,10 @@ from evals.data import DataProblem
 from evals.extraction import arguments, opened
 from evals.extraction_data import Asked
 from evals.extraction_fitting import fit_head
-from proviso_service.models.local import classifier, extractor
-from proviso_service.models.local.classifier.fitted import from_bytes
-from proviso_service.models.local.extractor.fitted import head_to_json
-from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.embedded import classifier, extractor
+from proviso_service.embedded.classifier.fitted import from_bytes
+from proviso_service.embedded.extractor.fitted import head_to_json
+from proviso_service.embedded.prepared import ModelNotPrepared
 
 _TARGET = Path(extractor.__file__).with_name("fitted.json")
 

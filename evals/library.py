@@ -10,19 +10,19 @@ from pathlib import Path
 from uuid import uuid4
 
 from evals.data import Data
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.embedding import ChunkEmbedder
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
-from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.reading import read_document
 from proviso_service.matters.ports import VectorRecord
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models.ports import Embedder
+from proviso_service.models import Embedder
+from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.documents import read_document
 from proviso_service.settings import DocumentSettings
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
 
 TENANT = "evals"
 _MEDIA_TYPE = "text/plain"

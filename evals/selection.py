@@ -18,16 +18,16 @@ import numpy as np
 from evals.selection_cost import measure_cost
 from evals.selection_data import Labelled, Message, load_labelled
 from evals.selection_figures import SelectionFigures, figures, table
+from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.model import ItemRef
 from proviso_service.context.selection.budget import ItemBudget
 from proviso_service.context.selection.choosing import choose
 from proviso_service.context.selection.index import Matches
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.models.local.prepared import ModelNotPrepared
-from proviso_service.models.ports import Embedder
+from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.models import Embedder
 from proviso_service.settings import ModelSettings, SelectionSettings
-from proviso_service.storage.cache.vectors import MemoryVectorCache
 
 DEFAULT, WORDS, MEANING, FILLED = "Proviso, default", "BM25", "embeddings", "Proviso, filled up to five"
 TOGETHER = "both"

@@ -14,12 +14,12 @@ import pytest
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2
 from proviso_service.agent_catalog import AgentCatalog
-from proviso_service.context.mcp.model import ServerState
-from proviso_service.context.mcp.server import Backoff
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.matters.parsing.reader import ProcessReader
+from proviso_service.identity import Caller
+from proviso_service.mcp.model import ServerState
 from proviso_service.mcp.opening import open_session
-from proviso_service.security.identity import Caller
+from proviso_service.mcp.server import Backoff
+from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import DocumentSettings
 from proviso_service.tools.base import GivenArgs, ToolScope
 from tests.api.serving import conversations, refusal, served

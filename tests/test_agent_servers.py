@@ -12,11 +12,11 @@ import pytest
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.app import App, StartupError
-from proviso_service.context.mcp.model import ServerState
-from proviso_service.models.local.prepared import ModelNotPrepared
+from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.mcp.model import ServerState
 from proviso_service.settings import Settings
 from proviso_service.tools.own import OWN_TOOL_NAMES
+from proviso_service.wiring import App, StartupError
 from tests.support.agent_servers import MUTE, CatalogView, odd_server, processes, with_servers
 from tests.support.mcp_packages import time_server
 from tests.support.processes import ended
@@ -155,6 +155,6 @@ async def test_a_start_that_fails_leaves_no_server_running(tmp_path: Path, model
 
 def test_nothing_of_the_protocol_is_imported_before_a_server_is_there() -> None:
     """It takes seconds."""
-    code = "import sys, proviso_service.app; print([name for name in ('mcp', 'jsonschema') if name in sys.modules])"
+    code = "import sys, proviso_service.wiring; print([name for name in ('mcp', 'jsonschema') if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.strip() == "[]"

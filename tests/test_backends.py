@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends import BackEndUnavailable, Opening, back_ends, vector_model
-from proviso_service.models.isaacus.classifier import IsaacusClassifier
-from proviso_service.models.isaacus.embedder import IsaacusEmbedder
-from proviso_service.models.local.classifier import EmbeddedClassifier
-from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.models.local.prepared import MODEL_ID
+from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.embedder import IsaacusEmbedder
+from proviso_service.embedded.classifier import EmbeddedClassifier
+from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded.prepared import MODEL_ID
 from proviso_service.settings import Settings
+from proviso_service.wiring_models import BackEndUnavailable, Opening, back_ends, vector_model
 
 KEY = "isk-1"
 

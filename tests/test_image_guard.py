@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from proviso_service.web.destinations import NOT_ALLOWED, NOT_PUBLIC
+from proviso_service.images.destinations import NOT_ALLOWED, NOT_PUBLIC
 from tests.support.running import RunningService, final_of, running_service
 from tests.support.scripted_model import text
 

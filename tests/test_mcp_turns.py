@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, sessions_pb2, turns_pb2
-from proviso_service.context.mcp.model import ServerState
+from proviso_service.mcp.model import ServerState
 from tests.support.agent_servers import MUTE, CatalogView, odd_server, with_servers
 from tests.support.http_servers import everything_server, free_port
 from tests.support.mcp_packages import everything_server as everything_script

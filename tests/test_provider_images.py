@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from proviso_service.images.destinations import Destinations
+from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.settings import ImageSettings
-from proviso_service.web.destinations import Destinations
-from proviso_service.web.image_fetcher import WebImageFetcher
 from tests.support.gemini_replies import MODEL as GEMINI
 from tests.support.gemini_replies import says as gemini_says
 from tests.support.gemini_server import KEY as GEMINI_KEY

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proviso_service.app import App, StartupError
 from proviso_service.settings import Settings
+from proviso_service.wiring import App, StartupError
 from tests.support.catalogs import write
 from tests.support.running import running_service
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.faults.fault import Fault, Lasting
 from benchmarks.faults.world import World
-from proviso_service.storage.vectors.process import WORKER
+from proviso_service.backends.vectors.process import WORKER
 from tests.support.gemini_replies import Reply, calls, says
 from tests.support.isaacus_server import Fault as ApiFault
 from tests.support.isaacus_server import changed, problem

@@ -11,9 +11,9 @@ from benchmarks.chat_model import BenchmarkChatModel
 from benchmarks.servers.lifetime import serve_until_closed
 from benchmarks.workload import WORKLOADS
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.app import App
 from proviso_service.settings import ServerSettings, Settings
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.wiring import App
 
 
 async def _run(data_dir: Path, models_dir: Path) -> None:

@@ -12,14 +12,14 @@ from proviso_service.context.catalog.default import default_agent_folder
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.loader import load_agent
 from proviso_service.context.catalog.servers import McpServer, ServerStatus
-from proviso_service.context.mcp.listing import Listing
-from proviso_service.context.mcp.model import ServerHealth, ServerState
-from proviso_service.context.mcp.ports import Connect
-from proviso_service.context.mcp.server import Backoff
-from proviso_service.context.mcp.servers import McpServers
 from proviso_service.context.model import OWN_SERVER
-from proviso_service.matters.parsing.reader import DocumentReader
-from proviso_service.matters.parsing.texts import FileTexts
+from proviso_service.mcp.listing import Listing
+from proviso_service.mcp.model import ServerHealth, ServerState
+from proviso_service.mcp.ports import Connect
+from proviso_service.mcp.server import Backoff
+from proviso_service.mcp.servers import McpServers
+from proviso_service.reading.reader import DocumentReader
+from proviso_service.reading.texts import FileTexts
 from proviso_service.tools.base import Tool
 from proviso_service.tools.own import OWN_TOOL_NAMES
 from proviso_service.tools.toolbox import Toolbox

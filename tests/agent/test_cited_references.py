@@ -12,10 +12,10 @@ from proviso_service.context.model import (
     IncludeMode,
     ItemRef,
     ItemType,
+    NewSession,
     RequestContext,
     RequestItem,
 )
-from proviso_service.context.sessions import NewSession
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome
 

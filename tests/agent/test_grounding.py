@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proviso_service.agent.grounding import check
 from proviso_service.agent.sources import Located, Sources
-from proviso_service.matters.model import Place
+from proviso_service.reading.model import Place
 from proviso_service.tools.base import Passage
 from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
 

@@ -11,22 +11,22 @@ from proviso_service.agent.prompts import SYSTEM_PROMPT
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.images import Image
-from proviso_service.context.mcp.model import ServerTool
-from proviso_service.context.mcp.servers import McpServers
 from proviso_service.context.model import (
     DocumentSummary,
     IncludeMode,
     ItemRef,
     ItemType,
     MatterContext,
+    NewSession,
     SessionItem,
 )
-from proviso_service.context.sessions import NewSession
 from proviso_service.errors import NoRequestContext, TurnUnknown
+from proviso_service.identity import Caller
+from proviso_service.images.model import Image
 from proviso_service.mcp.connecting import connect
+from proviso_service.mcp.model import ServerTool
+from proviso_service.mcp.servers import McpServers
 from proviso_service.paging import PageRequest
-from proviso_service.security.identity import Caller
 from proviso_service.tools.served import McpTool
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, KnownImages, Lookup, agent_world, items_of

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from proviso_service.agent.rebuilding import RebuiltRequest
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import EffectiveMode, IncludeModeSource
-from proviso_service.context.model import DocumentSummary, IncludeMode, ItemRef, ItemType, RequestContext, SessionItem
-from proviso_service.context.sessions import NewSession
+from proviso_service.context.model import (
+    DocumentSummary,
+    IncludeMode,
+    ItemRef,
+    ItemType,
+    NewSession,
+    RequestContext,
+    SessionItem,
+)
 from tests.support.agent_world import CALLER, LOOKUP
 from tests.support.request_world import RequestWorld, request_world
 

@@ -5,9 +5,9 @@ import json
 from langchain_core.messages import AIMessage, ToolCall
 
 from proviso_service.agent.tool_calls import InvalidCall, read_calls
-from proviso_service.context.mcp.model import ServerTool
-from proviso_service.context.mcp.servers import McpServers
 from proviso_service.mcp.connecting import connect
+from proviso_service.mcp.model import ServerTool
+from proviso_service.mcp.servers import McpServers
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool

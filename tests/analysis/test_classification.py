@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, Hits, by_turns
 from proviso_service.errors import InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
-from proviso_service.matters.model import Chunk, DocumentStatus
+from proviso_service.matters.model import DocumentStatus
+from proviso_service.reading.model import Chunk
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 
 RENT, NOTICE = "Rent due.", "Notice given."

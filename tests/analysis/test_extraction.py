@@ -13,7 +13,7 @@ from proviso_service.analysis.extraction import Answer, Extraction, ExtractOutco
 from proviso_service.errors import InvalidRequest, MatterNotFound, ModelApiUnavailable, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import Matter, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models.ports import AnswerExtractor, AnswerSpan, Passage
+from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
 from proviso_service.settings import ExtractionSettings
 from tests.support.matters_world import TENANT, MattersWorld, matters_world
 from tests.support.word_embedder import WordEmbedder

@@ -16,12 +16,12 @@ from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import add_services, create_server, listen
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.item_contents import SqlContentStore
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.item_contents import SqlContentStore
-from proviso_service.storage.sql.sessions import SqlSessionStore
-from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.ports import TurnProgram
 from proviso_service.turns.service import Turns
 from tests.support.catalogs import holding

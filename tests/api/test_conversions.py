@@ -33,9 +33,7 @@ from proviso_service.context.model import (
     RequestContext,
     RequestItem,
 )
-from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.matters.model import (
-    Chunk,
     Document,
     DocumentHits,
     DocumentStatus,
@@ -43,9 +41,9 @@ from proviso_service.matters.model import (
     SearchOutcome,
     SearchQuery,
     Snippet,
-    Span,
     StoredChunk,
 )
+from proviso_service.reading.model import Chunk, Span
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -60,6 +58,7 @@ from proviso_service.turns.events import (
 )
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.records import ModelCallUsage, Usage
+from proviso_service.turns.sessions import ChatMessage, MessageRole
 from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

@@ -14,10 +14,10 @@ from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.api.domain import Limits
 from proviso_service.api.identity import Context
+from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.identity import Caller
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, TurnSettings
 from tests.api.serving import NO_DOMAIN, refusal, served
 from tests.support.matters_world import matters_world

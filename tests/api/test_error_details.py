@@ -9,8 +9,8 @@ from grpc import StatusCode
 from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
-from proviso_service.context.mcp.model import ToolServerFailed
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
+from proviso_service.mcp.model import ToolServerFailed
 from tests.api.serving import unpacked
 
 METADATA_LIMIT = 8 * 1024

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from proviso_client.v1 import matters_pb2
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.models.ports import Passage, Scores
+from proviso_service.models import Passage, Scores
 from tests.api.serving import Refusal, refusal
 from tests.support.running import RunningService, running_service
 from tests.support.word_classifier import WordClassifier

@@ -8,7 +8,8 @@ from proviso_service.analysis.targets import Target
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert.classification import classify_response
 from proviso_service.api.convert.extraction import extract_response
-from proviso_service.matters.model import Chunk, StoredChunk
+from proviso_service.matters.model import StoredChunk
+from proviso_service.reading.model import Chunk
 
 LONG = "\N{CAT FACE}" * 4_000
 

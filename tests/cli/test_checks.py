@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from proviso_service.backends.folder_lock import FolderLock
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.cli.checks import Finding, Level, examine
+from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.matters.ports import VectorRecord
-from proviso_service.models.local.prepared import DIMENSIONS, MODEL_ID
-from proviso_service.storage.lock import FolderLock
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
 
 DATA = Path("data")
 SUBJECTS = [

@@ -124,12 +124,12 @@ def test_insecure_set_by_a_variable_stays_without_the_flag(proviso: Proviso, mon
 
 
 def test_service_that_cannot_start_is_one_line(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:
-    from proviso_service import app
+    from proviso_service import server, wiring
 
     async def refuse(settings: Settings) -> None:
-        raise app.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
+        raise wiring.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
 
-    monkeypatch.setattr(app, "serve", refuse)
+    monkeypatch.setattr(server, "serve", refuse)
     assert one_line(proviso("serve", "--host", "0.0.0.0")) == "proviso: 0.0.0.0 is reachable from other machines"  # noqa: S104
 
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.asset_choice import choose_documents, choose_images
 from proviso_service.context.assets import document_line
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.budget import estimated_tokens
 from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.errors import NotReady
-from proviso_service.models.local.minilm import MiniLmEmbedder
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
 from proviso_service.settings import ContextSettings
-from proviso_service.storage.cache.vectors import MemoryVectorCache
 from tests.support.selection_world import ToldEmbedder
 from tests.support.word_embedder import WordEmbedder
 

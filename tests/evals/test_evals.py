@@ -9,7 +9,7 @@ from evals.__main__ import measure
 from evals.data import Data, DataProblem, Question, load
 from evals.figures import Answer, answer, figure
 from evals.rankings import RANKINGS
-from proviso_service.matters.model import Span
+from proviso_service.reading.model import Span
 
 LEASE = "1. Rent\n\nThe rent is due monthly.\n\n2. Law\n\nThe law of Oregon governs this lease.\n"
 LAW = LEASE.index("The law")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from proviso_service.models.local.prepare import prepare
+from proviso_service.embedded.prepare import prepare
 from tests.grpcurl_page.cuts import CutError, shortened
 from tests.grpcurl_page.page import Example, Page, parse, render
 from tests.grpcurl_page.sameness import Correspondence

@@ -68,7 +68,7 @@ async def test_a_deletion_succeeds_and_is_finished_later_when_a_part_is_away(
 async def test_a_matters_deletion_succeeds_and_is_finished_later_when_the_index_is_away(
     world: MattersWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proviso_service.storage.sql.matters.SLICE_DOCUMENTS", 1)
+    monkeypatch.setattr("proviso_service.backends.sql.matters.SLICE_DOCUMENTS", 1)
     matter, _ = await ingested(world, "a.md", "b.md", "c.md")
     _, [kept] = await ingested(world, "kept.md")
     Away(monkeypatch, world.vectors, "delete_matter", times=2)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.errors import Draining, IndexRebuilding, Unavailable
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.matters.rebuilding import RebuildProgress
-from proviso_service.models.ports import Vectors
-from proviso_service.storage.vectors.chroma import ChromaIndex
+from proviso_service.models import Vectors
 from tests.support.index_world import TENANT, IndexWorld, found, index_world, nearest, random_units, records
 
 VECTORS = random_units(1_200, seed=1)
@@ -204,7 +204,7 @@ async def test_a_process_that_dies_is_replaced_and_no_search_fails(world: IndexW
 
 
 async def test_a_process_that_hangs_is_replaced(world: IndexWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proviso_service.storage.vectors.chroma.READ_LIMIT_S", 0.2)
+    monkeypatch.setattr("proviso_service.backends.vectors.chroma.READ_LIMIT_S", 0.2)
     async with world.running() as index:
         document = await world.ingested(index, await world.matter(), VECTORS)
         stopped = worker_of(index)

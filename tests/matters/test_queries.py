@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.matters.queries import parse_query
-from proviso_service.matters.words import words_of
+from proviso_service.reading.words import words_of
 
 
 @pytest.mark.parametrize(

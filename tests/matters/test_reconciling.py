@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.ports import VectorRecord
-from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.vectors.chroma import ChromaIndex
+from proviso_service.models import Vectors
 from tests.support.index_world import TENANT, IndexWorld, index_world, random_units, records
 
 VECTORS = random_units(60, seed=1)

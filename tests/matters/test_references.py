@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.matters.model import Chunk
-from proviso_service.matters.references import MAX_REFERENCES, clause_named, clause_ranks, references_in
+from proviso_service.reading.model import Chunk
+from proviso_service.reading.references import MAX_REFERENCES, clause_named, clause_ranks, references_in
 
 
 def _named(query: str) -> list[str]:

@@ -11,12 +11,13 @@ from structlog.testing import capture_logs
 from proviso_service.errors import ModelApiRefused, ModelApiUnavailable, NotReady, TooBusy
 from proviso_service.matters import reranking
 from proviso_service.matters.candidates import Candidate
-from proviso_service.matters.model import Chunk, SearchOutcome, SearchQuery, StoredChunk
+from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChunk
 from proviso_service.matters.queries import parse_query
 from proviso_service.matters.ranking import Ranked
 from proviso_service.matters.reranking import RERANKED, reranked
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models.ports import Passage, Scores
+from proviso_service.models import Passage, Scores
+from proviso_service.reading.model import Chunk
 from tests.support.matters_world import TENANT, MattersWorld
 
 LEASE = """\

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proviso_service.matters.model import Span
 from proviso_service.matters.wording import fold, holds_phrase, phrase_spans, searchable
+from proviso_service.reading.model import Span
 
 SET_TEXTS = st.text(st.sampled_from('ab \n\t-\u2010\u00ad\u2019"\u201cﬁfi.É\u0301e\u200b'), max_size=40)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.context.mcp.model import ServerState, ToolServerFailed
+from proviso_service.mcp.model import ServerState, ToolServerFailed
 from tests.support.http_servers import free_port, http_config, modern_server
 from tests.support.mcp_world import Watch, listed_by, running
 

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from proviso_service.context.mcp.model import ServerState, ToolServerFailed
-from proviso_service.context.mcp.servers import McpServers
 from proviso_service.mcp.connecting import connect
+from proviso_service.mcp.model import ServerState, ToolServerFailed
+from proviso_service.mcp.servers import McpServers
 from tests.support.mcp_world import Watch, listed_by, odd, running
 from tests.support.processes import children_of, ended
 

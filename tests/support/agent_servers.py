@@ -13,7 +13,7 @@ import grpc
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
-from proviso_service.context.mcp.model import ServerState
+from proviso_service.mcp.model import ServerState
 from tests.support.catalogs import AGENT, write
 from tests.support.mcp_world import ODD
 from tests.support.processes import children_of

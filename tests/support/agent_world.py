@@ -9,31 +9,32 @@ from typing import Any
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.drafting import Drafter
-from proviso_service.agent.images import ImageLoader
+from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
+from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import Approval, ToolOverride, ToolPolicy
-from proviso_service.context.images import Image, ImageFetcher, NoImage
 from proviso_service.context.model import (
     ApprovedTool,
     IncludeMode,
     ItemRef,
+    ItemsChange,
     ItemType,
     MatterContext,
+    NewSession,
     RequestContext,
     SessionItem,
 )
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
-from proviso_service.context.sessions import ChatMessage, ItemsChange, MessageRole, NewSession, Session, SessionStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
+from proviso_service.identity import Caller
+from proviso_service.images.model import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
-from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
-from proviso_service.storage.cache.vectors import MemoryVectorCache
 from proviso_service.tools.awaited import ToolFinder
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.registry import ToolRegistry
@@ -41,6 +42,7 @@ from proviso_service.tools.rendering import fit_list
 from proviso_service.turns.events import Event
 from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
+from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, SessionStore
 from tests.support.catalogs import holding
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.word_embedder import WordEmbedder

@@ -13,13 +13,14 @@ from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
 from proviso_service.analysis.score_cache import ScoreCache
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.iql import TemplateCatalog
-from proviso_service.matters.model import Chunk, Document, DocumentStatus, Matter, ParsedDocument
-from proviso_service.models.ports import Classifier
+from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.models import Classifier
+from proviso_service.reading.model import Chunk, ParsedDocument
 from proviso_service.settings import IqlSettings
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.sql.scores import SqlScoreStore
 from tests.support.migrated import state_in
 from tests.support.stored import MODEL, a_document, ingested, vectors_of
 from tests.support.word_classifier import WordClassifier

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.app import App
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.wiring import App
 from tests.support.marked_tools import needing_approval
 from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls
 

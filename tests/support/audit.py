@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select, text
 
+from proviso_service.backends.sql.documents import document_of
+from proviso_service.backends.sql.tables import documents
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.storage.sql.documents import document_of
-from proviso_service.storage.sql.tables import documents
 from tests.support.matters_world import MattersWorld
 
 COMMON_WORD = "everywhere"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from proviso_service.storage.sql.database import Database
+from proviso_service.backends.sql.database import Database
 
 LIMIT_S = 60.0
 

@@ -131,7 +131,7 @@ class Orders:
 
 def _serve(connection: Connection, folder: Path) -> None:
     # Small slices, so that deletions of matters are cut between two of them.
-    with patch("proviso_service.storage.sql.matters.SLICE_DOCUMENTS", 2):
+    with patch("proviso_service.backends.sql.matters.SLICE_DOCUMENTS", 2):
         asyncio.run(_carry_out_orders(connection, folder))
 
 

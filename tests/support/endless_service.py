@@ -12,10 +12,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.app import App
+from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.settings import Settings
-from proviso_service.storage.sql.matters import SqlMatterStore
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.wiring import App
 from tests.support.scripted_model import ScriptedChatModel, Step
 
 

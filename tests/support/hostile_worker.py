@@ -1,6 +1,6 @@
 """A worker whose parsers are what a hostile file would make of them; the media type names the parser.
 
-`python -m tests.support.hostile_worker SECONDS`, as proviso_service.matters.parsing.worker."""
+`python -m tests.support.hostile_worker SECONDS`, as proviso_service.reading.worker."""
 
 import ctypes
 import os
@@ -9,9 +9,9 @@ import socket
 import time
 from pathlib import Path
 
-from proviso_service.matters.model import Chunk, ParsedDocument, ReadDocument
-from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.worker.__main__ import run
+from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.model import Chunk, ParsedDocument, ReadDocument
+from proviso_service.reading.worker.__main__ import run
 
 MODULE = "tests.support.hostile_worker"
 

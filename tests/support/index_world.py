@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.vectors.chroma import ChromaIndex
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.matters.model import Chunk, Document, DocumentStatus, Matter, ParsedDocument, chunk_id
+from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
 from proviso_service.matters.ports import VectorHit, VectorRecord
-from proviso_service.models.ports import Vectors
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.vectors.chroma import ChromaIndex
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
+from proviso_service.models import Vectors
+from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.migrated import state_in
 from tests.support.stored import a_document
 

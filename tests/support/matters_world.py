@@ -6,6 +6,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proviso_service.backends.blobs.folder import FolderBlobStore
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import (
     Document,
@@ -19,13 +24,8 @@ from proviso_service.matters.model import (
 )
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
 from proviso_service.settings import DocumentSettings
-from proviso_service.storage.blobs.folder import FolderBlobStore
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
 from tests.support.changes import Changes, database_changes
 from tests.support.migrated import state_in
 from tests.support.thread_reader import ThreadReader

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proviso_service.storage.sql.database import Database
+from proviso_service.backends.sql.database import Database
 
 _FILE = "state.sqlite3"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from proviso_service.agent.rebuilding import RebuiltRequest, RequestRebuilder
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.item_contents import SqlContentStore
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import MatterContext, RequestContext
-from proviso_service.security.identity import Caller
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.item_contents import SqlContentStore
-from proviso_service.storage.sql.sessions import SqlSessionStore
-from proviso_service.storage.sql.turns import SqlTurnStore
+from proviso_service.identity import Caller
 from proviso_service.turns.ports import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.catalogs import a_catalog, holding_catalog

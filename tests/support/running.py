@@ -16,11 +16,11 @@ from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.app import App
-from proviso_service.context.images import ImageFetcher
-from proviso_service.models.ports import AnswerExtractor, Classifier
+from proviso_service.images.model import ImageFetcher
+from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
 from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.wiring import App
 from tests.support.migrated import state_in
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.shared_encoder import shared_encoder

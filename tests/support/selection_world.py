@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
 from proviso_service.settings import SelectionSettings
-from proviso_service.storage.cache.vectors import MemoryVectorCache
 
 BY_MEANING = SelectionSettings(word_weight=0, min_score=0.5, max_distance=1)
 """A score is the cosine."""

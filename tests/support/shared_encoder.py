@@ -7,9 +7,9 @@ from pathlib import Path
 import onnxruntime
 from tokenizers import Tokenizer
 
-from proviso_service.models.local.minilm import MiniLmEncoder
-from proviso_service.models.local.prepared import ModelNotPrepared
-from proviso_service.models.ports import Vectors
+from proviso_service.embedded.minilm import MiniLmEncoder
+from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.models import Vectors
 from proviso_service.settings import ModelSettings
 
 _KEPT_BATCHES = 1_000

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from proviso_service.matters.model import ReadDocument
-from proviso_service.matters.parsing.canonical import ReadingLimits
-from proviso_service.matters.parsing.reading import read_document
+from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.documents import read_document
+from proviso_service.reading.model import ReadDocument
 from proviso_service.settings import DocumentSettings
 
 

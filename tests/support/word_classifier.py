@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proviso_service.models.ports import Passage, Scores
+from proviso_service.models import Passage, Scores
 
 _WORD = re.compile(r"[a-z]+")
 _STEM_CHARS = 6

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 
 
 class WordEmbedder:

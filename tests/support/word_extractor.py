@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from proviso_service.models.ports import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, Passage
 from tests.support.word_classifier import stems
 
 _SENTENCE = re.compile(r"[^\s.#](?:[^.#\n]|\n(?!\s))*\.")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from proviso_service.errors import DocumentNotFound, InvalidRequest
+from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentText, Matter
-from proviso_service.security.identity import Caller
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.get_document_text import GetDocumentText, GetDocumentTextArgs, TextResult
 from tests.support.agent_world import document

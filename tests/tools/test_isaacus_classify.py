@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from proviso_service.errors import InvalidRequest
+from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.security.identity import Caller
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_classify import ClassifyResult, IsaacusClassify, IsaacusClassifyArgs
 from proviso_service.tools.registry import ToolRegistry

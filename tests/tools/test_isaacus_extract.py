@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from proviso_service.analysis.extraction import Answer, AnswerCitation, Extraction, ExtractOutcome, ExtractQuery
 from proviso_service.analysis.targets import Target
-from proviso_service.matters.model import Chunk, StoredChunk
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
+from proviso_service.matters.model import StoredChunk
+from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
 from proviso_service.tools.registry import ToolRegistry

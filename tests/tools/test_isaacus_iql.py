@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from proviso_service.errors import InvalidIql, NoReadyDocuments
+from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.security.identity import Caller
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.isaacus_iql import IqlResult, IsaacusIql, IsaacusIqlArgs
 from proviso_service.tools.registry import ToolRegistry

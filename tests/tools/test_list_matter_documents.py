@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from proviso_service.identity import Caller
 from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.security.identity import Caller
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.tools.list_matter_documents import ListMatterDocuments, ListMatterDocumentsArgs
 

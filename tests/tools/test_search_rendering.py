@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from proviso_service.matters.model import Chunk, SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
+from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
+from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import Passage
 from proviso_service.tools.isaacus_search import SearchResult
 

@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.tool import ToolCall
 
 from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
-from proviso_service.context.mcp.listing import read_listing
-from proviso_service.context.mcp.model import ListedTool, ServerTool, ToolOutput, ToolServerFailed
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
+from proviso_service.mcp.listing import read_listing
+from proviso_service.mcp.model import ListedTool, ServerTool, ToolOutput, ToolServerFailed
 from proviso_service.tools.base import GivenArgs, Passage, ServedTool, ToolScope, item_of, server_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool, ServedResult

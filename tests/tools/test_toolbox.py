@@ -2,10 +2,10 @@
 
 import json
 
-from proviso_service.context.mcp.listing import Listing, read_listing
-from proviso_service.context.mcp.model import ListedTool, ToolOutput
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
+from proviso_service.mcp.listing import Listing, read_listing
+from proviso_service.mcp.model import ListedTool, ToolOutput
 from proviso_service.tools.base import GivenArgs, ToolScope
 from proviso_service.tools.served import McpTool
 from proviso_service.tools.toolbox import Toolbox

@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
-from proviso_service.security.identity import Caller
-from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
+from proviso_service.identity import Caller
+from proviso_service.turns.ports import (
+    SuspendedTurn,
+    TurnBegun,
+    TurnOutcome,
+    TurnRecord,
+    TurnRequest,
+    TurnState,
+    decode,
+    encode,
+)
 from proviso_service.turns.records import Decision
-from proviso_service.turns.suspension import SuspendedTurn, decode, encode
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from proviso_service.context.model import ContextFill, ItemRef, ItemType, RequestContext
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import Event, FinalState, Heartbeat, LoggedEvent, Token, ToolEnd, ToolStart, TurnStart
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable

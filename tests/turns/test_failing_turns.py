@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.events import FinalState, Token
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.ports import Approvals, Emit, TurnExecution, TurnOutcome, TurnRequest, TurnState

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from proviso_service.context.model import DocumentSummary, MatterContext
-from proviso_service.context.sessions import MessageRole
 from proviso_service.errors import Draining, RequestIdReused, TooBusy, TurnExpired
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.payload import payload_sha256
 from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
+from proviso_service.turns.sessions import MessageRole
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, BEN, TURN_START, Gated, collect, emits, final_of, running
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from proviso_service.errors import SessionBusy, TooBusy, TurnExpired
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import OnDisconnect, TurnBegun, TurnRequest
 from tests.turns.memory_turn_store import MemoryTurnStore

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.context.model import DocumentSummary, MatterContext
-from proviso_service.context.sessions import MessageRole
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -22,9 +21,18 @@ from proviso_service.turns.events import (
     Token,
 )
 from proviso_service.turns.memory_log import MemoryTurnLog
-from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
+from proviso_service.turns.ports import (
+    HistoryMessage,
+    OnDisconnect,
+    SuspendedTurn,
+    SuspensionUnreadable,
+    TurnOptions,
+    TurnRequest,
+    decode,
+    encode,
+)
 from proviso_service.turns.records import Decision
-from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable, decode, encode
+from proviso_service.turns.sessions import MessageRole
 from tests.turns.scripted import ASKED, TOOL_END, TOOL_START, TURN_START
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

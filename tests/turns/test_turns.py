@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from proviso_service.errors import NotReady, TurnUnknown
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.events import Event, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.log import TurnLogSealed

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.context.sessions import ChatMessage, MessageRole
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.sessions import SqlSessionStore
-from proviso_service.storage.sql.turns import SqlTurnStore
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns.sessions import ChatMessage, MessageRole
 from tests.support.migrated import state_in
 from tests.turns.scripted import (
     ANN,

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from proviso_service.context.sessions import MessageRole
 from proviso_service.errors import Draining, TurnExpired, TurnNotWaiting
 from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, FinalState, TextDiscarded, Token
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns.ports import SuspensionUnreadable, TurnOutcome, TurnRequest, TurnState
 from proviso_service.turns.records import Decision, Usage
 from proviso_service.turns.runner import NOT_GONE_ON_WITH
-from proviso_service.turns.suspension import SuspensionUnreadable
+from proviso_service.turns.sessions import MessageRole
 from tests.turns.asking import DENY, IN_SESSION, ONCE, OTHER_TOOL, SAME_TOOL, SHORT_S, Asking, message_of, waiting
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (

@@ -7,10 +7,10 @@ from proviso_service.agent.tool_calls import ValidCall
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.tools import Approval
-from proviso_service.context.missing import still_holds
 from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of
 from proviso_service.turns.clock import TurnClock
+from proviso_service.turns.missing import still_holds
 from proviso_service.turns.ports import Approvals, AskedCall
 from proviso_service.turns.records import Decision
 

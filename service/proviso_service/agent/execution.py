@@ -22,7 +22,7 @@ from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScop
 from proviso_service.agent.suspension import Standing, SuspendedAgent
 from proviso_service.agent.tool_sizes import output_json_bytes
 from proviso_service.context.model import AssetKind, RequestContext
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import Spans
 from proviso_service.tools.base import Passage, ToolScope

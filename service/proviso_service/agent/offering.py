@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.missing import is_missing
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType, RequestItem
 from proviso_service.tools.awaited import AwaitedTool, ToolFinder
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import RETRIEVER
+from proviso_service.turns.missing import is_missing
 
 _NO_TOOL = "its server does not offer it"
 _STARTING = "its server has not listed its tools yet"

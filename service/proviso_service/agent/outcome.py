@@ -8,12 +8,12 @@ from proviso_service.agent.call_records import called_tools, settled
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
 from proviso_service.context.citing import with_cited
-from proviso_service.context.model import RequestContext
-from proviso_service.context.sessions import ChatMessage, MessageRole, NewSession
+from proviso_service.context.model import NewSession, RequestContext
 from proviso_service.turns.events import FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnOutcome
 from proviso_service.turns.records import TurnSummary
+from proviso_service.turns.sessions import ChatMessage, MessageRole
 
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
 """The message is the model's answer, or what the service says in its place."""

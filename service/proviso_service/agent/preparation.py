@@ -11,8 +11,8 @@ from proviso_service.agent.caching.turn_cache import Caches, NoCache, Payload, T
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.conversation import trim_messages, without_repeats
 from proviso_service.agent.drafting import Draft, Drafter, unused_context
-from proviso_service.agent.images import ImageLoader, MessageImages, noted_images
 from proviso_service.agent.matter_context import ASK_FOR_MATTER, MatterReader, Resolved, last_known_in, resolve
+from proviso_service.agent.message_images import ImageLoader, MessageImages, noted_images
 from proviso_service.agent.payload import build_payload
 from proviso_service.agent.state import Limits
 from proviso_service.context.asset_choice import choose_images
@@ -21,14 +21,13 @@ from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import ApprovedTool, AssetUse, MatterContext, RequestContext, SessionItem
-from proviso_service.context.session_items import with_late_items
-from proviso_service.context.sessions import SessionStore
 from proviso_service.errors import SessionNotFound
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import ContextProblem
 from proviso_service.turns.exit_reasons import ExitReason
 from proviso_service.turns.ports import HistoryMessage, TurnRequest
+from proviso_service.turns.sessions import SessionStore, with_late_items
 
 _LONG_CHARS = 100_000
 """Of items' contents, which take some 15 ms a million."""

@@ -8,20 +8,19 @@ from proviso_service.agent.chat_models import ChatModels
 from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.execution import AgentExecution, Engine, limits_of
 from proviso_service.agent.graph import build_graph
-from proviso_service.agent.images import ImageLoader
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.matter_context import MatterReader
+from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import Means, Preparation, Progress
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.model import RequestContext
-from proviso_service.context.sessions import SessionStore
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
-from proviso_service.turns.ports import Approvals, Emit, TurnRequest
-from proviso_service.turns.suspension import SuspensionUnreadable
+from proviso_service.turns.ports import Approvals, Emit, SuspensionUnreadable, TurnRequest
+from proviso_service.turns.sessions import SessionStore
 
 
 class Agent:

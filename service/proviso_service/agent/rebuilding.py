@@ -10,13 +10,13 @@ from proviso_service.agent.payload import build_payload
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.contents import ContentStore
-from proviso_service.context.missing import is_missing
 from proviso_service.context.model import ItemRef, RequestContext
-from proviso_service.context.sessions import ChatMessage, MessageRole
 from proviso_service.errors import NoRequestContext
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.events import FinalState
+from proviso_service.turns.missing import is_missing
 from proviso_service.turns.ports import HistoryMessage, TurnStore
+from proviso_service.turns.sessions import ChatMessage, MessageRole
 
 
 class ItemChange(StrEnum):

@@ -16,9 +16,8 @@ from proviso_service.agent.usage import UsageMeter
 from proviso_service.context.model import ApprovedTool, RequestContext
 from proviso_service.tools.base import Passage
 from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import HistoryMessage
+from proviso_service.turns.ports import HistoryMessage, SuspensionUnreadable
 from proviso_service.turns.records import ModelCallUsage
-from proviso_service.turns.suspension import SuspensionUnreadable
 
 _VERSION = 1
 

@@ -13,8 +13,9 @@ from proviso_service.analysis.document_scoring import DocumentScoring, Job, Scor
 from proviso_service.analysis.ports import ScoreStore
 from proviso_service.analysis.targets import Target, find_targets
 from proviso_service.matters.identifiers import uuid_of, uuids_of
-from proviso_service.matters.model import Chunk, chunk_id
+from proviso_service.matters.model import chunk_id
 from proviso_service.matters.ports import MatterStore
+from proviso_service.reading.model import Chunk
 from proviso_service.settings import IqlSettings
 
 DEFAULT_MAX_CLAUSES = 200

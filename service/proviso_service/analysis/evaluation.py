@@ -12,7 +12,8 @@ from proviso_service.analysis.planning import Plan
 from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
 from proviso_service.analysis.targets import Target
 from proviso_service.iql import Scores, evaluate, node_scores
-from proviso_service.matters.model import Chunk, chunk_id
+from proviso_service.matters.model import chunk_id
+from proviso_service.reading.model import Chunk
 
 
 @dataclass(frozen=True, slots=True)

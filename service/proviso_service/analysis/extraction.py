@@ -10,7 +10,7 @@ from proviso_service.matters.identifiers import uuid_of, uuids_of
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, StoredChunk
 from proviso_service.matters.ports import MatterStore
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models.ports import AnswerExtractor, AnswerSpan, Passage
+from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
 from proviso_service.settings import ExtractionSettings
 
 DEFAULT_MAX_ALTERNATIVES = 3

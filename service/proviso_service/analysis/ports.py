@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from proviso_service.matters.model import Chunk, Document
-from proviso_service.models.ports import Passage, Scores
+from proviso_service.matters.model import Document
+from proviso_service.models import Passage, Scores
+from proviso_service.reading.model import Chunk
 
 ScoresByStatement = Mapping[str, Scores]
 """By statement: one score for each chunk of a document, in their order; NaN for those that are not scored yet."""

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
-from proviso_service.models.ports import Scores
+from proviso_service.models import Scores
 
 ENTRY_SCORES = 100
 """What an entry takes beside its scores, counted in scores."""

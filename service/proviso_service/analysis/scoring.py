@@ -13,7 +13,7 @@ from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document
-from proviso_service.models.ports import Classifier, Passage, Scores
+from proviso_service.models import Classifier, Passage, Scores
 
 PASSAGES_AT_ONCE = 512
 """Passages read, scored and saved together: a long document's memory, and what is lost when its scoring is stopped."""

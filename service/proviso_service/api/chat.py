@@ -22,8 +22,8 @@ from proviso_service.api.requests.chat import (
     GetTurnRequestModel,
     ResumeChatRequestModel,
 )
-from proviso_service.context.missing import marked_state
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
+from proviso_service.turns.missing import marked_state
 from proviso_service.turns.ports import TurnRequest
 
 TURN_ID_KEY = "proviso-turn-id"

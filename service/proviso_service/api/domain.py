@@ -11,15 +11,15 @@ from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.servers import ServerStatus
 from proviso_service.context.model import RequestContext
-from proviso_service.context.sessions import SessionStore
+from proviso_service.identity import Caller
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
-from proviso_service.security.identity import Caller
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
 from proviso_service.turns.ports import TurnRequest
 from proviso_service.turns.service import Turns
+from proviso_service.turns.sessions import SessionStore
 
 
 @dataclass(frozen=True, slots=True)

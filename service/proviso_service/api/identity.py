@@ -5,7 +5,7 @@ from typing import Any
 
 import grpc
 
-from proviso_service.security.identity import LOCAL_TENANT, Caller
+from proviso_service.identity import LOCAL_TENANT, Caller
 
 LOCAL_USER = "local"
 

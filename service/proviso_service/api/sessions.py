@@ -25,11 +25,12 @@ from proviso_service.api.requests.sessions import (
     RemoveContextItemRequestModel,
     SuggestRemovalsRequestModel,
 )
-from proviso_service.context.missing import marked_message, marked_session
-from proviso_service.context.session_changes import with_added, with_removed
-from proviso_service.context.sessions import ItemsChange, Session
-from proviso_service.context.suggestions import ANSWERS_LOOKED_AT, removals
+from proviso_service.context.catalog.catalog import with_added, with_removed
+from proviso_service.context.model import ItemsChange
 from proviso_service.paging import PageRequest
+from proviso_service.turns.missing import marked_message, marked_session
+from proviso_service.turns.sessions import Session
+from proviso_service.turns.suggestions import ANSWERS_LOOKED_AT, removals
 
 FEATURE = "the catalog"
 

@@ -15,22 +15,22 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from proviso_service.backends import BackEnd, BackEndUnavailable, back_ends, vector_model
+from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
+from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.backends.sql import migrations
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.tables import chunks
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.cli.client import is_serving
 from proviso_service.cli.configuration import load_settings, unknown_variables
 from proviso_service.cli.problems import UsageProblem
+from proviso_service.embedded.prepared import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
 from proviso_service.matters.indexes import IndexFailed
 from proviso_service.matters.reconciling import probe
-from proviso_service.models.llm.factory import ChatModelUnavailable, build_chat_model
-from proviso_service.models.local.prepared import ModelNotPrepared, verify_prepared
 from proviso_service.settings import Settings
-from proviso_service.storage.lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
-from proviso_service.storage.sql import migrations
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.tables import chunks
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
+from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
 
 MENDED = "The next start mends it from the state; searches are answered meanwhile."
 

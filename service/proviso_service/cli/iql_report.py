@@ -11,7 +11,7 @@ from rich.text import Text
 
 from proviso_client.v1 import tools_pb2
 from proviso_service.cli.output import console, print_json, printable
-from proviso_service.matters.words import WordForms, significant_words, telling_words
+from proviso_service.reading.words import WordForms, significant_words, telling_words
 
 Show = Callable[[tools_pb2.StreamIqlResponse], None]
 

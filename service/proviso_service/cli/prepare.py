@@ -21,8 +21,8 @@ def prepare(
 
 def prepare_models(models_dir: Path) -> Path:
     """Returns the folder of the embedding model. Raises CommandError."""
-    from proviso_service.models.local.prepare import ModelSourceMissing
-    from proviso_service.models.local.prepare import prepare as prepare_minilm
+    from proviso_service.embedded.prepare import ModelSourceMissing
+    from proviso_service.embedded.prepare import prepare as prepare_minilm
 
     out = console(stderr=True)
     try:

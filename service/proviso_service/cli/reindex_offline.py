@@ -6,20 +6,20 @@ from pathlib import Path
 
 from sqlalchemy.engine import make_url
 
-from proviso_service.backends import vector_model
+from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.schema import UnknownSchema
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.problems import CommandError, UsageProblem
 from proviso_service.cli.reindex_report import Reindexed
 from proviso_service.errors import ProvisoError
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.settings import Settings, TelemetrySettings
-from proviso_service.storage.lock import DataFolderError, FolderInUse, FolderLock
-from proviso_service.storage.sql.database import Database
-from proviso_service.storage.sql.matters import SqlMatterStore
-from proviso_service.storage.sql.schema import UnknownSchema
-from proviso_service.storage.vectors.layout import VectorLayout
-from proviso_service.storage.vectors.shelf import ChromaShelf
 from proviso_service.telemetry.logging import configure_logging
+from proviso_service.wiring_models import vector_model
 
 
 async def rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:

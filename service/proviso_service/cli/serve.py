@@ -46,9 +46,10 @@ def serve(
 
     # Importing makes many objects and no garbage; with the collector off the start takes about a quarter less.
     gc.disable()
-    from proviso_service import app
+    from proviso_service.server import serve as run
+    from proviso_service.wiring import StartupError
 
     try:
-        asyncio.run(app.serve(settings))
-    except app.StartupError as error:
+        asyncio.run(run(settings))
+    except StartupError as error:
         raise UsageProblem(str(error)) from error

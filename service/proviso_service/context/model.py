@@ -1,5 +1,6 @@
 """Values of context tracking (proviso.v1 context.proto; seeds: context tracking design)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -155,3 +156,15 @@ class RequestContext:
     timestamp: datetime
     payload_sha256: str = ""
     system_prompt_sha256: str = ""
+
+
+ItemsChange = Callable[[tuple[SessionItem, ...]], tuple[SessionItem, ...]]
+"""Makes a session's new items of those that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """What a session is made with: the always items, and the servers whose always items are still to come."""
+
+    items: tuple[SessionItem, ...] = ()
+    pending_servers: tuple[str, ...] = ()

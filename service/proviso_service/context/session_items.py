@@ -1,11 +1,9 @@
 """The items of a session: always items from its creation, and what people add and remove."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Protocol
 
 from proviso_service.context.model import IncludeMode, ItemRef, SessionItem
-from proviso_service.context.sessions import NewSession, Session
 
 
 class CatalogEntry(Protocol):
@@ -43,18 +41,3 @@ def with_item(
 def without_item(items: tuple[SessionItem, ...], ref: ItemRef) -> tuple[SessionItem, ...]:
     """Without the item, whatever its mode; the same when it is not there."""
     return tuple(item for item in items if item.ref != ref)
-
-
-def with_late_items(session: Session, new: NewSession) -> Session:
-    """With the always items of servers that have listed their tools since the session was made, and without the names
-    of these servers; the same when there are none. `new` is what a session would be made with now: a server that is
-    not pending there has listed its tools, or left the catalog."""
-    arrived = frozenset(session.pending_servers).difference(new.pending_servers)
-    if not arrived:
-        return session
-    items = session.items
-    for item in new.items:
-        if item.ref.server_name in arrived:
-            items = with_item(items, item.ref, item.include_mode)
-    pending = tuple(server for server in session.pending_servers if server not in arrived)
-    return replace(session, items=items, pending_servers=pending)

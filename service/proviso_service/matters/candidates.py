@@ -9,9 +9,9 @@ from proviso_service.concurrency import together
 from proviso_service.matters.model import StoredChunk
 from proviso_service.matters.ports import LexicalHit, MatterStore, VectorHit, VectorIndex
 from proviso_service.matters.queries import ParsedQuery
-from proviso_service.matters.references import clause_ranks
 from proviso_service.matters.wording import holds_phrase
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
+from proviso_service.reading.references import clause_ranks
 
 CANDIDATES = 100
 """Passages taken by meaning and by words before they are fused."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from proviso_service.matters.model import Chunk
-from proviso_service.matters.parsing.canonical import readable
 from proviso_service.matters.ports import MatterStore
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
+from proviso_service.reading.canonical import readable
+from proviso_service.reading.model import Chunk
 
 
 class ChunkEmbedder:

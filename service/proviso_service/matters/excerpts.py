@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from proviso_service.matters.model import Span
-from proviso_service.matters.sentences import sentence_ends
+from proviso_service.reading.model import Span
+from proviso_service.reading.sentences import sentence_ends
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _CLAUSE_BREAK = re.compile(r"[;:,]\s+|\n\s*")

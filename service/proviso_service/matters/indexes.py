@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proviso_service.matters.ports import VectorHit, VectorIndex, VectorRecord
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 
 
 class IndexFailed(Exception):

@@ -13,7 +13,7 @@ from proviso_service.matters.indexes import IndexFailed, IndexShelf, OpenIndex, 
 from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.matters.rebuilding import Rebuild, RebuildProgress
 from proviso_service.matters.reconciling import Difference, Progress, Reconciler
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 
 FEW_VECTORS = 1_000
 """So many are compared one by one in 10 ms, where an index that many matters share takes 30."""

@@ -7,17 +7,11 @@ import numpy as np
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.embedding import ChunkEmbedder
-from proviso_service.matters.model import (
-    Chunk,
-    Document,
-    DocumentProgress,
-    DocumentStatus,
-    ReadDocument,
-    chunk_id,
-)
-from proviso_service.matters.parsing.reader import DocumentReader
+from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
 from proviso_service.matters.ports import BlobStore, MatterStore, VectorIndex, VectorRecord
-from proviso_service.models.ports import Embedder, Vectors
+from proviso_service.models import Embedder, Vectors
+from proviso_service.reading.model import Chunk, ReadDocument
+from proviso_service.reading.reader import DocumentReader
 
 BATCH_CHUNKS = 64
 BATCH_VECTORS = 1_000

@@ -4,19 +4,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proviso_service.matters.model import (
-    Chunk,
-    Document,
-    DocumentHits,
-    DocumentStatus,
-    Heading,
-    Matter,
-    PageSpan,
-    ParsedDocument,
-    StoredChunk,
-)
-from proviso_service.models.ports import Vectors
+from proviso_service.matters.model import Document, DocumentHits, DocumentStatus, Matter, StoredChunk
+from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
+from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)

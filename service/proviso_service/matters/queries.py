@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.matters.model import Span
-from proviso_service.matters.references import ClauseReference, references_in
 from proviso_service.matters.wording import fold
-from proviso_service.matters.words import significant_words, words_of
+from proviso_service.reading.model import Span
+from proviso_service.reading.references import ClauseReference, references_in
+from proviso_service.reading.words import significant_words, words_of
 
 # Straight quotes close what straight ones open, typographic ones what typographic ones open.
 _QUOTED = re.compile('"(?P<straight>[^"]*)"|[\u201c\u201e](?P<curly>[^\u201c\u201d\u201e]*)[\u201d\u201c]')

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.errors import FieldViolation, InvalidRequest
-from proviso_service.matters.model import Document, DocumentText, Heading, PageSpan, Span
+from proviso_service.matters.model import Document, DocumentText
 from proviso_service.matters.ports import MatterStore
 from proviso_service.matters.sections import (
     find_heading,
@@ -14,6 +14,7 @@ from proviso_service.matters.sections import (
     section_of,
     section_path,
 )
+from proviso_service.reading.model import Heading, PageSpan, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ import numpy as np
 
 from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex, VectorSource
 from proviso_service.matters.model import document_of
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 
 BATCH_READ = 2_000
 BATCH_WRITTEN = 256

@@ -9,7 +9,7 @@ import structlog
 from proviso_service.errors import ProvisoError
 from proviso_service.matters.queries import ParsedQuery
 from proviso_service.matters.ranking import Ranked
-from proviso_service.models.ports import Passage, Reranker
+from proviso_service.models import Passage, Reranker
 
 RERANKED = 50
 """Passages looked at; those behind them stay behind them, as they were."""

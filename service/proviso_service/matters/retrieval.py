@@ -12,7 +12,7 @@ from proviso_service.matters.queries import parse_query
 from proviso_service.matters.ranking import Ranked, best_of, rank
 from proviso_service.matters.reranking import reranked
 from proviso_service.matters.snippets import Snippets
-from proviso_service.models.ports import Embedder, Reranker
+from proviso_service.models import Embedder, Reranker
 from proviso_service.settings import DocumentSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 

@@ -3,9 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from proviso_service.matters.model import Heading, PageSpan, Place, Span
-from proviso_service.matters.references import ClauseReference, clause_named, clause_of_title
 from proviso_service.matters.wording import fold
+from proviso_service.reading.model import Heading, PageSpan, Place, Span
+from proviso_service.reading.references import ClauseReference, clause_named, clause_of_title
 
 MAX_SUGGESTIONS = 3
 

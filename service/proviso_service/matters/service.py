@@ -23,16 +23,16 @@ from proviso_service.matters.model import (
     UploadHeader,
     UploadResult,
 )
-from proviso_service.matters.parsing.formats import format_of
-from proviso_service.matters.parsing.reader import DocumentReader
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.reading import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.uploading import CheckedBytes, checked_header
 from proviso_service.matters.watching import DocumentWatch
-from proviso_service.models.ports import Embedder
+from proviso_service.models import Embedder
 from proviso_service.paging import Page, PageRequest
+from proviso_service.reading.formats import format_of
+from proviso_service.reading.reader import DocumentReader
 from proviso_service.settings import DocumentSettings
 
 T = TypeVar("T")

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proviso_service.matters.excerpts import Mark, best_part
-from proviso_service.matters.model import Chunk, Snippet, Span
+from proviso_service.matters.model import Snippet
 from proviso_service.matters.queries import ParsedQuery
-from proviso_service.matters.references import ClauseReference
 from proviso_service.matters.wording import phrase_spans
-from proviso_service.matters.words import WordForms
+from proviso_service.reading.model import Chunk, Span
+from proviso_service.reading.references import ClauseReference
+from proviso_service.reading.words import WordForms
 
 MAX_CHARS = 300
 """Code points of a snippet."""

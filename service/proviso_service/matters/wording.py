@@ -8,8 +8,8 @@ that compares the two goes through here.
 import re
 from unicodedata import normalize
 
-from proviso_service.matters.model import Span
-from proviso_service.matters.parsing.canonical import readable
+from proviso_service.reading.canonical import readable
+from proviso_service.reading.model import Span
 
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u02bc\u2032\uff07"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"

@@ -11,10 +11,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import UNSUPPORTED_PROTOCOL_VERSION, Implementation
 from pydantic import ValidationError
 
-from proviso_service.context.mcp.config import HttpTransport, McpServerConfig, StdioTransport
-from proviso_service.context.mcp.ports import Connection, ConnectionFailed
+from proviso_service.mcp.config import HttpTransport, McpServerConfig, StdioTransport
 from proviso_service.mcp.http import MessageTooLong, http_streams
 from proviso_service.mcp.messages import ToolDispatcher
+from proviso_service.mcp.ports import Connection, ConnectionFailed
 from proviso_service.mcp.session import McpConnection, Signals
 from proviso_service.mcp.stdio import stdio_streams
 

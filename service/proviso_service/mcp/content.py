@@ -14,7 +14,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from proviso_service.context.mcp.model import ToolOutput
+from proviso_service.mcp.model import ToolOutput
 
 
 def read_result(result: CallToolResult, max_chars: int) -> ToolOutput:

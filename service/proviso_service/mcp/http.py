@@ -7,7 +7,7 @@ import httpx2
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 
-from proviso_service.context.mcp.config import HttpTransport
+from proviso_service.mcp.config import HttpTransport
 
 _CONNECT_S = 10.0
 _SILENCE_S = 300.0

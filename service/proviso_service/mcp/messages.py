@@ -11,7 +11,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 from mcp_types import RequestId
 
-from proviso_service.context.mcp.model import ListedTool
+from proviso_service.mcp.model import ListedTool
 
 _LIST_TOOLS = "tools/list"
 

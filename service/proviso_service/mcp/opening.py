@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from proviso_service.context.mcp.config import McpServerConfig
-from proviso_service.context.mcp.ports import Connect, Connection
+from proviso_service.mcp.config import McpServerConfig
+from proviso_service.mcp.ports import Connect, Connection
 
 
 @asynccontextmanager

@@ -14,10 +14,10 @@ from mcp_types import CONNECTION_CLOSED, PaginatedRequestParams, ToolListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from proviso_service.context.mcp.model import ListedTool, ToolOutput
-from proviso_service.context.mcp.ports import CallRefused, ConnectionFailed, News
 from proviso_service.mcp.content import read_result
 from proviso_service.mcp.messages import ToolDispatcher
+from proviso_service.mcp.model import ListedTool, ToolOutput
+from proviso_service.mcp.ports import CallRefused, ConnectionFailed, News
 
 _log = structlog.get_logger(__name__)
 

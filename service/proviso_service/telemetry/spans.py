@@ -5,12 +5,11 @@ persons or keys, and of exceptions the type only. docs/observability.md lists th
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
-
-from proviso_service.turns.records import Usage
 
 ERROR_TYPE = "error.type"
 STATUS_CODE = "http.response.status_code"
@@ -34,6 +33,19 @@ _PROVIDERS: Mapping[str, str] = {
 """What the conventions call a provider, where LangChain calls it something else."""
 
 
+class TokenUsage(Protocol):
+    """The tokens that a turn has used so far."""
+
+    @property
+    def input_tokens(self) -> int: ...
+
+    @property
+    def output_tokens(self) -> int: ...
+
+    @property
+    def cached_input_tokens(self) -> int: ...
+
+
 class ModelCallSpan:
     """The span of a call of a chat model."""
 
@@ -45,7 +57,7 @@ class ModelCallSpan:
         if isinstance(reason, str) and reason:
             self._span.set_attribute("gen_ai.response.finish_reasons", [reason])
 
-    def used(self, before: Usage, after: Usage) -> None:
+    def used(self, before: TokenUsage, after: TokenUsage) -> None:
         """Between two states of the turn's usage, by all attempts together; nothing is said where the provider did not
         tell."""
         input_tokens = after.input_tokens - before.input_tokens
@@ -63,7 +75,7 @@ class Spans:
     def __init__(self, tracer: Tracer | None) -> None:
         self._tracer = tracer
 
-    def chat(self, model: str, usage: Callable[[], Usage]) -> AbstractContextManager[ModelCallSpan]:
+    def chat(self, model: str, usage: Callable[[], TokenUsage]) -> AbstractContextManager[ModelCallSpan]:
         """A call of the chat model that settings name `model`, with all its attempts; `usage` is the turn's so far."""
         return _NO_MODEL_CALL if self._tracer is None else _chat(self._tracer, model, usage)
 
@@ -124,7 +136,7 @@ class Spans:
 
 
 @contextmanager
-def _chat(tracer: Tracer, model: str, usage: Callable[[], Usage]) -> Iterator[ModelCallSpan]:
+def _chat(tracer: Tracer, model: str, usage: Callable[[], TokenUsage]) -> Iterator[ModelCallSpan]:
     before = usage()
     provider, name = provider_and_model(model)
     attributes: Attributes = {

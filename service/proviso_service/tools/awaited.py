@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from proviso_service.context.mcp.model import ToolServerFailed
 from proviso_service.context.model import ItemRef
+from proviso_service.mcp.model import ToolServerFailed
 from proviso_service.tools.base import GivenArgs, ServedTool, Tool, ToolResult, ToolScope
 
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel, ConfigDict
 
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
-from proviso_service.matters.model import Place
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
+from proviso_service.reading.model import Place
 
 
 class ToolArgs(BaseModel):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from proviso_service.matters import excerpts
 from proviso_service.matters.excerpts import Mark
-from proviso_service.matters.model import Span
+from proviso_service.reading.model import Span
 from proviso_service.tools.base import Passage
 from proviso_service.tools.rendering import to_json
 

@@ -14,7 +14,7 @@ from proviso_service.analysis.extraction import (
     ExtractOutcome,
     ExtractQuery,
 )
-from proviso_service.matters.model import Span
+from proviso_service.reading.model import Span
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
 from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, excerpt_of, part_around

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proviso_service.context.catalog.tools import ToolDefinition
-from proviso_service.context.mcp.listing import Listing
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
+from proviso_service.mcp.listing import Listing
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool, ToolCaller

@@ -10,10 +10,9 @@ from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.clock import TurnClock
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
 from proviso_service.turns.pending_calls import PendingCalls
-from proviso_service.turns.ports import AskedCall, TurnRequest, TurnStore
+from proviso_service.turns.ports import AskedCall, SuspendedTurn, TurnRequest, TurnStore
 from proviso_service.turns.records import Decision
 from proviso_service.turns.store_calls import within
-from proviso_service.turns.suspension import SuspendedTurn
 from proviso_service.turns.turn import Turn, TurnLimits
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from proviso_service.context.model import RequestContext
-from proviso_service.context.sessions import ChatMessage
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.records import ToolCallRecord, Usage
+from proviso_service.turns.sessions import ChatMessage
 
 
 class DiscardReason(StrEnum):

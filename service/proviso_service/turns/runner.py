@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from proviso_service.context.sessions import ChatMessage, MessageRole
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.approval_desk import ApprovalDesk
 from proviso_service.turns.attendance import Attendance
 from proviso_service.turns.clock import TurnClock
@@ -20,10 +19,18 @@ from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.log import TurnLog
 from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, TurnStore
+from proviso_service.turns.ports import (
+    SuspendedTurn,
+    SuspensionUnreadable,
+    TurnExecution,
+    TurnOutcome,
+    TurnProgram,
+    TurnRequest,
+    TurnStore,
+)
 from proviso_service.turns.records import TurnSummary
+from proviso_service.turns.sessions import ChatMessage, MessageRole
 from proviso_service.turns.store_calls import within
-from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
 
 _logger = logging.getLogger(__name__)

@@ -9,20 +9,28 @@ from uuid import uuid4
 from structlog.contextvars import bind_contextvars
 
 from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.leases import LeaseKeeper
 from proviso_service.turns.memory_log import MemoryTurnLog
 from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import OnDisconnect, TurnProgram, TurnRecord, TurnRequest, TurnState, TurnStore
+from proviso_service.turns.ports import (
+    OnDisconnect,
+    SuspendedTurn,
+    SuspensionUnreadable,
+    TurnProgram,
+    TurnRecord,
+    TurnRequest,
+    TurnState,
+    TurnStore,
+)
 from proviso_service.turns.reader import check_position, follow
 from proviso_service.turns.records import Decision
 from proviso_service.turns.retention import Retention
 from proviso_service.turns.runner import TurnRunner, outcome_of_unreadable
 from proviso_service.turns.store_calls import within
-from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
 
 _RETRY_AFTER_S = 1.0

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from proviso_service.security.identity import Caller
+from proviso_service.identity import Caller
 from proviso_service.turns.attendance import Attendance
 from proviso_service.turns.log import TurnLog
 from proviso_service.turns.records import Decision

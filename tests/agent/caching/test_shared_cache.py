@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proviso_service.agent.caching.ports import CacheKey, CacheScope
 from proviso_service.agent.caching.shared_cache import SharedCache
-from proviso_service.storage.cache.memory import MemoryCache
+from proviso_service.backends.memory import MemoryCache
 
 KEY = CacheKey(CacheScope("acme", "m1", (1,)), "a")
 OTHER = CacheKey(CacheScope("acme", "m1", (1,)), "b")

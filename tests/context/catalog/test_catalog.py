@@ -5,10 +5,9 @@ import pytest
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
-from proviso_service.context.mcp.config import HttpTransport, McpServerConfig
-from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
-from proviso_service.context.sessions import NewSession
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
+from proviso_service.mcp.config import HttpTransport, McpServerConfig
 from proviso_service.paging import PageRequest
 from tests.support.catalogs import a_catalog, an_item
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.model import IncludeMode
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.models.ports import Vectors
-from proviso_service.storage.cache.vectors import MemoryVectorCache
+from proviso_service.models import Vectors
 from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, reference, rule, search_of
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from proviso_service.context.model import IncludeMode, OmissionReason, OmittedItem, SessionItem
 from proviso_service.errors import NotReady
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, built, reference, rule
 
 MANUAL = IncludeMode.MANUAL

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
-from proviso_service.context.mcp.model import ServerState
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
-from proviso_service.context.sessions import MessageRole
 from proviso_service.matters.model import DocumentStatus
+from proviso_service.mcp.model import ServerState
 from proviso_service.turns.events import ContextProblem, DiscardReason
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import OnDisconnect, TurnState
 from proviso_service.turns.records import Decision
+from proviso_service.turns.sessions import MessageRole
 
 E = TypeVar("E", bound=Enum)
 V = TypeVar("V", bound=int)

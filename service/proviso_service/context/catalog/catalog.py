@@ -8,10 +8,9 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.spelling import Spelling, likeness
 from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
 from proviso_service.context.contents import content_sha256
-from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType
-from proviso_service.context.session_items import initial_items
-from proviso_service.context.sessions import NewSession
-from proviso_service.errors import ContextItemNotFound
+from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType, NewSession, SessionItem
+from proviso_service.context.session_items import initial_items, with_item, without_item
+from proviso_service.errors import ContextItemDisabled, ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
 
 _ORDER = {ItemType.RULE: "0", ItemType.REFERENCE: "1", ItemType.TOOL: "2"}
@@ -135,3 +134,25 @@ def shown(ref: ItemRef) -> str:
 
 def _key(ref: ItemRef) -> tuple[str, str, str]:
     return _ORDER[ref.type], ref.name, ref.server_name
+
+
+def with_added(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -> tuple[SessionItem, ...]:
+    """With the item of the catalog, as manual; the same when it is there already, whatever its mode and whatever has
+    become of it. Raises ContextItemNotFound, which names near matches, and ContextItemDisabled."""
+    if _holds(items, ref):
+        return items
+    if not catalog.get(ref).enabled:
+        raise ContextItemDisabled(shown(ref))
+    return with_item(items, ref)
+
+
+def with_removed(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -> tuple[SessionItem, ...]:
+    """Without the item, also when it has left the catalog; the same when it is not there. Raises ContextItemNotFound
+    for one that neither the session nor the catalog has: a name that was mistyped."""
+    if not _holds(items, ref):
+        catalog.get(ref)
+    return without_item(items, ref)
+
+
+def _holds(items: tuple[SessionItem, ...], ref: ItemRef) -> bool:
+    return any(item.ref == ref for item in items)

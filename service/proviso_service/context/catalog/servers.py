@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from proviso_service.context.catalog.tools import ToolPolicy
-from proviso_service.context.mcp.config import McpServerConfig
-from proviso_service.context.mcp.model import ServerHealth
 from proviso_service.context.model import IncludeMode
+from proviso_service.mcp.config import McpServerConfig
+from proviso_service.mcp.model import ServerHealth
 
 
 @dataclass(frozen=True, slots=True)

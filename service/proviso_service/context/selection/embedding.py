@@ -6,7 +6,7 @@ import numpy as np
 
 from proviso_service.context.contents import content_sha256
 from proviso_service.context.selection.ports import VectorCache
-from proviso_service.models.ports import Embedder, Scores, Vectors
+from proviso_service.models import Embedder, Scores, Vectors
 
 _BATCH = 32
 """Texts embedded at a time: what is done of many is kept when a turn's time is over."""

@@ -10,7 +10,7 @@ from proviso_service.context.selection.candidates import Candidate
 from proviso_service.context.selection.chunking import chunks
 from proviso_service.context.selection.embedding import cosines
 from proviso_service.context.selection.words import WordIndex
-from proviso_service.models.ports import Scores, Vectors
+from proviso_service.models import Scores, Vectors
 
 Flags = NDArray[np.bool_]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from proviso_service.models.ports import Vectors
+from proviso_service.models import Vectors
 
 
 class VectorCache(Protocol):

@@ -8,7 +8,7 @@ from proviso_service.context.selection.embedding import embedded
 from proviso_service.context.selection.index import Flags, ItemIndex, Matches, item_chunks, item_words
 from proviso_service.context.selection.ports import VectorCache
 from proviso_service.context.selection.words import WordIndex
-from proviso_service.models.ports import Embedder
+from proviso_service.models import Embedder
 from proviso_service.settings import SelectionSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from proviso_service.context.selection.embedding import cosines, embedded
 from proviso_service.context.selection.ports import VectorCache
-from proviso_service.models.ports import Embedder, Scores
+from proviso_service.models import Embedder, Scores
 
 
 class TextSimilarity:

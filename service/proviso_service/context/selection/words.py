@@ -10,7 +10,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from proviso_service.models.ports import Scores
+from proviso_service.models import Scores
 
 Weights = dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]]
 """For each stem the items that have it, and what it adds to the BM25 of each."""

@@ -1,0 +1,100 @@
+"""The images of a message: loaded all at once and shown to the model as bytes. No model is given a URL that it would
+load itself."""
+
+import asyncio
+import hashlib
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from proviso_service.agent.chat_models import NamedChatModel
+from proviso_service.context.assets import IMAGE_NOT_SEEN
+from proviso_service.context.model import AssetKind, AssetUse
+from proviso_service.images.model import Image, ImageFetcher, NoImage
+from proviso_service.settings import ImageSettings
+
+
+@dataclass(frozen=True, slots=True)
+class MessageImages:
+    """`uses` say of each image, in order, whether the model is given it; `data` are their bytes in base64, by their
+    SHA-256 in hexadecimal."""
+
+    uses: tuple[AssetUse, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why the model is not given an image; empty where it is."""
+        return tuple(use.note for use in self.uses)
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """Numbers of the images that the model is given, from 1."""
+        return tuple(number for number, use in enumerate(self.uses, 1) if use.included)
+
+
+def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
+    """Images that are not loaded, each with the reason."""
+    return MessageImages(tuple(_noted(url, note) for url, note in zip(urls, notes, strict=True)))
+
+
+class ImageLoader:
+    """What the agent does with image URLs."""
+
+    def __init__(self, fetcher: ImageFetcher, settings: ImageSettings) -> None:
+        self._fetcher = fetcher
+        self._max_message_bytes = settings.max_message_bytes
+
+    async def load(
+        self, urls: Sequence[str], model: NamedChatModel, tenant: str, left_out: Sequence[str] = ()
+    ) -> MessageImages:
+        """One that cannot be loaded is noted; the others go on. `left_out` says for each image why it is not to be
+        loaded, with an empty text where it is. Cancelled, it leaves nothing behind."""
+        reasons = left_out or [""] * len(urls)
+        if model.takes_image_urls:
+            return noted_images(urls, [reason or IMAGE_NOT_SEEN for reason in reasons])
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                None if reason else group.create_task(self._fetcher.fetch(url, tenant))
+                for url, reason in zip(urls, reasons, strict=True)
+            ]
+        images = [
+            NoImage(reason) if task is None else _taken(task.result(), model)
+            for task, reason in zip(tasks, reasons, strict=True)
+        ]
+        shown = self._within_limit(images)
+        return await asyncio.to_thread(_message_images, urls, shown) if shown else MessageImages()
+
+    def _within_limit(self, images: Sequence[Image | NoImage]) -> list[Image | NoImage]:
+        """Without the images that do not fit beside those before them."""
+        left = self._max_message_bytes
+        kept: list[Image | NoImage] = []
+        for image in images:
+            size = len(image.content) if isinstance(image, Image) else 0
+            fits = size <= left
+            left -= size if fits else 0
+            kept.append(image if fits else NoImage("the images of this message are too large together"))
+        return kept
+
+
+def _taken(image: Image | NoImage, model: NamedChatModel) -> Image | NoImage:
+    if isinstance(image, NoImage) or image.media_type in model.image_types:
+        return image
+    return NoImage(f"this model takes no images of the type {image.media_type}")
+
+
+def _message_images(urls: Sequence[str], images: Sequence[Image | NoImage]) -> MessageImages:
+    uses: list[AssetUse] = []
+    data: dict[str, str] = {}
+    for url, image in zip(urls, images, strict=True):
+        if isinstance(image, NoImage):
+            uses.append(_noted(url, image.reason))
+            continue
+        sha256 = hashlib.sha256(image.content).hexdigest()
+        data[sha256] = b64encode(image.content).decode("ascii")
+        uses.append(AssetUse(AssetKind.IMAGE, url, True, content_sha256=sha256, media_type=image.media_type))
+    return MessageImages(tuple(uses), data)
+
+
+def _noted(url: str, note: str) -> AssetUse:
+    return AssetUse(AssetKind.IMAGE, url, included=False, note=note)

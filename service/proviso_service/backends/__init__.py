@@ -1,0 +1,1 @@
+"""Adapters for what lies outside the domain: databases, folders, hosted models."""

@@ -1,0 +1,134 @@
+"""FolderBlobStore: uploaded bytes as files in a folder."""
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+from uuid import uuid4
+
+from proviso_service.concurrency import settled
+from proviso_service.errors import Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+WRITE_BYTES = 1024 * 1024
+"""Pieces are gathered up to this size before they are written."""
+
+_INCOMING = ".incoming"
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
+_PLAIN_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+class FolderBlobStore:
+    """The BlobStore port on a folder: `root/<tenant>/<key>`. Raises Unavailable when the disk fails.
+
+    A key has 1 to 200 ASCII letters, digits, `_` and `-`, and starts with a letter or digit; others are a ValueError.
+    Keys that differ in case only are not for this store: some file systems take them for one."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._incoming = root / _INCOMING
+
+    async def open(self) -> None:
+        """Makes the folder and clears away what an earlier process left half written. The first call of all."""
+        await _in_thread(_make_empty, self._incoming)
+
+    async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
+        target = self._path(tenant, key)
+        part = self._incoming / uuid4().hex
+        try:
+            async with aclosing(_blocks(pieces)) as blocks:
+                async for block in blocks:
+                    await _in_thread(_append, part, block)
+            await _in_thread(_sync, part)
+            await _publish(part, target)
+        finally:
+            await _in_thread(part.unlink, missing_ok=True)
+
+    async def get(self, tenant: str, key: str) -> bytes:
+        try:
+            return await _in_thread(self._path(tenant, key).read_bytes)
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    async def delete(self, tenant: str, key: str) -> None:
+        await _in_thread(self._path(tenant, key).unlink, missing_ok=True)
+
+    def _path(self, tenant: str, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise ValueError("a blob key has 1 to 200 letters, digits, '_' and '-'")
+        return self._root / _folder_of(tenant) / key
+
+
+def _folder_of(tenant: str) -> str:
+    """A folder name for any tenant: its own name where that is plain, else a hash, which no plain name looks like."""
+    if _PLAIN_TENANT.fullmatch(tenant):
+        return tenant
+    return "~" + hashlib.sha256(tenant.encode()).hexdigest()
+
+
+async def _blocks(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """The same bytes in blocks of at least WRITE_BYTES, but for the last."""
+    gathered = bytearray()
+    async for piece in pieces:
+        gathered += piece
+        if len(gathered) >= WRITE_BYTES:
+            yield bytes(gathered)
+            gathered.clear()
+    yield bytes(gathered)
+
+
+async def _publish(part: Path, target: Path) -> None:
+    try:
+        await _in_thread(_rename, part, target)
+    except asyncio.CancelledError:
+        # The caller will take the blob for absent, so it must be.
+        await _in_thread(target.unlink, missing_ok=True)
+        raise
+
+
+def _make_empty(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for leftover in folder.iterdir():
+        leftover.unlink()
+
+
+def _append(part: Path, block: bytes) -> None:
+    """No handle is kept from block to block, so none is left open when an upload breaks off."""
+    with part.open("ab") as file:
+        file.write(block)
+
+
+def _rename(part: Path, target: Path) -> None:
+    """The rename is durable once the folder that names the file is; so is a new folder once its own parent is."""
+    if not target.parent.exists():
+        target.parent.mkdir(exist_ok=True, mode=0o700)
+        _sync(target.parent.parent)
+    part.replace(target)
+    _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    """What a file or folder holds is on the disk when this returns."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs file work off the loop, and to its end: no two threads touch one file.
+
+    Raises Unavailable when the disk fails, and FileNotFoundError."""
+    try:
+        return await settled(asyncio.to_thread(function, *args, **kwargs))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unavailable("The service cannot reach its storage") from error

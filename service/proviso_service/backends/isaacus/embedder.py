@@ -1,0 +1,78 @@
+"""The embedder port on Isaacus."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from proviso_service.backends.isaacus.answers import Embeddings, by_index
+from proviso_service.backends.isaacus.client import Call, IsaacusClient
+from proviso_service.backends.isaacus.failures import unreadable_answer
+from proviso_service.backends.isaacus.texts import batches, plain
+from proviso_service.concurrency import all_of
+from proviso_service.models import Vectors
+from proviso_service.settings import IsaacusSettings
+
+ENDPOINT = "embeddings"
+
+
+def embedder_id(settings: IsaacusSettings) -> str:
+    """Of the embedder that these settings describe."""
+    return f"isaacus/{settings.embedder_model}/{settings.dimensions}"
+
+
+class IsaacusEmbedder:
+    """Embedder port. What a text has beyond the model's length is dropped."""
+
+    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+        self._client = client
+        self._settings = settings
+
+    @property
+    def model_id(self) -> str:
+        return embedder_id(self._settings)
+
+    @property
+    def dimensions(self) -> int:
+        return self._settings.dimensions
+
+    async def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Raises ModelApiError, TooBusy, NotReady."""
+        words = [plain(text) for text in texts]
+        vectors = np.empty((len(words), self.dimensions), dtype=np.float32)
+
+        async def embed(part: slice) -> None:
+            vectors[part] = await self._embed(words[part], "retrieval/document", urgent=False)
+
+        await all_of(
+            (partial(embed, part) for part in batches(words, self._settings.texts_per_call)), self._client.calls_at_once
+        )
+        return vectors
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Raises ModelApiError, TooBusy, NotReady."""
+        vector: Vectors = (await self._embed([plain(text)], "retrieval/query", urgent=True))[0]
+        return vector
+
+    async def _embed(self, texts: Sequence[str], task: str, *, urgent: bool) -> Vectors:
+        request: dict[str, Any] = {
+            "model": self._settings.embedder_model,
+            "texts": texts,
+            "task": task,
+            "overflow_strategy": "drop_end",
+            "dimensions": self.dimensions,
+        }
+        send = partial(self._client.sdk.embeddings.with_raw_response.create, **request)
+        answer = await self._client.call(Call(ENDPOINT, send, texts, urgent=urgent), Embeddings)
+        return self._unit([one.embedding for one in by_index(answer.embeddings, len(texts))])
+
+    def _unit(self, embeddings: Sequence[Sequence[float]]) -> Vectors:
+        if any(len(embedding) != self.dimensions for embedding in embeddings):
+            raise unreadable_answer(f"an embedding has not {self.dimensions} dimensions")
+        vectors = np.array(embeddings, dtype=np.float64)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+            raise unreadable_answer("an embedding has no direction")
+        unit: Vectors = (vectors / lengths).astype(np.float32)
+        return unit

@@ -1,0 +1,110 @@
+"""What ingestion makes of a document, as rows: its text, outline, chunks, full-text entries and embeddings.
+
+All functions run inside the caller's transaction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Executable, and_, delete, exists, select, tuple_
+
+from proviso_service.backends.sql.database import insert
+from proviso_service.backends.sql.fulltext import forget_document, index_document
+from proviso_service.backends.sql.tables import chunks, embeddings, outlines, segments, statement_scores
+from proviso_service.matters.model import Document, chunk_id
+from proviso_service.models import Vectors
+from proviso_service.reading.model import Chunk, ParsedDocument
+
+SEGMENT_CHARS = 16_384
+"""Code points in each segment of a text but the last. Stored texts depend on it."""
+
+BATCH_ROWS = 500
+"""Rows written in one step."""
+
+Rows = Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Rows of one document, ready to be written."""
+
+    outline: Rows
+    segments: Rows
+    embeddings: Rows
+    chunks: Rows
+
+
+def contents_of(
+    document: Document, parsed: ParsedDocument, parts: Sequence[Chunk], model_id: str, vectors: Vectors
+) -> Contents:
+    """`vectors` has one row for each chunk; else ValueError. Takes a while for a long document: run it in a thread."""
+    here = {"tenant": document.tenant, "document_id": document.document_id}
+    hashes = [part.content_sha256 for part in parts]
+    vector_of = {sha256: vector.astype("<f4").tobytes() for sha256, vector in zip(hashes, vectors, strict=True)}
+    return Contents(
+        outline=[here | {"headings": parsed.headings, "pages": parsed.pages}],
+        segments=[
+            here | {"ordinal": ordinal, "text": parsed.text[start : start + SEGMENT_CHARS]}
+            for ordinal, start in enumerate(range(0, len(parsed.text), SEGMENT_CHARS))
+        ],
+        embeddings=[
+            {"tenant": document.tenant, "model_id": model_id, "content_sha256": sha256, "vector": vector}
+            for sha256, vector in vector_of.items()
+        ],
+        chunks=[
+            here
+            | {
+                "chunk_id": chunk_id(document.document_id, part.ordinal),
+                "ordinal": part.ordinal,
+                "start_offset": part.start,
+                "end_offset": part.end,
+                "page": part.page,
+                "section_path": part.section_path,
+                "clause_numbers": part.clause_numbers,
+                "model_id": model_id,
+                "content_sha256": sha256,
+                "text": part.text,
+            }
+            for part, sha256 in zip(parts, hashes, strict=True)
+        ],
+    )
+
+
+def write_contents(transaction: Connection, document: Document, contents: Contents) -> None:
+    """Writes everything anew; what an earlier ingestion wrote goes."""
+    forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
+    _write(transaction, insert(outlines), contents.outline)
+    _write(transaction, insert(segments), contents.segments)
+    _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
+    _write(transaction, insert(chunks), contents.chunks)
+    index_document(transaction, document.tenant, document.matter_id, document.document_id)
+
+
+def forget_contents(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+    """Removes a document's contents, and the embeddings that no other document's chunks use."""
+    forget_document(transaction, tenant, matter_id, document_id)
+    transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
+    for table in (statement_scores, chunks, segments, outlines):
+        transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
+
+
+def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
+    mine = select(chunks.c.model_id, chunks.c.content_sha256).where(
+        chunks.c.tenant == tenant, chunks.c.document_id == document_id
+    )
+    others = exists().where(
+        and_(
+            chunks.c.tenant == embeddings.c.tenant,
+            chunks.c.model_id == embeddings.c.model_id,
+            chunks.c.content_sha256 == embeddings.c.content_sha256,
+            chunks.c.document_id != document_id,
+        )
+    )
+    key = tuple_(embeddings.c.model_id, embeddings.c.content_sha256)
+    return embeddings.c.tenant == tenant, key.in_(mine), ~others
+
+
+def _write(transaction: Connection, statement: Executable, rows: Rows) -> None:
+    for start in range(0, len(rows), BATCH_ROWS):
+        transaction.execute(statement, rows[start : start + BATCH_ROWS])

@@ -1,0 +1,183 @@
+"""Rows of documents, as they are uploaded and make their way to READY."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, literal, select, tuple_, update
+
+from proviso_service.backends.sql.columns import UtcDateTime
+from proviso_service.backends.sql.contents import forget_contents
+from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.leftovers import forget_leftovers, note_leftovers
+from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.tables import UNFINISHED, documents, matters
+from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.matters.model import Document, DocumentStatus
+from proviso_service.paging import Page, PageRequest
+
+_COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
+
+
+class DocumentRows(Store):
+    """Documents of the MatterStore port."""
+
+    @writing
+    def add_document(self, transaction: Connection, document: Document) -> tuple[Document, bool]:
+        _require_matter(transaction, document.tenant, document.matter_id)
+        named = _named(document.tenant, document.matter_id, document.filename)
+        values = _values(document) | {
+            "status": DocumentStatus.PENDING,
+            "replaces_document_id": _id_of(transaction.execute(named).first()),
+        }
+        statement = insert(documents).values(values).on_conflict_do_nothing(["tenant", "matter_id", "sha256"])
+        row = transaction.execute(statement.returning(*_COLUMNS)).one_or_none()
+        if row is not None:
+            forget_leftovers(transaction, document.tenant, [document.document_id])
+            return document_of(row), True
+        same = _of_matter(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
+        known = document_of(transaction.execute(same).one())
+        if known.status is DocumentStatus.FAILED:
+            known = _try_again(transaction, known, document.filename, document.media_type)
+        return known, False
+
+    @reading
+    def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
+        query = _of_matter(tenant, matter_id).where(documents.c.document_id == document_id)
+        row = transaction.execute(query).one_or_none()
+        if row is None:
+            raise DocumentNotFound(document_id)
+        return document_of(row)
+
+    @reading
+    def find_by_filename(self, transaction: Connection, tenant: str, matter_id: str, filename: str) -> Document:
+        row = transaction.execute(_named(tenant, matter_id, filename)).first()
+        if row is None:
+            raise DocumentNotFound(filename)
+        return document_of(row)
+
+    @reading
+    def list_documents(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
+        order = Order(documents.c.upload_time, documents.c.document_id, ("documents", tenant, matter_id))
+        rows, token = rows_by_time(transaction, _of_matter(tenant, matter_id), order, page)
+        return Page([document_of(row) for row in rows], token)
+
+    @reading
+    def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
+        query = _of_matter(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
+        return [document_of(row) for row in transaction.execute(query)]
+
+    @reading
+    def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
+        query = (
+            select(*_COLUMNS)
+            .join_from(documents, matters)
+            .where(UNFINISHED, ~matters.c.deleted)
+            .order_by(documents.c.upload_time, documents.c.document_id)
+        )
+        return [document_of(row) for row in transaction.execute(query)]
+
+    @writing
+    def set_status(
+        self, transaction: Connection, document: Document, status: DocumentStatus, failure_reason: str = ""
+    ) -> Document:
+        before = lock_document(transaction, document)
+        row = change_document(transaction, document, status=status, failure_reason=failure_reason)
+        noticed = {DocumentStatus.READY, DocumentStatus.FAILED}  # by searches, and by what says which were not read
+        if before.status != status and noticed & {before.status, status}:
+            bump_index_version(transaction, document.tenant, document.matter_id)
+        return row
+
+    @writing
+    def delete_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+        this = (
+            documents.c.tenant == tenant,
+            documents.c.matter_id == matter_id,
+            documents.c.document_id == document_id,
+        )
+        status = transaction.execute(select(documents.c.status).where(*this)).scalar_one_or_none()
+        if status is None:
+            raise DocumentNotFound(document_id)
+        forget_contents(transaction, tenant, matter_id, document_id)
+        transaction.execute(delete(documents).where(*this))
+        note_leftovers(transaction, tenant, matter_id, [document_id])
+        if status is DocumentStatus.READY:
+            bump_index_version(transaction, tenant, matter_id)
+
+
+def lock_document(transaction: Connection, document: Document) -> Document:
+    """The document as it is now, held until the transaction ends. Raises DocumentNotFound when it is gone."""
+    query = _of_matter(document.tenant, document.matter_id).where(documents.c.document_id == document.document_id)
+    row = transaction.execute(query.with_for_update()).one_or_none()
+    if row is None:
+        raise DocumentNotFound(document.document_id)
+    return document_of(row)
+
+
+def _try_again(transaction: Connection, failed: Document, filename: str, media_type: str) -> Document:
+    """A FAILED document as PENDING. Under another name it replaces what had that name when it was uploaded: never a
+    later one, so that no two documents replace each other."""
+    changes = {"filename": filename, "filename_folded": filename.casefold(), "media_type": media_type}
+    if filename.casefold() != failed.filename.casefold():
+        place = tuple_(documents.c.upload_time, documents.c.document_id)
+        earlier = _named(failed.tenant, failed.matter_id, filename).where(
+            place < tuple_(literal(failed.upload_time, UtcDateTime), failed.document_id)
+        )
+        changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
+    return change_document(transaction, failed, status=DocumentStatus.PENDING, failure_reason="", **changes)
+
+
+def _id_of(row: Row[Any] | None) -> str:
+    return row.document_id if row else ""
+
+
+def change_document(transaction: Connection, document: Document, **values: Any) -> Document:
+    statement = (
+        update(documents)
+        .where(documents.c.tenant == document.tenant, documents.c.document_id == document.document_id)
+        .values(**values)
+        .returning(*_COLUMNS)
+    )
+    return document_of(transaction.execute(statement).one())
+
+
+def bump_index_version(transaction: Connection, tenant: str, matter_id: str) -> None:
+    transaction.execute(
+        update(matters)
+        .where(matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        .values(index_version=matters.c.index_version + 1)
+    )
+
+
+def document_of(row: Row[Any]) -> Document:
+    return Document(**{column.name: getattr(row, column.name) for column in _COLUMNS})
+
+
+def _values(document: Document) -> dict[str, Any]:
+    values = {column.name: getattr(document, column.name) for column in _COLUMNS}
+    return values | {"filename_folded": document.filename.casefold()}
+
+
+def _of_matter(tenant: str, matter_id: str) -> Select[Any]:
+    """The documents of a matter; none when the matter is deleted."""
+    not_deleted = exists().where(_is(tenant, matter_id))
+    return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted)
+
+
+def _is(tenant: str, matter_id: str) -> ColumnElement[bool]:
+    """Whether a row of matters is this one and not deleted."""
+    return and_(matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
+
+
+def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
+    return (
+        _of_matter(tenant, matter_id)
+        .where(documents.c.filename_folded == filename.casefold())
+        .order_by(documents.c.upload_time.desc(), documents.c.document_id.desc())
+        .limit(1)
+    )
+
+
+def _require_matter(transaction: Connection, tenant: str, matter_id: str) -> None:
+    query = select(matters.c.matter_id).where(_is(tenant, matter_id))
+    if transaction.execute(query).one_or_none() is None:
+        raise MatterNotFound(matter_id)

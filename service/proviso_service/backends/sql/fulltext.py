@@ -1,0 +1,141 @@
+"""Full text search in SQLite (FTS5), the one place that knows its syntax.
+
+The index holds one row for each chunk: its words, the numbers of its clauses, and one word that stands for its tenant
+and matter. Asking for that word along with the others keeps a search inside the matter without visiting the entries of
+all others.
+
+It keeps no copy of what it has read, so an entry can only be removed by reading the same again: `searchable` and
+`clause_words` may change with a migration that builds the index anew, and not otherwise.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    column,
+    literal,
+    literal_column,
+    select,
+    table,
+    text,
+)
+
+from proviso_service.reading.references import levels_of
+from proviso_service.reading.words import MAX_WORDS, words_of
+
+MAX_PHRASES = 32
+"""Phrases that the index is asked for; the rest of them are looked for in what it finds."""
+
+_LEVEL_END = "q"
+"""The stemmer leaves words alone that end in it."""
+
+
+def any_word(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
+    """Full-text expression: passages of the matter that hold at least one of the words, and what phrases are made
+    of."""
+    return _expression(tenant, matter_id, _any(words), *_phrases(phrases))
+
+
+def all_words(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
+    """Full-text expression: passages of the matter that hold every one of the words, and what phrases are made of."""
+    return _expression(tenant, matter_id, *map(_quoted, words), *_phrases(phrases))
+
+
+def any_clause(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
+    """Full-text expression: passages of the matter in clauses of these numbers."""
+    return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}"' for levels in numbers))
+
+
+def any_clause_or_below(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
+    """Full-text expression: passages of the matter in clauses of these numbers or in those below."""
+    return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}" *' for levels in numbers))
+
+
+def clause_words(clause_numbers: str) -> str:
+    """The words that a chunk's clause numbers, a JSON list, have in the index. A clause below another one begins with
+    its word."""
+    numbers = json.loads(clause_numbers) if clause_numbers != "[]" else ()  # reading JSON takes long for nothing
+    return " ".join(_clause_word(levels_of(number)) for number in numbers)
+
+
+def found(expression: str, best: int | None = None) -> FromClause:
+    """What an expression finds: columns `row_id` and `rank` (BM25; the smaller the better). Only the `best` of it, when
+    a number is given: the index sorts by rank itself, faster than a query over its rows could."""
+    entries = table("chunk_words", column("rank"))
+    rows = select(literal_column("chunk_words.rowid").label("row_id"), entries.c.rank).where(_matches(expression))
+    if best is not None:
+        rows = rows.order_by(entries.c.rank).limit(best)
+    return rows.subquery("found")
+
+
+def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
+    """Whether an expression finds a chunk."""
+    rows: Select[Any] = (
+        select(literal_column("chunk_words.rowid")).select_from(table("chunk_words")).where(_matches(expression))
+    )
+    return row_id.in_(rows)
+
+
+def index_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+    """Enters the document's chunks, which are stored already."""
+    _write(transaction, "scope, clauses, body", "", tenant, matter_id, document_id)
+
+
+def forget_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+    """Removes the document's chunks, which must still be stored: the index finds its entries by their text."""
+    _write(transaction, "chunk_words, scope, clauses, body", "'delete',", tenant, matter_id, document_id)
+
+
+def _write(transaction: Connection, columns: str, command: str, tenant: str, matter_id: str, document_id: str) -> None:
+    statement = text(
+        f"INSERT INTO chunk_words (rowid, {columns})"  # noqa: S608  # of literals only
+        f" SELECT row_id, {command} :scope, clause_words(clause_numbers), searchable(text) FROM chunks"
+        " WHERE tenant = :tenant AND document_id = :document_id"
+    )
+    scope = scope_word(tenant, matter_id)
+    transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
+
+
+def _matches(expression: str) -> ColumnElement[bool]:
+    return literal_column("chunk_words").op("MATCH", is_comparison=True)(literal(expression))
+
+
+def _any(words: Iterable[str]) -> str:
+    alternatives = " OR ".join(map(_quoted, words))
+    return f"({alternatives})" if alternatives else ""
+
+
+def _phrases(phrases: Sequence[str]) -> Iterable[str]:
+    """Longer ones by their first words."""
+    return (_quoted(" ".join(words_of(phrase)[:MAX_WORDS])) for phrase in phrases[:MAX_PHRASES])
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _expression(tenant: str, matter_id: str, *conditions: str) -> str:
+    body = " AND ".join(condition for condition in conditions if condition)
+    return f"scope:{scope_word(tenant, matter_id)} AND body:({body})"
+
+
+def _clauses(tenant: str, matter_id: str, words: Iterable[str]) -> str:
+    return f"scope:{scope_word(tenant, matter_id)} AND clauses:({' OR '.join(words)})"
+
+
+def _clause_word(levels: Sequence[str]) -> str:
+    """Numbers that differ only in their case share a word."""
+    return "".join(level.lower() + _LEVEL_END for level in levels)
+
+
+def scope_word(tenant: str, matter_id: str) -> str:
+    """The word for a matter. Digits, because the stemmer leaves those alone. Two matters may share a word once in 2^64;
+    every query checks tenant and matter of what it finds."""
+    digest = hashlib.sha256(f"{tenant}\0{matter_id}".encode()).digest()
+    return str(int.from_bytes(digest[:8], "big"))

@@ -1,0 +1,143 @@
+"""SqlMatterStore: rows of matters, and with the classes it is made of, of everything in them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select, update
+from sqlalchemy.dialects.sqlite import Insert
+
+from proviso_service.backends.sql.chunks import ChunkRows
+from proviso_service.backends.sql.contents import forget_contents
+from proviso_service.backends.sql.database import insert, reading, writing
+from proviso_service.backends.sql.documents import DocumentRows
+from proviso_service.backends.sql.embeddings import EmbeddingRows
+from proviso_service.backends.sql.ingested import IngestedRows
+from proviso_service.backends.sql.leftovers import LeftoverRows, note_leftovers
+from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.tables import DELETED, documents, matters
+from proviso_service.errors import MatterNotFound
+from proviso_service.matters.identifiers import DOCUMENTATION
+from proviso_service.matters.model import DocumentStatus, Matter
+from proviso_service.matters.ports import Leftover
+from proviso_service.paging import Page, PageRequest
+
+SLICE_DOCUMENTS = 50
+SLICE_CHUNKS = 1_000
+"""Of a deleted matter, what one transaction removes: other writers wait some tenths of a second for it."""
+
+
+class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, LeftoverRows):
+    """The MatterStore port on a Database."""
+
+    @writing
+    def create_matter(self, transaction: Connection, tenant: str, name: str) -> Matter:
+        matter = Matter(str(uuid4()), tenant, name, self._database.now())
+        transaction.execute(_new(matter))
+        return matter
+
+    @writing
+    def begin_documentation(self, transaction: Connection, tenant: str) -> None:
+        documentation = Matter(DOCUMENTATION, tenant, DOCUMENTATION, self._database.now())
+        transaction.execute(_new(documentation).on_conflict_do_nothing(["tenant", "matter_id"]))
+
+    @reading
+    def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
+        row = transaction.execute(_ONE_MATTER, {"this_tenant": tenant, "this_matter": matter_id}).one_or_none()
+        if row is None:
+            raise MatterNotFound(matter_id)
+        return _matter_of(row)
+
+    @reading
+    def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
+        query = _of_tenant(tenant).where(matters.c.matter_id != DOCUMENTATION)
+        if name:
+            query = query.where(matters.c.name == name)
+        order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
+        rows, token = rows_by_time(transaction, query, order, page)
+        return Page([_matter_of(row) for row in rows], token)
+
+    @writing
+    def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> None:
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
+        if transaction.execute(update(matters).where(*this).values(deleted=True)).rowcount == 0:
+            raise MatterNotFound(matter_id)
+
+    @reading
+    def deleted_matters(self, transaction: Connection) -> Sequence[tuple[str, str]]:
+        query = select(matters.c.tenant, matters.c.matter_id).where(DELETED)
+        return [(tenant, matter_id) for tenant, matter_id in transaction.execute(query)]
+
+    @writing
+    def delete_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Leftover]:
+        document_ids = _next_slice(transaction, tenant, matter_id)
+        for document_id in document_ids:
+            forget_contents(transaction, tenant, matter_id, document_id)
+        these = (documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
+        if document_ids:
+            transaction.execute(delete(documents).where(*these))
+            note_leftovers(transaction, tenant, matter_id, document_ids)
+        else:
+            this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, matters.c.deleted)
+            transaction.execute(delete(matters).where(*this))
+        return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
+
+
+def _new(matter: Matter) -> Insert:
+    return insert(matters).values(
+        tenant=matter.tenant,
+        matter_id=matter.matter_id,
+        name=matter.name,
+        create_time=matter.create_time,
+        index_version=0,
+    )
+
+
+def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
+    mine = select(func.count()).where(
+        documents.c.tenant == matters.c.tenant, documents.c.matter_id == matters.c.matter_id
+    )
+    ready = mine.where(documents.c.status == DocumentStatus.READY)
+    return select(
+        matters.c.matter_id,
+        matters.c.tenant,
+        matters.c.name,
+        matters.c.create_time,
+        mine.scalar_subquery().label("document_count"),
+        ready.scalar_subquery().label("ready_count"),
+        matters.c.index_version,
+    ).where(matters.c.tenant == tenant, ~matters.c.deleted)
+
+
+def _next_slice(transaction: Connection, tenant: str, matter_id: str) -> list[str]:
+    """Ids of the next documents to remove: at least one, when there is any."""
+    inside = (
+        select(documents.c.document_id, documents.c.chunk_count)
+        .join_from(documents, matters)
+        .where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, matters.c.deleted)
+        .limit(SLICE_DOCUMENTS)
+    )
+    taken: list[str] = []
+    chunks = 0
+    for document_id, chunk_count in transaction.execute(inside):
+        chunks += chunk_count
+        if taken and chunks > SLICE_CHUNKS:
+            break
+        taken.append(document_id)
+    return taken
+
+
+# Built once: every turn runs it.
+_ONE_MATTER = _of_tenant(bindparam("this_tenant")).where(matters.c.matter_id == bindparam("this_matter"))
+
+
+def _matter_of(row: Row[Any]) -> Matter:
+    return Matter(
+        row.matter_id,
+        row.tenant,
+        row.name,
+        row.create_time,
+        row.document_count,
+        row.ready_count,
+        row.index_version,
+    )

@@ -1,0 +1,303 @@
+"""Every table. Each row carries its tenant, and foreign keys include it: a row can't hang under another tenant's."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
+
+from proviso_service.backends.sql.columns import Encoded, UtcDateTime, enumerated
+from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
+from proviso_service.matters.model import DocumentStatus
+from proviso_service.reading.model import Heading, PageSpan
+from proviso_service.turns.events import FinalState
+from proviso_service.turns.ports import TurnState
+from proviso_service.turns.records import TurnSummary
+from proviso_service.turns.sessions import MessageRole
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# Conditions of partial indexes. Queries repeat them word for word: with bound values the planner would not see that
+# an index serves.
+DELETED = text("deleted")
+UNFINISHED = text("status IN ('pending', 'processing')")
+RUNNING = text("state = 'running'")
+AWAITING = text("state = 'awaiting_approval'")
+OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
+WITH_REQUEST_ID = text("request_id != ''")
+
+
+def _tenant() -> Column[str]:
+    return Column("tenant", String, nullable=False)
+
+
+matters = Table(
+    "matters",
+    metadata,
+    _tenant(),
+    Column("matter_id", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("index_version", Integer, nullable=False),
+    Column("deleted", Boolean, nullable=False, server_default=false()),
+    PrimaryKeyConstraint("tenant", "matter_id"),
+    Index(None, "tenant", "create_time", "matter_id"),
+    Index(None, "tenant", "name"),
+    Index("ix_matters_deleted", "tenant", "matter_id", sqlite_where=DELETED, postgresql_where=DELETED),
+)
+"""A matter that is `deleted` exists for nobody; its documents go in several transactions, and then its row."""
+
+documents = Table(
+    "documents",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    Column("filename", String, nullable=False),
+    Column("filename_folded", String, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("status", enumerated(DocumentStatus), nullable=False),
+    Column("failure_reason", String, nullable=False),
+    Column("character_count", Integer, nullable=False),
+    Column("chunk_count", Integer, nullable=False),
+    Column("page_count", Integer, nullable=False),
+    Column("upload_time", UtcDateTime, nullable=False),
+    Column("replaces_document_id", String, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    UniqueConstraint("tenant", "matter_id", "sha256"),
+    ForeignKeyConstraint(["tenant", "matter_id"], ["matters.tenant", "matters.matter_id"], ondelete="CASCADE"),
+    Index(None, "tenant", "matter_id", "upload_time", "document_id"),
+    Index(None, "tenant", "matter_id", "filename_folded"),
+    Index(None, "tenant", "matter_id", "status"),
+    Index(
+        "ix_documents_unfinished",
+        "upload_time",
+        sqlite_where=UNFINISHED,
+        postgresql_where=UNFINISHED,
+    ),
+)
+
+
+leftovers = Table(
+    "leftovers",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    Column("uploading", Boolean, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+)
+"""Documents whose bytes or vectors may be there while their row is not: being uploaded, or deleted. What a killed
+process leaves behind is found here by the next one."""
+
+
+def _of_document() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tenant", "document_id"], ["documents.tenant", "documents.document_id"], ondelete="CASCADE"
+    )
+
+
+outlines = Table(
+    "outlines",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("headings", Encoded(tuple[Heading, ...]), nullable=False),
+    Column("pages", Encoded(tuple[PageSpan, ...]), nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    _of_document(),
+)
+"""Structure of a document's text."""
+
+segments = Table(
+    "segments",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
+    _of_document(),
+)
+"""A document's text in pieces of one length (documents.SEGMENT_CHARS), so that a range is read without the rest."""
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    _tenant(),
+    Column("model_id", String, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "model_id", "content_sha256"),
+)
+"""One vector, little-endian float32, for each text that a tenant's chunks hold."""
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("row_id", Integer, nullable=False),
+    _tenant(),
+    Column("chunk_id", String, nullable=False),
+    Column("document_id", String, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("start_offset", Integer, nullable=False),
+    Column("end_offset", Integer, nullable=False),
+    Column("page", Integer, nullable=False),
+    Column("section_path", Encoded(tuple[str, ...]), nullable=False),
+    Column("clause_numbers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
+    Column("model_id", String, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("row_id"),
+    UniqueConstraint("tenant", "chunk_id"),
+    UniqueConstraint("tenant", "document_id", "ordinal"),
+    _of_document(),
+    ForeignKeyConstraint(
+        ["tenant", "model_id", "content_sha256"],
+        ["embeddings.tenant", "embeddings.model_id", "embeddings.content_sha256"],
+        deferrable=True,
+        initially="DEFERRED",
+    ),
+    Index(None, "tenant", "model_id", "content_sha256"),
+)
+"""`row_id` ties a chunk to its entry in the full-text index."""
+
+statement_scores = Table(
+    "statement_scores",
+    metadata,
+    Column("row_id", Integer, nullable=False),
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("model_id", String, nullable=False),
+    Column("statement_sha256", LargeBinary, nullable=False),
+    Column("scored", Integer, nullable=False),
+    Column("scores", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("row_id"),
+    UniqueConstraint("tenant", "document_id", "model_id", "statement_sha256"),
+    _of_document(),
+    Index(None, "tenant", "model_id", "statement_sha256", "document_id"),
+)
+"""What a classifier made of one statement on a document: little-endian float32 by the ordinal of the chunk, NaN for
+those not `scored` yet. The larger a `row_id`, the later the row was written."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _tenant(),
+    Column("session_key", String, nullable=False),
+    Column("user_id", String, nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("items", Encoded(tuple[SessionItem, ...]), nullable=False),
+    Column("matter_context", Encoded(MatterContext)),
+    Column("message_count", Integer, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("update_time", UtcDateTime, nullable=False),
+    Column("approved_tools", Encoded(tuple[ApprovedTool, ...]), nullable=False, server_default="[]"),
+    Column("pending_servers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
+    PrimaryKeyConstraint("tenant", "session_key"),
+    UniqueConstraint("tenant", "user_id", "session_id"),
+    Index(None, "tenant", "user_id", "create_time", "session_key"),
+)
+"""`session_key` is ours, short and never used again; `session_id` is the caller's string."""
+
+messages = Table(
+    "messages",
+    metadata,
+    _tenant(),
+    Column("session_key", String, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("message_id", String, nullable=False),
+    Column("turn_id", String, nullable=False),
+    Column("role", enumerated(MessageRole), nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("character_count", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("request_context", Encoded(RequestContext)),
+    Column("turn", Encoded(TurnSummary)),
+    PrimaryKeyConstraint("tenant", "session_key", "position"),
+    ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
+)
+
+item_contents = Table(
+    "item_contents",
+    metadata,
+    _tenant(),
+    Column("content_sha256", String, nullable=False),
+    Column("content", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "content_sha256"),
+)
+"""What request contexts name by hash: contents of the catalog's items and the service's own instructions, so that old
+payloads can be rebuilt. Nothing of a user's is in them."""
+
+turns = Table(
+    "turns",
+    metadata,
+    _tenant(),
+    Column("turn_id", String, nullable=False),
+    Column("user_id", String, nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("request_id", String, nullable=False),
+    Column("payload_sha256", String, nullable=False),
+    Column("state", enumerated(TurnState), nullable=False),
+    Column("owner", String, nullable=False),
+    Column("lease_expire_time", UtcDateTime, nullable=False),
+    Column("last_sequence", Integer, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("end_time", UtcDateTime),
+    Column("final_state", Encoded(FinalState)),
+    Column("suspended", Text),
+    PrimaryKeyConstraint("tenant", "turn_id"),
+    Index(
+        "uq_turns_request",
+        "tenant",
+        "user_id",
+        "request_id",
+        unique=True,
+        sqlite_where=WITH_REQUEST_ID,
+        postgresql_where=WITH_REQUEST_ID,
+    ),
+    Index(
+        "uq_turns_open_session",
+        "tenant",
+        "user_id",
+        "session_id",
+        unique=True,
+        sqlite_where=OPEN_IN_SESSION,
+        postgresql_where=OPEN_IN_SESSION,
+    ),
+    Index(None, "tenant", "user_id", "session_id"),
+    Index(
+        "ix_turns_running",
+        "lease_expire_time",
+        sqlite_where=RUNNING,
+        postgresql_where=RUNNING,
+    ),
+    Index(
+        "ix_turns_awaiting",
+        "owner",
+        sqlite_where=AWAITING,
+        postgresql_where=AWAITING,
+    ),
+)
+"""A session may be made by its first turn's end, so a turn names its session by the caller's string. `suspended` is
+what a turn that awaits an approval goes on from, as JSON."""

@@ -1,0 +1,278 @@
+"""SqlTurnStore: rows of turns."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
+
+from proviso_service.backends.sql.conversations import approve_tool, keep_outcome
+from proviso_service.backends.sql.database import Database, Store, insert, reading, writing
+from proviso_service.backends.sql.item_contents import KnownContents, keep_contents
+from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
+from proviso_service.context.model import ApprovedTool
+from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
+from proviso_service.identity import Caller
+from proviso_service.turns.events import FinalState
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns.ports import (
+    SuspendedTurn,
+    TurnBegun,
+    TurnOutcome,
+    TurnRecord,
+    TurnRequest,
+    TurnState,
+    decode,
+    encode,
+)
+from proviso_service.turns.records import Decision
+
+IDS_PER_UPDATE = 500
+
+# Built once: every turn runs these two, and building and compiling takes longer than running them.
+_BEGIN = insert(turns).on_conflict_do_nothing().returning(turns.c.turn_id)
+_FINISH = (
+    update(turns)
+    .where(
+        turns.c.tenant == bindparam("this_tenant"),
+        turns.c.user_id == bindparam("this_user"),
+        turns.c.turn_id == bindparam("this_turn"),
+        turns.c.state != TurnState.ENDED,
+    )
+    .values(
+        state=TurnState.ENDED,
+        end_time=bindparam("end_time"),
+        last_sequence=bindparam("last_sequence"),
+        final_state=bindparam("final_state"),
+        suspended=null(),
+    )
+)
+
+# Not what waiting turns are suspended with, which may be megabytes.
+_RECORD: tuple[Column[Any], ...] = (
+    turns.c.tenant,
+    turns.c.user_id,
+    turns.c.turn_id,
+    turns.c.session_id,
+    turns.c.state,
+    turns.c.last_sequence,
+    turns.c.final_state,
+)
+
+
+class SqlTurnStore(Store):
+    """The TurnStore port on a Database."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._known = KnownContents()
+
+    @writing
+    def begin(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        request: TurnRequest,
+        payload_sha256: str,
+        owner: str,
+        lease_s: float,
+    ) -> TurnBegun:
+        now = self._database.now()
+        row = {
+            "tenant": caller.tenant,
+            "turn_id": turn_id,
+            "user_id": caller.user,
+            "session_id": request.session_id,
+            "request_id": request.request_id,
+            "payload_sha256": payload_sha256,
+            "state": TurnState.RUNNING,
+            "owner": owner,
+            "lease_expire_time": now + timedelta(seconds=lease_s),
+            "last_sequence": 0,
+            "create_time": now,
+        }
+        created = transaction.execute(_BEGIN, row)
+        if created.one_or_none() is not None:
+            return TurnBegun(turn_id, created=True)
+        return _in_the_way(transaction, caller, request, payload_sha256)
+
+    @reading
+    def begun_before(self, transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        return _begun_before(transaction, caller, request_id, payload_sha256)
+
+    @writing
+    def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> None:
+        until = self._database.now() + timedelta(seconds=lease_s)
+        for start in range(0, len(turn_ids), IDS_PER_UPDATE):
+            transaction.execute(
+                update(turns)
+                .where(
+                    RUNNING,
+                    turns.c.owner == owner,
+                    turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
+                )
+                .values(lease_expire_time=until)
+            )
+
+    async def finish(
+        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+    ) -> None:
+        """Raises TurnUnknown."""
+        contents = self._known.new(caller.tenant, outcome.contents)
+        if await self._finish(caller, turn_id, session_id, last_sequence, outcome, contents):
+            self._known.stored(caller.tenant, contents)
+
+    @writing
+    def _finish(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        last_sequence: int,
+        outcome: TurnOutcome,
+        contents: Mapping[str, str],
+    ) -> bool:
+        """Whether it had not ended before."""
+        now = self._database.now()
+        row = {
+            "this_tenant": caller.tenant,
+            "this_user": caller.user,
+            "this_turn": turn_id,
+            "end_time": now,
+            "last_sequence": last_sequence,
+            "final_state": outcome.final_state,
+        }
+        if transaction.execute(_FINISH, row).rowcount == 0:
+            _get(transaction, caller, turn_id)
+            return False
+        keep_contents(transaction, caller.tenant, contents)
+        if session_id:
+            keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
+        return True
+
+    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
+        # Not in the transaction: there is one thread that writes, and megabytes take long.
+        await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(encode, suspended))
+
+    @writing
+    def _suspend(
+        self, transaction: Connection, caller: Caller, turn_id: str, last_sequence: int, suspended: str
+    ) -> None:
+        values = {"state": TurnState.AWAITING_APPROVAL, "last_sequence": last_sequence, "suspended": suspended}
+        _change(transaction, caller, turn_id, RUNNING, values)
+
+    @writing
+    def record_decision(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        positions: Sequence[int],
+        decision: Decision,
+        approved: ApprovedTool | None,
+    ) -> None:
+        changes = [part for position in positions for part in (f"$.decisions[{position}]", decision.value)]
+        suspended = func.json_set(turns.c.suspended, *changes)
+        _change(transaction, caller, turn_id, AWAITING, {"suspended": suspended})
+        if approved is not None and session_id:
+            approve_tool(transaction, caller, session_id, approved)
+
+    @writing
+    def resume(self, transaction: Connection, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        until = self._database.now() + timedelta(seconds=lease_s)
+        values = {"state": TurnState.RUNNING, "suspended": null(), "owner": owner, "lease_expire_time": until}
+        _change(transaction, caller, turn_id, AWAITING, values)
+
+    @reading
+    def waiting(self, transaction: Connection, owner: str) -> Sequence[TurnRecord]:
+        query = select(*_RECORD).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
+        return [_record_of(row) for row in transaction.execute(query)]
+
+    @reading
+    def suspended(self, transaction: Connection, caller: Caller, turn_id: str) -> SuspendedTurn:
+        query = select(turns.c.suspended).where(*_this(caller, turn_id), AWAITING)
+        row = transaction.execute(query).one_or_none()
+        if row is None:
+            raise TurnUnknown(turn_id)
+        return decode(row.suspended)
+
+    @reading
+    def get(self, transaction: Connection, caller: Caller, turn_id: str) -> TurnRecord:
+        return _record_of(_get(transaction, caller, turn_id))
+
+    @writing
+    def close_interrupted(self, transaction: Connection, owner: str) -> int:
+        now = self._database.now()
+        statement = (
+            update(turns)
+            .where(RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner))
+            .values(state=TurnState.ENDED, end_time=now, final_state=_interrupted())
+        )
+        return transaction.execute(statement).rowcount
+
+
+def _in_the_way(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
+    """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
+    if request.request_id:
+        earlier = _begun_before(transaction, caller, request.request_id, payload_sha256)
+        if earlier is not None:
+            return TurnBegun(earlier, created=False)
+    in_session = select(turns.c.turn_id).where(*_of(caller), turns.c.session_id == request.session_id, OPEN_IN_SESSION)
+    raise SessionBusy(request.session_id, transaction.execute(in_session).scalar_one())
+
+
+def _begun_before(transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+    query = select(turns.c.turn_id, turns.c.payload_sha256).where(
+        *_of(caller), turns.c.request_id == request_id, WITH_REQUEST_ID
+    )
+    row = transaction.execute(query).one_or_none()
+    if row is None:
+        return None
+    if row.payload_sha256 != payload_sha256:
+        raise RequestIdReused(request_id)
+    turn_id: str = row.turn_id
+    return turn_id
+
+
+def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
+    row = transaction.execute(select(*_RECORD).where(*_this(caller, turn_id))).one_or_none()
+    if row is None:
+        raise TurnUnknown(turn_id)
+    return row
+
+
+def _change(
+    transaction: Connection, caller: Caller, turn_id: str, condition: ColumnElement[bool] | TextClause, values: Any
+) -> None:
+    """Raises TurnUnknown where there is no such turn in this condition."""
+    changed = transaction.execute(update(turns).where(*_this(caller, turn_id), condition).values(values))
+    if changed.rowcount == 0:
+        raise TurnUnknown(turn_id)
+
+
+def _this(caller: Caller, turn_id: str) -> tuple[Any, ...]:
+    return *_of(caller), turns.c.turn_id == turn_id
+
+
+def _of(caller: Caller) -> tuple[Any, ...]:
+    return turns.c.tenant == caller.tenant, turns.c.user_id == caller.user
+
+
+def _record_of(row: Row[Any]) -> TurnRecord:
+    return TurnRecord(
+        turn_id=row.turn_id,
+        caller=Caller(row.tenant, row.user_id),
+        session_id=row.session_id,
+        state=row.state,
+        last_sequence=row.last_sequence,
+        final_state=row.final_state,
+    )
+
+
+def _interrupted() -> FinalState:
+    semantics = EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR]
+    return FinalState(ExitReason.INTERNAL_ERROR, semantics.retryable, semantics.display_message, semantics.message)

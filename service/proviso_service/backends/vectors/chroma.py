@@ -1,0 +1,132 @@
+"""A vector index in a Chroma database that a process of its own owns."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from proviso_service.backends.vectors.layout import VectorLayout, index_id, scope_of, tenant_and_chunk
+from proviso_service.backends.vectors.process import Answer, WorkerProcess
+from proviso_service.matters.indexes import IndexedVector
+from proviso_service.matters.ports import VectorHit, VectorRecord
+from proviso_service.models import Vectors
+
+BATCH_RECORDS = 16
+"""Records of one write. Chroma keeps its process's interpreter while it writes, and a search waits for that: 15 ms at
+this size, 0.4 s for a thousand."""
+
+BATCH_RECORDS_UNSEARCHED = 256
+"""While nobody searches the index, because it is being built: three times as fast."""
+
+OPEN_LIMIT_S = 60.0
+READ_LIMIT_S = 5.0
+WRITE_LIMIT_S = 120.0
+SURVEY_LIMIT_S = 120.0
+
+_SCOPE = "scope"
+_DOCUMENT = "document"
+
+
+class ChromaIndex:
+    """OpenIndex port. `batch_records` are written at once."""
+
+    def __init__(self, folder: Path, layout: VectorLayout, worker: WorkerProcess) -> None:
+        self.folder = folder
+        self.worker = worker
+        self.batch_records = BATCH_RECORDS
+        self._layout = layout
+
+    @classmethod
+    async def open(cls, folder: Path, layout: VectorLayout, time_limit_s: float = OPEN_LIMIT_S) -> Self:
+        """Of an existing folder that was written with this layout. Raises IndexFailed."""
+        return cls(folder, layout, await WorkerProcess.start(folder, time_limit_s))
+
+    async def close(self) -> None:
+        await self.worker.close()
+
+    @property
+    def parts(self) -> Sequence[str]:
+        return self._layout.names
+
+    def part_of(self, tenant: str, matter_id: str) -> str:
+        return self._layout.collection_of(tenant, matter_id)
+
+    async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None:
+        """Raises ValueError for vectors of the wrong size."""
+        if any(record.vector.shape != (self._layout.dimensions,) for record in records):
+            raise ValueError(f"vectors of this index have {self._layout.dimensions} values")
+        by_matter: dict[str, list[VectorRecord]] = {}
+        for record in records:
+            by_matter.setdefault(record.matter_id, []).append(record)
+        for matter_id, group in by_matter.items():
+            size = self.batch_records
+            for start in range(0, len(group), size):
+                await self._upsert(tenant, matter_id, group[start : start + size])
+
+    async def search(
+        self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
+    ) -> Sequence[VectorHit]:
+        call = self._call("search", tenant, matter_id, limit=limit, where=_where(tenant, matter_id, document_ids))
+        answer = await self.worker.call(call, _packed(vector), time_limit_s=READ_LIMIT_S)
+        distances = np.frombuffer(answer.payload, dtype="<f4").tolist()
+        return [
+            VectorHit(tenant_and_chunk(found)[1], 1.0 - distance)
+            for found, distance in zip(answer.header["ids"], distances, strict=True)
+        ]
+
+    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
+        where = _where(tenant, matter_id, [document_id])
+        await self.worker.call(self._call("delete", tenant, matter_id, where=where), time_limit_s=WRITE_LIMIT_S)
+
+    async def delete_matter(self, tenant: str, matter_id: str) -> None:
+        where = _where(tenant, matter_id, ())
+        await self.worker.call(self._call("delete", tenant, matter_id, where=where), time_limit_s=WRITE_LIMIT_S)
+
+    async def count(self) -> int:
+        return int((await self.worker.call({"call": "count"}, time_limit_s=SURVEY_LIMIT_S)).header["count"])
+
+    async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
+        call = {"call": "survey", "collection": part}
+        answer = await self.worker.call(call, _packed(vector), time_limit_s=SURVEY_LIMIT_S)
+        # A part may hold tens of thousands.
+        return await asyncio.to_thread(_surveyed, answer)
+
+    async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:
+        call = {"call": "remove", "collection": part, "ids": [index_id(*chunk) for chunk in chunks]}
+        await self.worker.call(call, time_limit_s=WRITE_LIMIT_S)
+
+    async def _upsert(self, tenant: str, matter_id: str, records: Sequence[VectorRecord]) -> None:
+        scope = scope_of(tenant, matter_id)
+        call = self._call(
+            "upsert",
+            tenant,
+            matter_id,
+            ids=[index_id(tenant, record.chunk_id) for record in records],
+            metadatas=[{_SCOPE: scope, _DOCUMENT: record.document_id} for record in records],
+        )
+        vectors = _packed(np.stack([record.vector for record in records]))
+        await self.worker.call(call, vectors, time_limit_s=WRITE_LIMIT_S)
+
+    def _call(self, name: str, tenant: str, matter_id: str, **arguments: Any) -> dict[str, Any]:
+        return {"call": name, "collection": self._layout.collection_of(tenant, matter_id), **arguments}
+
+
+def _surveyed(answer: Answer) -> Sequence[IndexedVector]:
+    similarities = (1.0 - np.frombuffer(answer.payload, dtype="<f4")).tolist()
+    return [
+        IndexedVector(*tenant_and_chunk(found), similarity)
+        for found, similarity in zip(answer.header["ids"], similarities, strict=True)
+    ]
+
+
+def _packed(vectors: Vectors) -> bytes:
+    return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+
+
+def _where(tenant: str, matter_id: str, document_ids: Sequence[str]) -> dict[str, Any]:
+    scope = {_SCOPE: scope_of(tenant, matter_id)}
+    if not document_ids:
+        return scope
+    return {"$and": [scope, {_DOCUMENT: {"$in": list(document_ids)}}]}

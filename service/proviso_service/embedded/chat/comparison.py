@@ -1,0 +1,66 @@
+"""What several documents say, side by side, and which of them states the larger figure, when each states exactly one
+of the same sort."""
+
+import re
+from collections.abc import Sequence
+
+from proviso_service.embedded.chat.measures import only_amount, only_duration
+from proviso_service.embedded.chat.quoting import listed, stated
+from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
+from proviso_service.embedded.chat.rendering import bullets, name
+from proviso_service.embedded.chat.targets import Target
+from proviso_service.embedded.chat.task import Task
+
+_ASKS_LARGER = re.compile(r"\b(?:longer|longest|higher|highest|larger|largest|more|greater)\b", re.IGNORECASE)
+_ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper)\b", re.IGNORECASE)
+
+
+_MAX_COMPARED = 12
+
+
+def compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted) -> str:
+    """The best sentence of each document, and which of the documents asked about have none."""
+    best: dict[str, Scored] = {}
+    for one in good:
+        best.setdefault(one.document, one)
+    silent = [name(one.filename) for one in target.documents if one.document_id not in best]
+    if len(best) + len(silent) + len(target.missing) == 1:
+        return stated(good, wanted)
+    chosen = _in_order(list(best.values())[:_MAX_COMPARED], target)
+    lines = listed(chosen, wanted, good)
+    lines += [f"{one}: nothing found that answers this." for one in silent]
+    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+    larger = larger_line(task.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
+    return "Side by side:\n" + bullets(lines) + larger
+
+
+def _in_order(chosen: list[Scored], target: Target) -> list[Scored]:
+    order = {document_id: index for index, document_id in enumerate(target.ids)}
+    return sorted(chosen, key=lambda one: order.get(one.passage.document_id, len(order)))
+
+
+def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
+    """`quotes` are pairs of filename and quote. Empty when the question does not ask or the quotes do not tell."""
+    wants_larger = bool(_ASKS_LARGER.search(question))
+    if len(quotes) < 2 or not (wants_larger or _ASKS_SMALLER.search(question)):
+        return ""
+    figures = _figures([quote for _, quote in quotes])
+    if figures is None:
+        return ""
+    best = max(figures) if wants_larger else min(figures)
+    if figures.count(best) > 1:
+        return "\n\nThe figures in these quotes are the same." if len(set(figures)) == 1 else ""
+    word = "larger" if wants_larger else "smaller"
+    return f"\n\nOf these, the {word} figure is in {name(quotes[figures.index(best)][0])}."
+
+
+def _figures(quotes: Sequence[str]) -> list[float] | None:
+    days = [only_duration(quote) for quote in quotes]
+    known_days = [one for one in days if one is not None]
+    if len(known_days) == len(quotes):
+        return known_days
+    amounts = [only_amount(quote) for quote in quotes]
+    known = [one for one in amounts if one is not None]
+    if len(known) == len(quotes) and len({currency for currency, _ in known}) == 1:
+        return [amount for _, amount in known]
+    return None

@@ -1,0 +1,209 @@
+"""Finds the documents that a question names (`the services agreement`, `our NDA`, `Lease.pdf`) among filenames."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proviso_service.embedded.chat.lexical import GENERIC_KINDS, STOP_WORDS, stem, words
+
+ABBREVIATIONS = {
+    "nda": "non disclosure confidentiality",
+    "cda": "confidential disclosure",
+    "mnda": "mutual non disclosure",
+    "msa": "master services",
+    "psa": "professional services",
+    "csa": "cloud service",
+    "sow": "statement work",
+    "dpa": "data processing",
+    "sla": "service level",
+    "eula": "end user license",
+    "loi": "letter intent",
+    "mou": "memorandum understanding",
+    "baa": "business associate",
+    "spa": "share purchase",
+    "apa": "asset purchase",
+    "tos": "terms service",
+}
+# Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
+_KINDS = GENERIC_KINDS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
+_WEAK_KINDS_TEXT = """
+policy policies letter letters memo amendment amendments schedule annex appendix order form complaint license
+"""
+_WEAK_KINDS = frozenset(_WEAK_KINDS_TEXT.split())
+_COMPOUND_KINDS = re.compile(
+    r"\b(statements? of work|terms of service|letters? of intent|memorand(?:um|a) of understanding)\b", re.IGNORECASE
+)
+_EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
+_TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
+_EMPTY_MODIFIERS_TEXT = """
+whole full entire complete current existing signed executed final present latest original underlying main actual
+respective relevant applicable longer shorter higher lower first second compare open display full-text standard
+written prior binding definitive different another party third single two three four new old annual initial
+"""
+_EMPTY_MODIFIERS = frozenset(_EMPTY_MODIFIERS_TEXT.split())
+_VERBS_TEXT = """
+last run end start say expire require allow permit mean cover address define begin renew work bind
+"""
+_VERBS = frozenset(_VERBS_TEXT.split())
+_SUBJECT_NOUNS_TEXT = """
+clause clauses provision provisions section sections language date dates term period
+"""
+_SUBJECT_NOUNS = frozenset(_SUBJECT_NOUNS_TEXT.split())
+# Words of titles, which may be capitalised like names.
+_TITLE_WORDS_TEXT = """
+agency alliance asset assignment cloud collaboration collection commercial confidentiality consulting cooperation data
+development disclosure distribution distributor employment endorsement equipment exclusive filing first franchise
+general hosting independent intellectual joint lease letter license licence loan logistics maintenance management
+manufacturing marketing master merger mutual non office operating option outsourcing partnership pledge processing
+professional promotion property purchase real registration remarketing rental reseller resale residential sales second
+security separation service services settlement share shareholder shareholders software sponsorship stock storage
+strategic sublease subscription supply support technology terms transfer transition transportation trust venture
+voting web work
+"""
+_PARTNER = re.compile(
+    r"\s+(?:with|from|between|by)\s+((?:[A-Z][\w&.\u2019'-]*[\w])(?:(?:\s+and|,)?\s+[A-Z][\w&.\u2019'-]*\w)*)"
+)
+_COMMON_STEMS = frozenset(
+    stem(word)
+    for word in (
+        *_TITLE_WORDS_TEXT.split(),
+        *_KINDS,
+        *_WEAK_KINDS,
+        *ABBREVIATIONS,
+        *" ".join(ABBREVIATIONS.values()).split(),
+    )
+)
+_DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
+_INDEFINITE = frozenset({"a", "an", "any", "no"})
+_MAX_MODIFIERS = 4
+_MIN_MATCH = 0.5
+_MIN_INSIDE_CHARS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`phrase` as written, at `start` to `end` of the question; `firm` when it can only be a document. `proper` are
+    the stems of proper names in it."""
+
+    phrase: str
+    start: int
+    end: int
+    stems: frozenset[str]
+    firm: bool
+    proper: frozenset[str] = frozenset()
+
+
+def find_mentions(text: str) -> tuple[Mention, ...]:
+    """Documents named in `text`, in order; `the agreement` alone names none."""
+    found = [
+        Mention(match[0], match.start(), match.end(), frozenset(map(stem, set(words(match[0])) - {"of"})), firm=True)
+        for match in _COMPOUND_KINDS.finditer(text)
+    ]
+    tokens = [(match.start(), match.group()) for match in _TOKEN.finditer(text)]
+    for index in range(len(tokens)):
+        mention = _mention_at(text, tokens, index)
+        if mention and not any(mention.start < other.end and other.start < mention.end for other in found):
+            found.append(mention)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def without_mentions(text: str, mentions: Sequence[Mention], put: str = "") -> str:
+    """The question with each mention replaced by `put`."""
+    for mention in sorted(mentions, key=lambda one: -one.start):
+        text = text[: mention.start] + put + text[mention.end :]
+    return text
+
+
+def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
+    """Indices of the filenames that fit best; empty when none fits. Several when they fit equally well."""
+    scored: list[tuple[float, int, int]] = []
+    for index, filename in enumerate(filenames):
+        held = _held(mention.stems, filename)
+        if mention.proper and not mention.proper & held:
+            continue  # a reseller agreement, but another company's
+        share = len(held) / len(mention.stems)
+        if share >= _MIN_MATCH:
+            scored.append((share, -_extra_words(filename, mention.stems), index))
+    if not scored:
+        return []
+    best = max(scored)[:2]
+    return [index for share, extra, index in scored if (share, extra) == best]
+
+
+def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:
+    """Those of the stems that a filename holds; also inside a run of letters, as in `ADAMSGOLFINC`."""
+    letters = re.sub(r"[^a-z]", "", filename.lower())
+    inside = {one for one in wanted if len(one) >= _MIN_INSIDE_CHARS and one in letters}
+    return wanted & filename_stems(filename) | inside
+
+
+def filename_stems(filename: str) -> frozenset[str]:
+    """Stems of a filename's words, with abbreviations in both directions (`NDA` and `non-disclosure agreement`)."""
+    own = _name_words(filename)
+    expanded = [word for token in own for word in ABBREVIATIONS.get(token, "").split()]
+    joined = " ".join(own)
+    short = [short for short, long in ABBREVIATIONS.items() if _is_spelled_out(long, joined)]
+    return frozenset(stem(word) for word in [*own, *expanded, *short])
+
+
+def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention | None:
+    start, token = tokens[index]
+    following = tokens[index + 1][1].lower() if index + 1 < len(tokens) else ""
+    word = token.lower()
+    is_file = _EXTENSION.search(token) is not None
+    is_short = word.rstrip("s") in ABBREVIATIONS and (token[:2].isupper() or word.startswith(("nda", "msa", "sow")))
+    if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in _SUBJECT_NOUNS:
+        return None
+    first, modifiers = _modifiers(tokens, index)
+    own = [] if word in GENERIC_KINDS else _name_words(word.rstrip("s") if is_short else token)
+    end = start + len(token)
+    partner = _PARTNER.match(text, end)
+    named = modifiers + own + (_name_words(partner[1]) if partner else [])
+    specific = frozenset(stem(one) for one in named if one not in {"and", "inc", "ltd", "llc"})
+    article = tokens[first - 1][1].lower() if first > 0 else ""
+    if not specific or (article in _INDEFINITE and not is_file):
+        return None
+    end = partner.end() if partner else end
+    is_subject = is_short and following.isalpha() and following not in STOP_WORDS | _VERBS
+    firm = is_file or (
+        word not in _WEAK_KINDS and not is_subject and (article in _DEFINITE or bool(modifiers) or is_short)
+    )
+    at = tokens[first][0]
+    return Mention(text[at:end], at, end, specific, firm, _proper(text[at:end]) & specific)
+
+
+def _proper(phrase: str) -> frozenset[str]:
+    """Stems of capitalised words that no kind of agreement is called by."""
+    found = re.findall(r"\b[A-Z][a-z][\w&\u2019'-]*", phrase)
+    return frozenset(stem(word) for one in found for word in _name_words(one)) - _COMMON_STEMS
+
+
+def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str]]:
+    """Index of the first token of the name, and the words in front of its head that tell it from others."""
+    first, found = index, list[str]()
+    for back in range(index - 1, max(-1, index - 1 - _MAX_MODIFIERS), -1):
+        word = tokens[back][1].lower()
+        between_end = tokens[back][0] + len(tokens[back][1])
+        if word in STOP_WORDS or tokens[back + 1][0] - between_end > 1:
+            break
+        first = back
+        if word not in _EMPTY_MODIFIERS:
+            found = _name_words(word) + found
+    return first, found
+
+
+def _name_words(name: str) -> list[str]:
+    bare = _EXTENSION.sub("", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-.]+|(?<=\D)(?=\d)", " ", bare)
+    return words(spaced)
+
+
+def _is_spelled_out(long: str, joined: str) -> bool:
+    stemmed = {stem(word) for word in joined.split()}
+    needed = [stem(word) for word in long.split() if word != "confidentiality"]
+    return all(word in stemmed for word in needed) or ("confidentiality" in long and "confid" in stemmed)
+
+
+def _extra_words(filename: str, wanted: frozenset[str]) -> int:
+    own = {stem(word) for word in _name_words(filename)} - {stem(word) for word in GENERIC_KINDS}
+    return len([one for one in own if one not in wanted and not one.isdigit()])

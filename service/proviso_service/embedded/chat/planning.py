@@ -1,0 +1,238 @@
+"""Chooses the next tool calls of a task, or none when it is time to answer. At most three calls a turn."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proviso_service.embedded.chat.evidence import (
+    CLASSIFY_TOOL,
+    IQL_TOOL,
+    LIST_TOOL,
+    RETRIEVER_TOOL,
+    SEARCH_TOOL,
+    TEXT_TOOL,
+    Evidence,
+    ListedDocument,
+)
+from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.lexical import one_line, words
+from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
+from proviso_service.embedded.chat.rules import speaks_of_documents
+from proviso_service.embedded.chat.targets import Target, needs_listing
+from proviso_service.embedded.chat.task import Scope, Task
+
+MAX_CALLS = 3
+_MAX_QUERY_CHARS = 300
+_MAX_TEXT_CHARS = 2_000
+# The model scores sentences itself, so search may offer what it finds weak, though not what is plainly unrelated.
+_THRESHOLD = 0.1
+# Measured on labelled questions about contracts: the words of a question find more than its meaning.
+_SEMANTIC_WEIGHT = 0.3
+# The more passages, the less is shown of each.
+_MANY = 20
+_FEW = 4
+_FEWEST = 2
+_EACH = 3
+_MIN_ANSWERED = 3
+_ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
+
+Tools = Mapping[str, frozenset[str]]
+"""Name of each tool on offer and the arguments it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    args: Mapping[str, Any]
+
+
+def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    """Calls to make now; never one that was made already, never one that is not on offer."""
+    left = MAX_CALLS - len(evidence.calls)
+    if task.is_document_free or left <= 0:
+        return []
+    if _needs_listing(task, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
+        return [_accepted(Call(LIST_TOOL, {"name": _names(task)} if task.mentions else {}), tools)]
+    wanted = [] if _is_settled(task, target) else _calls_for(task, target, evidence, tools)
+    made = [(call.name, dict(call.args)) for call in evidence.calls]
+    offered = [_accepted(call, tools) for call in wanted if call.name in tools]
+    return [call for call in offered if (call.name, call.args) not in made][:left]
+
+
+def documentation_call(task: Task, evidence: Evidence, tools: Tools) -> Call | None:
+    """The one look into the documentation for a question that comes without a matter; None for questions about a
+    matter's documents themselves or their clauses, which only a matter answers."""
+    about_documents = task.intent in _ABOUT_DOCUMENTS or (
+        task.intent is Intent.COUNT and speaks_of_documents(task.question)
+    )
+    if about_documents or task.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
+        return None
+    return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(task.question, _MAX_QUERY_CHARS)}), tools)
+
+
+def _needs_listing(task: Task, tools: Tools) -> bool:
+    """Clauses are looked for in all documents where none is meant."""
+    is_analysed = _analysis(task, Target(), tools) is not None
+    return needs_listing(task) and (not is_analysed or bool(task.mentions) or task.scope is Scope.EARLIER)
+
+
+def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    """What to try when the evidence gave no answer: a search, where only the opening of the one document asked about
+    was read; when it was only the one on view, the rest of the matter; else a search in the question's own words. Each
+    is tried once."""
+    if len(evidence.calls) >= MAX_CALLS:
+        return []
+    if evidence.analyses or evidence.classified:
+        is_new = task.scope is Scope.VIEWED_FIRST and len(evidence.analyses) + len(evidence.classified) == 1
+        again = _analysis(task, Target(), tools)
+        return [_accepted(again, tools)] if again and is_new else []
+    if task.intent in (Intent.SHOW, Intent.SUMMARY):
+        return []
+    if not evidence.searches:
+        was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
+        return [_accepted(_first_search(task, target), tools)] if was_opened else []
+    is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
+    if task.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
+        return [_accepted(_search(task, Target(), _MANY, each=2), tools)]
+    return _search_as_asked(task, target, evidence, tools)
+
+
+def _search_as_asked(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    """The question itself as query, where the first query was made from its topic."""
+    was_topical = task.topic is not None and task.intent is not Intent.COMPARE and not task.section
+    if not was_topical or SEARCH_TOOL not in tools or task.scope is Scope.VIEWED_FIRST:
+        return []
+    first = _search(task, target, _FEW if len(target.documents) == 1 else _MANY)
+    call = _accepted(Call(SEARCH_TOOL, {**first.args, "query": one_line(task.bare_question, _MAX_QUERY_CHARS)}), tools)
+    made = [dict(one.args) for one in evidence.calls if one.name == SEARCH_TOOL]
+    return [] if dict(call.args) in made else [call]
+
+
+def _names(task: Task) -> str:
+    """What the documents that are meant may be called."""
+    phrases = " ".join(one.phrase for one in task.mentions)
+    spelled_out = [ABBREVIATIONS[word] for word in words(phrases) if word in ABBREVIATIONS]
+    return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
+
+
+def _is_settled(task: Task, target: Target) -> bool:
+    """Nothing is left to look up: the documents meant are missing, not ready, or the list was the answer."""
+    if not task.is_about_clauses and _is_about_documents(task, target):
+        return True
+    return bool((target.missing or target.unready) and not target.documents)
+
+
+def _is_about_documents(task: Task, target: Target) -> bool:
+    return task.intent is Intent.LIST or (task.intent is Intent.COUNT and not task.subject(target.matched))
+
+
+def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, answered: int) -> list[Call]:
+    """The documents that a first search over the matter had no room for, when several of those it showed answer the
+    question: first their names, then a search in them."""
+    asks_all = task.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and task.topic is not None
+    if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
+        return []
+    shown = {one.document_id for one in evidence.searches[0].results}
+    if not evidence.searches[0].documents_not_shown or SEARCH_TOOL not in tools:
+        return []
+    if evidence.listing is None:
+        return [Call(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
+    rest = tuple(one for one in evidence.listing.documents if one.is_ready and one.document_id not in shown)
+    return [_accepted(_search(task, Target(rest), len(rest), each=1), tools)] if rest else []
+
+
+def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    if analysis := _analysis(task, target, tools):
+        return [] if evidence.has_called(analysis.name) else [analysis]
+    if task.intent in (Intent.SHOW, Intent.SUMMARY):
+        return _reading(task, target, evidence, tools)
+    if evidence.has_called(SEARCH_TOOL):
+        return []
+    if task.intent is Intent.COMPARE:
+        return _comparison(task, target, evidence)
+    if task.topic and task.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
+        return [] if evidence.has_called(TEXT_TOOL) else [_opening_of(target.documents[0])]
+    return [_first_search(task, target)]
+
+
+def _first_search(task: Task, target: Target) -> Call:
+    """Much of the best passages of one document, or a little of those of many."""
+    if task.intent is Intent.COUNT or task.section:
+        return _search(task, target, _FEWEST)
+    if len(target.documents) == 1:
+        return _search(task, target, _FEWEST if task.intent is Intent.FIND else _FEW)
+    return _search(task, target, _MANY, each=_EACH)
+
+
+def _reading(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+    documents = target.documents
+    if not documents and evidence.listing and len(evidence.listing.documents) == 1:
+        documents = evidence.listing.documents
+    if not documents or evidence.has_called(TEXT_TOOL) or evidence.has_called(SEARCH_TOOL):
+        return []
+    if task.section or TEXT_TOOL not in tools:
+        return [_search(task, Target(documents), _FEWEST)]
+    return [_opening_of(documents[0])]
+
+
+def _opening_of(document: ListedDocument) -> Call:
+    return Call(TEXT_TOOL, {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS})
+
+
+def _comparison(task: Task, target: Target, evidence: Evidence) -> list[Call]:
+    """Two searches, each in one half of the documents, so that there is room for all of them."""
+    documents = target.documents
+    if not documents and not task.mentions and evidence.listing and evidence.listing.is_whole:
+        documents = tuple(one for one in evidence.listing.documents if one.is_ready)
+    if not 2 <= len(documents) <= 2 * _MANY:
+        return [_search(task, target, _MANY, each=1)]
+    half = -(-len(documents) // 2)
+    each = max(1, _FEW // half)
+    return [
+        _search(task, Target(part, matched=target.matched), each * len(part), each=each)
+        for part in (documents[:half], documents[half:])
+    ]
+
+
+def _analysis(task: Task, target: Target, tools: Tools) -> Call | None:
+    """The one call that answers a question about clauses; None for other questions, and without the tool for it."""
+    where = {"document_ids": target.ids} if target.documents else {}
+    if task.asks_types and CLASSIFY_TOOL in tools:
+        return Call(CLASSIFY_TOOL, where)
+    if task.clauses and IQL_TOOL in tools:
+        compares_all = task.clauses.compares and not task.mentions
+        return Call(IQL_TOOL, {"query": task.clauses.iql} | ({} if compares_all else where))
+    return None
+
+
+def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> Call:
+    args: dict[str, Any] = {
+        "query": query_for(task, target),
+        "max_results": min(max_results, _MANY),
+        "threshold": _THRESHOLD,
+        "semantic_weight": _SEMANTIC_WEIGHT,
+    }
+    if each:
+        args["max_per_document"] = each
+    if target.documents:
+        args["document_ids"] = target.ids
+    return Call(SEARCH_TOOL, args)
+
+
+def query_for(task: Task, target: Target) -> str:
+    """What to search for. Counting needs the bare subject, since it counts passages that hold all its words."""
+    if task.intent is Intent.COUNT:
+        return one_line(task.subject(target.matched), _MAX_QUERY_CHARS)
+    if task.section:
+        return f"section {task.section}"
+    asked = without_mentions(task.question, target.matched)
+    if task.topic:
+        said = f"{task.subject(target.matched)} {task.topic.search}".split()
+        return one_line(" ".join(dict.fromkeys(said)), _MAX_QUERY_CHARS)
+    return one_line(re.sub(r"\s+(?=[?.!])|\b(?:in|of|to|from|under)\s*(?=[?.!]?$)", "", asked), _MAX_QUERY_CHARS)
+
+
+def _accepted(call: Call, tools: Tools) -> Call:
+    """Only arguments that the tool declares, so that an older tool still works."""
+    return Call(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})

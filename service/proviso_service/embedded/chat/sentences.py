@@ -1,0 +1,113 @@
+"""Cuts passages into quotable pieces. Every piece is a verbatim part of the passage with its white space collapsed and
+without the marks of Markdown."""
+
+import re
+
+from proviso_service.embedded.chat.lexical import one_line
+
+MAX_QUOTE_CHARS = 600
+MIN_SENTENCE_CHARS = 12
+_MAX_TITLE_WORDS = 12
+_MAX_SHORT_WORDS = 4
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Inc|Ltd|Co|Corp|No|Nos|Sec|Art|Mr|Mrs|Ms|Dr|St|vs?|e\.g|i\.e|etc|approx|cf|para|L\.P|U\.S|U\.K)|\b[A-Z]"
+    r"|(?:^|[\s(])\d+(?:\.\d+)*|\b[ivxlc]+)\.$",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"(?<=[.?!])[\"”\u2019)*_]*\s+(?=[\"“\u2018(\[*_#]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*#•]|\(?[a-z0-9]{1,4}[.)]\s))|(?<=;)\s*\n"
+)
+_LIST_MARK = re.compile(r"^(?:[#>\-*•]+\s+|\(?[a-z0-9]{1,3}(?:\.\d+)*[.)]\s+(?=\S))+", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>"
+    r"|<[A-Za-z/][^<>]{0,200}\Z",
+    re.MULTILINE,
+)
+_HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
+_NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
+_TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and|or|for|the|to|in|by|with|on))*[.:]?")
+_ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
+_OPENS_PARTIES = re.compile(r"\b(?:between|among):\s*$|\b(?:between|among):\s.*;\s*and\s*$", re.DOTALL)
+_OPENS_LIST = re.compile(r"[:;,]\s*(?:and|or)?\s*$")
+_TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
+
+
+def plain(text: str) -> str:
+    """Without the marks of headings, emphasis and inline HTML, which nobody reads out."""
+    return _MARKUP.sub("", text)
+
+
+def split_sentences(text: str, heading: str = "") -> list[str]:
+    """Sentences in order, each with the list that it opens where that is short. Left out are headings and what is
+    shorter than a statement."""
+    pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text)))))
+    return [piece for piece in pieces if len(piece) >= MIN_SENTENCE_CHARS and not is_title(piece, heading)]
+
+
+def is_title(piece: str, heading: str) -> bool:
+    """Whether a piece names a subject and states nothing: it is the heading of its passage, or stands in capitals, or
+    is a few words without an end."""
+    bare = _bare(piece)
+    if heading and bare and (bare == _bare(heading) or f" {bare} " in f" {_bare(heading)} "):
+        return True
+    words = bare.split()
+    if len(words) <= _MAX_TITLE_WORDS and piece.upper() == piece:
+        return True
+    if len(words) <= _MAX_SHORT_WORDS and _TITLE_CASE.fullmatch(piece):
+        return True
+    return len(words) <= _MAX_SHORT_WORDS and not re.search(r"[.;:]\W*$", piece)
+
+
+def _bare(title: str) -> str:
+    """Its words, without number, marks and case."""
+    return " ".join(re.findall(r"\w+", _NUMBER.sub("", plain(title).lstrip("#* ")).lower()))
+
+
+def _with_lists(pieces: list[str]) -> list[str]:
+    """A piece that ends in a colon takes the items that follow it, and `made between:` the parties, as far as they fit
+    into a quote."""
+    joined: list[str] = []
+    for piece in pieces:
+        before = joined[-1] if joined else ""
+        goes_on = _OPENS_PARTIES.search(before) or (_OPENS_LIST.search(before) and _ITEM.match(piece))
+        if goes_on and len(before) + len(piece) <= MAX_QUOTE_CHARS:
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _pieces(text: str) -> list[str]:
+    pieces: list[str] = []
+    start = 0
+    for found in _BREAK.finditer(text):
+        before = text[start : found.end()].rstrip()
+        if "\n" not in found.group() and _ABBREVIATION.search(before):
+            continue
+        pieces.append(text[start : found.end()])
+        start = found.end()
+    return [*pieces, text[start:]]
+
+
+def tidy_piece(piece: str) -> str:
+    """White space collapsed, list marks in front and marks of a cut at the end taken off."""
+    return _TAIL.sub("", _LIST_MARK.sub("", one_line(piece)))
+
+
+def paragraphs(text: str) -> list[str]:
+    """The text's paragraphs, white space collapsed, empty ones left out."""
+    found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
+    return [part for part in found if any(char.isalnum() for char in part)]
+
+
+def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, max_chars: int = MAX_QUOTE_CHARS) -> str:
+    """A part of a long sentence that holds the first match of `evidence`, from the start of a clause."""
+    if len(sentence) <= max_chars:
+        return sentence
+    found = evidence.search(sentence) if evidence else None
+    if found is None or found.end() <= max_chars:
+        return one_line(sentence, max_chars)
+    clause = max(sentence.rfind(mark, 0, found.start()) for mark in (";", ",", ":", "."))
+    start = clause + 1 if found.end() - clause <= max_chars else found.start()
+    return one_line(sentence[start:], max_chars)

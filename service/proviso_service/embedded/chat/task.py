@@ -1,0 +1,224 @@
+"""Turns a conversation into a task: what is wanted, about what, in which documents. Follow-ups borrow from before."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from proviso_service.embedded.chat.clause_queries import ClauseQuery, clause_query
+from proviso_service.embedded.chat.clause_types import asks_for_types
+from proviso_service.embedded.chat.conversation import Conversation, ViewedDocument
+from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.intents import IntentRecogniser
+from proviso_service.embedded.chat.lexical import content_words, one_line
+from proviso_service.embedded.chat.mentions import Mention, filename_stems, find_mentions, without_mentions
+from proviso_service.embedded.topics import Kind, Topic, kind_of, topic_of
+
+MAX_QUESTION_CHARS = 600
+_MAX_EARLIER = 6
+_FOLLOW_UP = re.compile(
+    r"^(?:and|or|also|then|ok(?:ay)?,? and|what about|how about|same (?:for|question)|in the|for the|but)\b",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"^(?:(?:tell|show|give) me more|more|go on|continue|anything else|what else|more details?)\b", re.IGNORECASE
+)
+_ONLY_THIS = re.compile(
+    r"\b(?:this|the current|the open) (?:document|agreement|contract|file|lease|nda|one)\b", re.IGNORECASE
+)
+_ANAPHOR = re.compile(
+    r"\b(?:it|its|that (?:document|agreement|contract|file|one)|(?:the )?same (?:document|agreement|contract))\b",
+    re.IGNORECASE,
+)
+_WHOLE_MATTER = re.compile(
+    r"\b(?:all|any|every|each|other|both|across|which|what|how many|these|those|the (?:two|three)) (?:of (?:the|our) )?"
+    r"(?:\w+ )?(?:documents|files|agreements|contracts|agreement|contract|document)\b"
+    r"|\b(?:in|across) (?:this|the|our) (?:matter|case)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
+_SECTION = re.compile(r"\b(?:section|article|clause|paragraph)\s+(\d+(?:\.\d+)*|[ivxlc]+\b)", re.IGNORECASE)
+_DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
+_MAX_FOLLOW_UP_WORDS = 10
+
+
+class Scope(StrEnum):
+    """Where to look when no document is named."""
+
+    MATTER = "matter"
+    VIEWED = "viewed"
+    VIEWED_FIRST = "viewed_first"
+    EARLIER = "earlier"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`; `clauses` is the
+    IQL query for a question that one answers best; `asks_types` when it asks which types of clauses there are."""
+
+    intent: Intent
+    question: str
+    mentions: tuple[Mention, ...] = ()
+    scope: Scope = Scope.MATTER
+    topic: Topic | None = None
+    kind: Kind | None = None
+    section: str = ""
+    viewed: ViewedDocument | None = None
+    clauses: ClauseQuery | None = None
+    asks_types: bool = False
+
+    @property
+    def is_document_free(self) -> bool:
+        return self.intent in _DOCUMENT_FREE and not self.is_about_clauses
+
+    @property
+    def is_about_clauses(self) -> bool:
+        """Whether it is answered by what clauses are, not by what they say."""
+        return self.clauses is not None or self.asks_types
+
+    def subject(self, named: Sequence[Mention]) -> str:
+        """The words that say what is looked for, without the documents `named`. A term in quotation marks counts as
+        it stands."""
+        quoted = _QUOTED.search(self.question)
+        if quoted and not find_mentions(quoted[1]):
+            return quoted[1]
+        return " ".join(content_words(without_mentions(self.question, named)))
+
+    @property
+    def bare_question(self) -> str:
+        """The question without the names of documents."""
+        return generalised(self.question, self.mentions)
+
+
+async def understand(conversation: Conversation, recogniser: IntentRecogniser) -> Task:
+    """Reads the current question, with earlier ones where it does not stand on its own."""
+    question = focus(conversation.current.text)
+    earlier = [focus(text) for text in conversation.earlier[-_MAX_EARLIER:] if text]
+    mentions = find_mentions(question)
+    if _is_follow_up(question, mentions) and earlier:
+        return await _follow_up(question, mentions, earlier, conversation, recogniser)
+    intent = await recogniser.recognise(generalised(question, mentions))
+    return _task(intent, question, mentions, conversation)
+
+
+def focus(text: str) -> str:
+    """The question in a long message: its last sentences that ask, else its beginning."""
+    line = one_line(text)
+    if len(line) <= MAX_QUESTION_CHARS:
+        return line
+    asking = [sentence for sentence in re.split(r"(?<=[.?!]) ", line) if sentence.endswith("?")]
+    return one_line(" ".join(asking[-2:]) or line, MAX_QUESTION_CHARS)
+
+
+def generalised(question: str, mentions: Sequence[Mention]) -> str:
+    """The question with a general word for named documents, so that names do not decide what is wanted."""
+    return one_line(without_mentions(question, mentions, "agreement"))
+
+
+def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversation: Conversation) -> Task:
+    topic = topic_of(without_mentions(question, mentions, "agreement"))
+    bare = without_mentions(question, mentions)
+    section = _SECTION.search(question)
+    return Task(
+        intent=intent,
+        question=question,
+        mentions=mentions,
+        scope=_scope(question, mentions, conversation),
+        topic=topic,
+        kind=kind_of(question, topic),
+        section=section[1] if section else "",
+        viewed=conversation.current.viewed,
+        clauses=clause_query(bare),
+        asks_types=asks_for_types(bare),
+    )
+
+
+def _scope(question: str, mentions: tuple[Mention, ...], conversation: Conversation) -> Scope:
+    viewed = conversation.current.viewed
+    if mentions:
+        return Scope.MATTER
+    if viewed is None:
+        return Scope.EARLIER if _ANAPHOR.search(question) and conversation.last_answer else Scope.MATTER
+    if _ONLY_THIS.search(question):
+        return Scope.VIEWED
+    return Scope.MATTER if _WHOLE_MATTER.search(question) else Scope.VIEWED_FIRST
+
+
+def _is_follow_up(question: str, mentions: tuple[Mention, ...]) -> bool:
+    if len(question.split()) > _MAX_FOLLOW_UP_WORDS:
+        return False
+    names_only = bool(mentions) and not content_words(without_mentions(question, mentions))
+    return bool(_FOLLOW_UP.match(question) or _MORE.match(question)) or (
+        names_only and len(question.split()) <= len(" ".join(one.phrase for one in mentions).split()) + 2
+    )
+
+
+async def _follow_up(
+    question: str,
+    mentions: tuple[Mention, ...],
+    earlier: list[str],
+    conversation: Conversation,
+    recogniser: IntentRecogniser,
+) -> Task:
+    """A document without a subject takes the earlier subject; a subject without a document the earlier documents."""
+    base = next((text for text in reversed(earlier) if not _is_follow_up(text, find_mentions(text))), earlier[-1])
+    base_mentions = find_mentions(base)
+    base_intent = await recogniser.recognise(generalised(base, base_mentions))
+    if base_intent in _DOCUMENT_FREE:
+        intent = await recogniser.recognise(generalised(question, mentions))
+        return _task(intent, question, mentions, conversation)
+    if _MORE.match(question):
+        return _task(Intent.FIND, base, base_mentions, conversation)
+    subject = " ".join(content_words(without_mentions(question, mentions)))
+    subject = re.sub(r"^(?:and|also|same|question)\s+", "", subject)
+    if not subject:
+        return _moved(base, base_intent, base_mentions, mentions, conversation)
+    if _stands_alone(question):
+        intent = await recogniser.recognise(generalised(question, mentions))
+    else:
+        intent = base_intent if base_intent not in (Intent.LIST, Intent.SHOW, Intent.SUMMARY) else Intent.FACT
+    names = "" if mentions else " and ".join(one.phrase for one in _latest_mentions(earlier))
+    asked = _without_opening(question)
+    joined = f"{asked.rstrip('?. ')} in {names}?" if names else asked
+    return _task(intent, joined, find_mentions(joined), conversation)
+
+
+def _moved(
+    base: str,
+    intent: Intent,
+    base_mentions: tuple[Mention, ...],
+    mentions: tuple[Mention, ...],
+    conversation: Conversation,
+) -> Task:
+    """The earlier question asked of other documents."""
+    bare = without_mentions(base, base_mentions, "agreement").rstrip("?. ")
+    joined = f"{bare} in {' and '.join(one.phrase for one in mentions)}?" if mentions else f"{bare}?"
+    return _task(intent, joined, find_mentions(joined), conversation)
+
+
+def _latest_mentions(earlier: list[str]) -> tuple[Mention, ...]:
+    return next((found for found in (find_mentions(text) for text in reversed(earlier)) if found), ())
+
+
+def _without_opening(question: str) -> str:
+    return re.sub(
+        r"^(?:ok(?:ay)?,? )?(?:and |or |but |also |then )?(?:what about |how about )?",
+        "",
+        question,
+        flags=re.IGNORECASE,
+    )
+
+
+def _stands_alone(question: str) -> bool:
+    return bool(
+        re.match(
+            r"^(?:and |or |but |also |then )+(?:what (?!about)|who|when|where|how (?!about)|is |are |does|do |can )",
+            question,
+            re.IGNORECASE,
+        )
+    )
+
+
+def names_viewed(mention: Mention, viewed: ViewedDocument | None) -> bool:
+    """Whether the mention fits the document on view as a whole, so that no list is needed."""
+    return viewed is not None and mention.stems <= filename_stems(viewed.name)

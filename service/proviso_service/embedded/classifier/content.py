@@ -1,0 +1,102 @@
+"""What a statement about content asks for, as words and concepts."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from proviso_service.embedded.classifier.concepts import Concept, Concepts
+from proviso_service.embedded.classifier.fitted import WordStatistics
+from proviso_service.embedded.classifier.matching import Hits, Weighted, find, phrase_holders
+from proviso_service.embedded.classifier.passages import Words
+from proviso_service.embedded.classifier.words import Stemmer, distinct
+
+_MAX_WORDS = 48
+_MAX_COMPANIONS = 60
+_COMPANION_SHARE = 2.0
+_MAX_CONCEPTS = 6
+_FRAME_WORD_WEIGHT = 0.5
+
+# Words that say that something is stated, not what.
+_FRAME_WORDS = """
+a about agreement agreements also an and any anything are as at be because been being but by can case category
+certain clause clauses contract contracts could counterparty describe did do document does each either etc for from
+given had has have he if in include includes including into is it its kind may must of on one or other others out
+particular particularly parties party passage provide provides providing provision provisions say says section set
+shall she should so some someone something specified specifies specify state stated statement states such text than
+that the their them then there these they this those to under up what when where whether which who whom whose why
+will with would
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The statement's words by their rarity; the same with the words that keep them company under headings; pairs of
+    words that follow one another; concepts with how much of the statement brings them up, most first."""
+
+    words: Weighted
+    widened: Weighted
+    pairs: tuple[tuple[int, int], ...]
+    concepts: tuple[tuple[str, float], ...]
+    cover: float
+    """Share of the words' weight that the chief concept accounts for."""
+
+
+class ContentReader:
+    """Reads statements. For one thread."""
+
+    def __init__(self, stemmer: Stemmer, statistics: WordStatistics, concepts: Concepts) -> None:
+        self._stemmer = stemmer
+        self._statistics = statistics
+        self._concepts = concepts
+        self._cue_words = [number for concept in concepts.values() for cue in concept.cues for number in cue.words]
+        self._frame = {number for word in _FRAME_WORDS.split() for number in stemmer.words(word)}
+
+    def read(self, text: str) -> Content:
+        tokens = self._stemmer.tokens(text)
+        in_order = [number for number in tokens.tolist() if number and number not in self._frame]
+        words = {number: self._statistics.rarity_of(number) for number in distinct(in_order)[:_MAX_WORDS]}
+        brought_up = self._brought_up(Words.of([tokens]), words)
+        chief = brought_up[0][1] if brought_up else 0.0
+        weighted = Weighted(words)
+        return Content(
+            weighted,
+            self._widened(weighted),
+            tuple((first, second) for first, second in pairwise(in_order)),
+            tuple((name, weight / chief) for name, weight in brought_up),
+            min(1.0, chief / weighted.mass),
+        )
+
+    def _brought_up(self, text: Words, words: dict[int, float]) -> list[tuple[str, float]]:
+        hits = find(text.tokens, self._cue_words)
+        weighed = ((concept.name, _cue_weight(concept, text, hits, words)) for concept in self._concepts.values())
+        found = [(name, weight) for name, weight in weighed if weight]
+        wider = {self._concepts[name].needs for name, _ in found}
+        found = [(name, weight) for name, weight in found if name not in wider]
+        return sorted(found, key=lambda item: (-item[1], item[0]))[:_MAX_CONCEPTS]
+
+    def _widened(self, query: Weighted) -> Weighted:
+        added: dict[int, float] = {}
+        for number, weight in query.weights.items():
+            for other, share in self._statistics.companions.get(number, ()):
+                if other not in query.weights and other not in self._frame:
+                    added[other] = added.get(other, 0.0) + weight * share
+        widened = dict(query.weights)
+        for number, weight in added.items():
+            widened[number] = _COMPANION_SHARE * weight / query.mass * self._statistics.rarity_of(number)
+        chosen = sorted(widened.items(), key=lambda item: (-item[1], item[0]))[:_MAX_COMPANIONS]
+        return Weighted(dict(chosen))
+
+
+def _cue_weight(concept: Concept, text: Words, hits: Hits, words: dict[int, float]) -> float:
+    """How much of the statement the concept's best cue accounts for; 0 without one."""
+    present = set(text.tokens.tolist())
+    return max(
+        (
+            sum(
+                max(words.get(number, _FRAME_WORD_WEIGHT) for number in part.words if number in present)
+                for part in cue.parts
+            )
+            for cue in concept.cues
+            if len(phrase_holders(text, hits, cue))
+        ),
+        default=0.0,
+    )

@@ -1,0 +1,132 @@
+"""The texts that wait for the embedding model: bounded, queries first, shared by event loops and the model's thread."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from proviso_service.errors import NotReady, TooBusy
+from proviso_service.models import Vectors
+
+_RETRY_AFTER_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """Texts that one caller waits for; cancelling `result` before the model starts on it drops them."""
+
+    texts: Sequence[str]
+    result: Future[Vectors] = field(default_factory=Future)
+
+
+class EmbeddingQueue:
+    """Two lines, queries and documents, each of at most `bound` texts.
+
+    Callers put jobs in on an event loop; one thread takes them out. No method blocks a loop.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._changed = threading.Condition()
+        self._queries: deque[Job] = deque()
+        self._documents: deque[Job] = deque()
+        self._waiting_texts = 0
+        self._space_wanted: list[Future[None]] = []
+        self._closed = False
+
+    def put_query(self, text: str) -> Job:
+        """Raises TooBusy when the line of queries is full, NotReady when closed."""
+        with self._changed:
+            self._check_open()
+            if len(self._queries) >= self._bound:
+                raise TooBusy("Too many searches are waiting for the embedding model", _RETRY_AFTER_S)
+            job = Job((text,))
+            self._queries.append(job)
+            self._changed.notify()
+            return job
+
+    async def put_documents(self, texts: Sequence[str]) -> Job:
+        """Waits for space; `texts` are at most `bound`. Raises NotReady when closed, also while waiting."""
+        while True:
+            with self._changed:
+                self._check_open()
+                if self._waiting_texts + len(texts) <= self._bound:
+                    job = Job(texts)
+                    self._documents.append(job)
+                    self._waiting_texts += len(texts)
+                    self._changed.notify()
+                    return job
+                space: Future[None] = Future()
+                self._space_wanted.append(space)
+            await asyncio.wrap_future(space)
+
+    def take(self, max_texts: int) -> list[Job]:
+        """Blocks the model's thread until there is work: queries, or else documents. Empty when closed."""
+        with self._changed:
+            while not self._closed:
+                jobs = self._take_queries(max_texts) or self._take_documents(max_texts)
+                if jobs:
+                    return jobs
+                self._changed.wait()
+            return []
+
+    def take_queries(self, max_texts: int) -> list[Job]:
+        """The queries that wait now, without blocking."""
+        with self._changed:
+            return self._take_queries(max_texts)
+
+    def close(self) -> None:
+        """Refuses new jobs and fails the waiting ones with NotReady."""
+        with self._changed:
+            self._closed = True
+            left = [*self._queries, *self._documents]
+            self._queries.clear()
+            self._documents.clear()
+            self._waiting_texts = 0
+            self._wake_those_who_want_space()
+            self._changed.notify_all()
+        for job in left:
+            if job.result.set_running_or_notify_cancel():
+                job.result.set_exception(_closed_error())
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise _closed_error()
+
+    def _take_queries(self, max_texts: int) -> list[Job]:
+        return _take_wanted(self._queries, max_texts)[0]
+
+    def _take_documents(self, max_texts: int) -> list[Job]:
+        jobs, texts_removed = _take_wanted(self._documents, max_texts)
+        if texts_removed:
+            self._waiting_texts -= texts_removed
+            self._wake_those_who_want_space()
+        return jobs
+
+    def _wake_those_who_want_space(self) -> None:
+        wanted, self._space_wanted = self._space_wanted, []
+        for space in wanted:
+            if space.set_running_or_notify_cancel():
+                space.set_result(None)
+
+
+def _take_wanted(line: deque[Job], max_texts: int) -> tuple[list[Job], int]:
+    """Jobs from the head of `line` that somebody still waits for, and how many texts left the line, dropped ones too.
+
+    The first job is taken whatever its size.
+    """
+    jobs: list[Job] = []
+    taken = removed = 0
+    while line and (not jobs or taken + len(line[0].texts) <= max_texts):
+        job = line.popleft()
+        removed += len(job.texts)
+        if job.result.set_running_or_notify_cancel():
+            jobs.append(job)
+            taken += len(job.texts)
+    return jobs, removed
+
+
+def _closed_error() -> NotReady:
+    return NotReady("The embedding model is closed")

@@ -1,0 +1,138 @@
+"""Answers in passages: pieces by their probability, and the values in them where a question asks for one."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from proviso_service.embedded.classifier.concepts import load_concepts
+from proviso_service.embedded.classifier.content import Content, ContentReader
+from proviso_service.embedded.classifier.features import features as statement_features
+from proviso_service.embedded.classifier.fitted import Head, WordStatistics
+from proviso_service.embedded.classifier.matching import Floats
+from proviso_service.embedded.classifier.passages import Block, read_passage
+from proviso_service.embedded.classifier.words import Stemmer
+from proviso_service.embedded.extractor.features import NAMES, features
+from proviso_service.embedded.extractor.pieces import Piece, pieces_of
+from proviso_service.embedded.extractor.questions import Question, Sought, understand
+from proviso_service.embedded.extractor.values import Bounds, values_in
+from proviso_service.models import AnswerSpan, Passage
+
+MAX_ANSWERS = 8
+"""Of one passage."""
+
+_LEAST_SCORE = 0.02
+_DECIMALS = 4
+_REACH_CHARS = 40
+_NAMES_REACH_CHARS = 900
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE_NAMES = re.compile(r"\b(?:between|among|amongst)\W*$", re.IGNORECASE)
+_AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|background|witnesseth)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Pieces of passages with their evidence: `owners` are the passages' indices, `rows` as in features.py."""
+
+    pieces: Sequence[Piece]
+    owners: Sequence[int]
+    rows: Floats
+
+
+class AnswerFinder:
+    """Finds answers in the calling thread. For one thread."""
+
+    def __init__(self, words: WordStatistics, head: Head) -> None:
+        self._stemmer = Stemmer()
+        self._head = head
+        self._concepts = load_concepts(self._stemmer)
+        self._contents = ContentReader(self._stemmer, words, self._concepts)
+
+    def find(self, text: str, passages: Sequence[Passage]) -> list[list[AnswerSpan]]:
+        """As the port has it."""
+        question = understand(text)
+        content = self._contents.read(question.wording)
+        judged = self._judge(question, content, passages)
+        logit = self._head.logit(judged.rows)
+        scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
+        found: list[list[AnswerSpan]] = [[] for _ in passages]
+        for piece, owner, score in sorted(zip(judged.pieces, judged.owners, scores, strict=True), key=_best_first):
+            if score >= _LEAST_SCORE:
+                spans = self._spans(piece, question, content.words.weights)
+                found[owner].extend(AnswerSpan(*bounds, score) for bounds in spans)
+        return [spans[:MAX_ANSWERS] for spans in found]
+
+    def judge(self, text: str, passages: Sequence[Passage]) -> Judged:
+        """What scores are made of."""
+        question = understand(text)
+        return self._judge(question, self._contents.read(question.wording), passages)
+
+    def _judge(self, question: Question, content: Content, passages: Sequence[Passage]) -> Judged:
+        cut = [list(_possible(passage.text, question)) for passage in passages]
+        pieces = [piece for found in cut for piece in found]
+        owners = [owner for owner, found in enumerate(cut) for _ in found]
+        if not pieces:
+            return Judged((), (), np.empty((0, len(NAMES))))
+        of_passages = self._evidence(content, passages)[owners]
+        of_pieces = self._evidence(content, [Passage(piece.text) for piece in pieces])
+        return Judged(pieces, owners, features(question, pieces, of_passages, of_pieces))
+
+    def _evidence(self, content: Content, passages: Sequence[Passage]) -> Floats:
+        """Without embeddings: measured, they add nothing here."""
+        block = Block.of([read_passage(passage, self._stemmer) for passage in passages])
+        none = np.zeros(len(passages))
+        return statement_features(block, content, self._concepts, none, none)
+
+    def _spans(self, piece: Piece, question: Question, weights: Mapping[int, float]) -> Iterator[Bounds]:
+        """The names of all parties, or the one value that is meant, or else the piece."""
+        values = values_in(piece.text, question.sought)
+        if not values:
+            yield piece.start, piece.end
+            return
+        chosen = values if question.sought is Sought.PARTIES else [self._meant(piece.text, values, question, weights)]
+        for start, end in chosen:
+            yield piece.start + start, piece.start + end
+
+    def _meant(self, text: str, values: Sequence[Bounds], question: Question, weights: Mapping[int, float]) -> Bounds:
+        """The first one that evidence of the topic holds, or that stands nearest to the words of the question."""
+        evidence = question.topic.evidence.search(text) if question.topic else None
+        held = [value for value in values if evidence and evidence.start() <= value[0] < evidence.end()]
+        if held:
+            return held[0]
+        words = [(match.start(), match.end(), self._weight(match[0], weights)) for match in _WORD.finditer(text)]
+        asked = [word for word in words if word[2]]
+        return max(values, key=lambda value: sum(weight * _nearness(value, start, end) for start, end, weight in asked))
+
+    def _weight(self, word: str, weights: Mapping[int, float]) -> float:
+        return weights.get(self._stemmer.number(word.lower()), 0.0)
+
+
+def _possible(text: str, question: Question) -> Iterator[Piece]:
+    """The pieces that can answer."""
+    end = 0
+    for piece in pieces_of(text):
+        if piece.start < end or (piece.is_title and question.sought is not Sought.TITLE):
+            continue
+        whole = _with_names(piece, text) if question.sought is Sought.PARTIES else piece
+        end = whole.end
+        yield whole
+
+
+def _with_names(piece: Piece, text: str) -> Piece:
+    """With the paragraphs of names that follow a piece such as "This Agreement is made between:"."""
+    if not _BEFORE_NAMES.search(piece.text):
+        return piece
+    stop = _AFTER_NAMES.search(text, piece.end, piece.start + _NAMES_REACH_CHARS)
+    found = text[piece.start : stop.start() if stop else piece.start + _NAMES_REACH_CHARS].rstrip()
+    return Piece(piece.start, piece.start + len(found), found)
+
+
+def _best_first(judged: tuple[Piece, int, float]) -> tuple[float, int]:
+    piece, _, score = judged
+    return -score, piece.start
+
+
+def _nearness(value: Bounds, start: int, end: int) -> float:
+    gap = max(0, start - value[1], value[0] - end)
+    return float(np.exp(-gap / _REACH_CHARS))

@@ -1,0 +1,91 @@
+"""The answer extractor port, by evidence of words and of drafting."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from hashlib import sha256
+from importlib import resources
+from typing import Self
+
+from proviso_service.embedded import classifier, topics
+from proviso_service.embedded.classifier.fitted import from_bytes
+from proviso_service.embedded.extractor.answers import AnswerFinder
+from proviso_service.embedded.extractor.fitted import head_from_json
+from proviso_service.errors import NotReady, TooBusy
+from proviso_service.models import AnswerSpan, Passage
+
+_HEAD = "fitted.json"
+_WORDS = "fitted.npz"
+_SOURCES = (".py", ".toml", ".npz", ".json")
+"""What answers follow from: code and data, of the classifier too, whose evidence is used here."""
+
+_BLOCK_PASSAGES = 64
+_RETRY_AFTER_S = 1.0
+_MAX_WAITING = 64
+
+
+class EmbeddedExtractor:
+    """AnswerExtractor port. Reads in one thread of its own; `close` ends it."""
+
+    def __init__(self, finder: AnswerFinder, model_id: str) -> None:
+        self._finder = finder
+        self._model_id = model_id
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="extractor")
+        self._waiting = 0
+        self._is_closed = False
+
+    @classmethod
+    def load(cls) -> Self:
+        """Reads the package's data in about 0.1 s. The id follows from code and data."""
+        own, words = _contents(__package__), _contents(classifier.__name__)
+        digest = sha256(b"\0".join([*own.values(), *words.values(), _source(topics.__name__)])).hexdigest()
+        finder = AnswerFinder(from_bytes(words[_WORDS]).words, head_from_json(own[_HEAD]))
+        return cls(finder, f"proviso-extractor-{digest[:16]}")
+
+    @property
+    def model_id(self) -> str:
+        return self._model_id
+
+    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+        self._check_open()
+        if self._waiting >= _MAX_WAITING:
+            raise TooBusy("Too many questions are waiting for the extractor", _RETRY_AFTER_S)
+        self._waiting += 1
+        try:
+            return await self._extract(question, list(passages))
+        finally:
+            self._waiting -= 1
+
+    async def close(self) -> None:
+        """Fails what waits with NotReady, finishes the block under way and ends the thread."""
+        self._is_closed = True
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def _extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+        loop = asyncio.get_running_loop()
+        found: list[Sequence[AnswerSpan]] = []
+        for start in range(0, len(passages), _BLOCK_PASSAGES):
+            self._check_open()
+            work = partial(self._work, question, passages[start : start + _BLOCK_PASSAGES])
+            found.extend(await loop.run_in_executor(self._thread, work))
+        return found
+
+    def _work(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+        self._check_open()
+        return self._finder.find(question, passages)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise NotReady("The extractor is closed")
+
+
+def _contents(package: str) -> dict[str, bytes]:
+    """The package's files by name, in order of names."""
+    files = sorted((entry for entry in resources.files(package).iterdir() if entry.is_file()), key=lambda one: one.name)
+    return {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
+
+
+def _source(module: str) -> bytes:
+    package, _, name = module.rpartition(".")
+    return resources.files(package).joinpath(f"{name}.py").read_bytes()

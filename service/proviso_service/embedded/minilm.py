@@ -1,0 +1,195 @@
+"""The embedded sentence encoder, run by ONNX Runtime in a thread of its own."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from proviso_service.embedded.embedding_queue import EmbeddingQueue, Job
+from proviso_service.embedded.prepared import (
+    DIMENSIONS,
+    MAX_TOKENS,
+    MODEL_FILE,
+    MODEL_ID,
+    TOKENIZER_FILE,
+    ModelNotPrepared,
+    find_prepared,
+)
+from proviso_service.models import Vectors
+from proviso_service.settings import ModelSettings
+
+_RUN_TOKENS = 512
+"""Padded tokens of one run. A query waits for the run under way, some 40 ms at this size; larger runs cost more time a
+text, because their intermediate values leave the processor's cache, and more memory that the runtime keeps."""
+
+_MAX_CHARS = 16_384
+"""What the tokenizer reads of a text: ordinary text fills the model's tokens in a tenth of it."""
+
+_JOBS_IN_LINE = 2
+"""Slices that one call keeps in line: one is served while the next waits, and calls take turns."""
+
+
+class MiniLmEncoder:
+    """Texts to unit vectors in the calling thread."""
+
+    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def load(cls, models_dir: Path, threads: int) -> Self:
+        """Raises ModelNotPrepared."""
+        folder = find_prepared(models_dir)
+        try:
+            session = _session(folder / MODEL_FILE, threads)
+            tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        except Exception as error:  # neither library says more precisely what it may raise
+            raise ModelNotPrepared(folder, "is damaged: it cannot be loaded") from error
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return cls(session, tokenizer)
+
+    def tokens(self, text: str) -> list[int]:
+        """At most MAX_TOKENS ids. Lone surrogates, which no tokenizer takes, count as question marks."""
+        readable = text[:_MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._tokenizer.encode(readable).ids
+        return ids
+
+    def encode(self, batch: Sequence[list[int]]) -> Vectors:
+        """Shape (len(batch), DIMENSIONS)."""
+        width = max(len(ids) for ids in batch)
+        input_ids = np.zeros((len(batch), width), dtype=np.int64)
+        mask: NDArray[np.int64] = np.zeros_like(input_ids)
+        for row, ids in enumerate(batch):
+            input_ids[row, : len(ids)] = ids
+            mask[row, : len(ids)] = 1
+        vectors: Vectors = self._session.run(None, {"input_ids": input_ids, "attention_mask": mask})[0]
+        return vectors
+
+
+class MiniLmEmbedder:
+    """Embedder port. Concurrent callers share runs of the model; queries go before waiting documents."""
+
+    def __init__(self, encoder: MiniLmEncoder, settings: ModelSettings) -> None:
+        """Starts the model's thread; `close` ends it."""
+        self._encoder = encoder
+        self._batch_texts = settings.embed_batch
+        self._slice_texts = min(settings.embed_batch, settings.embed_queue)
+        self._queue = EmbeddingQueue(settings.embed_queue)
+        self._thread = threading.Thread(target=self._work, name="minilm", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def load(cls, models_dir: Path, settings: ModelSettings) -> Self:
+        """Takes about 0.3 s, so call it in a thread. Raises ModelNotPrepared."""
+        return cls(MiniLmEncoder.load(models_dir, settings.embed_threads), settings)
+
+    @property
+    def model_id(self) -> str:
+        return MODEL_ID
+
+    @property
+    def dimensions(self) -> int:
+        return DIMENSIONS
+
+    async def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimensions), in order; any number of texts, fed as the line has space. Raises NotReady."""
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        under_way: deque[tuple[list[int], Job]] = deque()
+        try:
+            for start in range(0, len(texts), self._slice_texts):
+                if len(under_way) == _JOBS_IN_LINE:
+                    await _settle(under_way.popleft(), vectors)
+                indices = by_length[start : start + self._slice_texts]
+                job = await self._queue.put_documents([texts[index] for index in indices])
+                under_way.append((indices, job))
+            while under_way:
+                await _settle(under_way.popleft(), vectors)
+        finally:
+            for _, job in under_way:
+                job.result.cancel()
+        return vectors
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Shape (dimensions,). Raises TooBusy when too many queries wait, NotReady when closed."""
+        job = self._queue.put_query(text)
+        vector: Vectors = (await _result(job))[0]
+        return vector
+
+    async def close(self) -> None:
+        """Fails what waits with NotReady, finishes the run under way and ends the thread."""
+        self._queue.close()
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        while jobs := self._queue.take(self._batch_texts):
+            self._serve(jobs, between_runs=self._serve_waiting_queries)
+
+    def _serve_waiting_queries(self) -> None:
+        if queries := self._queue.take_queries(self._batch_texts):
+            self._serve(queries, between_runs=_go_on)
+
+    def _serve(self, jobs: Sequence[Job], *, between_runs: Callable[[], None]) -> None:
+        try:
+            vectors = self._vectors([text for job in jobs for text in job.texts], between_runs)
+        except Exception as error:  # the callers get it; the thread goes on
+            for job in jobs:
+                job.result.set_exception(error)
+            return
+        start = 0
+        for job in jobs:
+            job.result.set_result(vectors[start : start + len(job.texts)])
+            start += len(job.texts)
+
+    def _vectors(self, texts: Sequence[str], between_runs: Callable[[], None]) -> Vectors:
+        tokens = [self._encoder.tokens(text) for text in texts]
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for indices in runs_of_similar_length([len(ids) for ids in tokens]):
+            between_runs()
+            vectors[indices] = self._encoder.encode([tokens[index] for index in indices])
+        return vectors
+
+
+def _session(model: Path, threads: int) -> onnxruntime.InferenceSession:
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Threads that spin between runs would keep the processors busy that the rest of the service needs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def runs_of_similar_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices of `lengths`, shortest first, in runs that stay within the run's tokens when padded to their longest."""
+    run: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if run and lengths[index] * (len(run) + 1) > _RUN_TOKENS:
+            yield run
+            run = []
+        run.append(index)
+    if run:
+        yield run
+
+
+async def _settle(part: tuple[list[int], Job], vectors: Vectors) -> None:
+    indices, job = part
+    vectors[indices] = await _result(job)
+
+
+async def _result(job: Job) -> Vectors:
+    """Cancelling this cancels the job."""
+    return await asyncio.wrap_future(job.result)
+
+
+def _go_on() -> None:
+    """Queries are not interrupted."""

@@ -1,0 +1,159 @@
+"""Images fetched from the web under a guard (DESIGN section 5).
+
+A URL comes from whoever wrote the message, so neither it nor what stands behind it is trusted: https only, public
+addresses only, connected to as they were checked; no cookies, credentials or proxies; every redirect is checked like
+the first URL; bytes, time, pixels and fetches at once are bounded; nothing is decompressed or decoded."""
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Callable, Mapping
+
+import httpcore
+import httpx
+import structlog
+
+from proviso_service.concurrency import SharedPlaces
+from proviso_service.images.bounded_network import BoundedNetwork, HeadTooLong
+from proviso_service.images.checks import check_image
+from proviso_service.images.destinations import HTTPS_PORT, Destination, Destinations, Refused
+from proviso_service.images.model import Image, NoImage
+from proviso_service.images.public_addresses import Address
+from proviso_service.settings import ImageSettings
+
+_log = structlog.get_logger(__name__)
+
+_MAX_REDIRECTS = 3
+_MAX_ADDRESSES_TRIED = 3
+_MAX_PIECES = 20_000
+_PIECES_AT_A_TIME = 100
+"""Chunks of a byte each come by the thousand without a pause, in which nothing else would run."""
+
+_BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_OK = 200
+_HEADERS: Mapping[bytes | str, bytes | str] = {
+    "Accept": "image/png, image/jpeg, image/webp, image/gif",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "proviso",
+}
+_STATUS_REASONS = {
+    401: "its server asks for a sign-in",
+    403: "its server refuses access to it",
+    404: "its server does not have it",
+    410: "its server does not have it any more",
+}
+
+
+class WebImageFetcher:
+    """An ImageFetcher over HTTP/1.1. `tls` makes what certificates are verified with, at the first fetch: it takes some
+    0.1 s, which a service whose model sees no images never spends."""
+
+    def __init__(
+        self,
+        settings: ImageSettings,
+        destinations: Destinations,
+        tls: Callable[[], ssl.SSLContext] = httpx.create_ssl_context,
+    ) -> None:
+        self._settings = settings
+        self._destinations = destinations
+        self._tls = functools.cache(tls)
+        self._places = SharedPlaces(settings.at_once, settings.tenant_at_once)
+
+    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+        """The image at an https URL, checked; the time limit holds for the wait for a place, too."""
+        limit_s = self._settings.time_limit_s
+        try:
+            async with asyncio.timeout(limit_s), self._places.one(tenant):
+                return await self._follow(url)
+        except TimeoutError:
+            reason = f"it did not arrive within {limit_s:g} seconds"
+        except Refused as refused:
+            reason = str(refused)
+        except (*_BROKEN, HeadTooLong):
+            reason = "its server did not answer as a web server does, or the connection broke"
+        _log.info("image_not_loaded", reason=reason)
+        return NoImage(reason)
+
+    async def _follow(self, url: str | httpx.URL) -> Image:
+        """Raises Refused, HeadTooLong, and what httpcore raises."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            found = await self._get(await self._destinations.check(url))
+            if isinstance(found, Image):
+                return found
+            url = found
+        raise Refused(f"its address leads on more than {_MAX_REDIRECTS} times")
+
+    async def _get(self, destination: Destination) -> Image | httpx.URL:
+        """The image, or where the server says it is."""
+        tried = destination.addresses[:_MAX_ADDRESSES_TRIED]
+        for address in tried[:-1]:
+            try:
+                return await self._get_from(address, destination.url, len(tried))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._get_from(tried[-1], destination.url, len(tried))
+
+    async def _get_from(self, address: Address, url: httpx.URL, tried: int) -> Image | httpx.URL:
+        at = httpcore.URL(scheme="https", host=str(address), port=url.port or HTTPS_PORT, target=url.raw_path)
+        request = httpcore.Request(
+            "GET",
+            at,
+            headers={"Host": url.netloc.decode("ascii"), **_HEADERS},
+            extensions={
+                # The certificate must be the name's, though the address is connected to.
+                "sni_hostname": url.raw_host.decode("ascii"),
+                "timeout": {"connect": self._settings.time_limit_s / tried},
+            },
+        )
+        # A connection for each request: no cookies, nothing read of proxies from the environment, no redirect followed,
+        # and none that was made for one name is used for another at the same address.
+        network = BoundedNetwork()
+        tls = await asyncio.to_thread(self._tls)
+        async with httpcore.AsyncHTTPConnection(at.origin, tls, network_backend=network) as connection:
+            response = await connection.handle_async_request(request)
+            network.begun()
+            try:
+                return await self._read(response, url)
+            finally:
+                await response.aclose()
+
+    async def _read(self, response: httpcore.Response, url: httpx.URL) -> Image | httpx.URL:
+        headers = httpx.Headers(response.headers)
+        if response.status in _REDIRECTS and "location" in headers:
+            return _next_url(url, headers["location"])
+        if response.status != _OK:
+            raise Refused(_STATUS_REASONS.get(response.status, "its server answered with an error"))
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused("its server sent it compressed")
+        content = await self._content(response, headers.get("content-length", ""))
+        return check_image(content, headers.get("content-type", ""), self._settings)
+
+    async def _content(self, response: httpcore.Response, announced: str) -> bytes:
+        most = self._settings.max_bytes
+        if announced.isascii() and announced.isdigit() and int(announced) > most:
+            raise _too_large(most)
+        content = bytearray()
+        pieces = 0
+        async for piece in response.aiter_stream():
+            content += piece
+            pieces += 1
+            if len(content) > most:
+                raise _too_large(most)
+            if pieces > _MAX_PIECES:
+                raise Refused("its server sent it in too many pieces")
+            if not pieces % _PIECES_AT_A_TIME:
+                await asyncio.sleep(0)
+        return bytes(content)
+
+
+def _next_url(url: httpx.URL, location: str) -> httpx.URL:
+    try:
+        return url.join(location)
+    except (httpx.InvalidURL, ValueError):
+        raise Refused("its address leads on to something that is no address") from None
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(f"it is larger than {most / 2**20:.3g} MB")

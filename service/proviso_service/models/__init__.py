@@ -1,1 +1,0 @@
-"""Models behind ports; adapters live in folders named after what they call."""

@@ -1,5 +1,0 @@
-"""The embedded universal classifier: how surely a passage of a contract satisfies a statement in words."""
-
-from proviso_service.models.local.classifier.embedded import EmbeddedClassifier
-
-__all__ = ["EmbeddedClassifier"]

@@ -1,5 +1,0 @@
-"""The embedded answer extractor: the spans of a passage that answer a question, each with a probability."""
-
-from proviso_service.models.local.extractor.embedded import EmbeddedExtractor
-
-__all__ = ["EmbeddedExtractor"]

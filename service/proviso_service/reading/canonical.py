@@ -1,0 +1,171 @@
+"""Builds the canonical text of a document while its positions are recorded, so that none is searched for later."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.model import Heading, PageSpan, ParsedDocument, Span
+
+_LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"} | {
+    "\ufb06": "st"
+}
+# Soft hyphens, zero-width characters and the marks of reading direction: nothing of them is seen, and a word that holds
+# one is not found.
+_INVISIBLE = (
+    "\u00ad\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+_SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_CONTROLS = "".join(chr(code) for code in (*range(9), 11, *range(14, 32), *range(127, 160)) if code != 0x85)
+_READABLE = str.maketrans(
+    _LIGATURES
+    | dict.fromkeys(_INVISIBLE + _CONTROLS, "")
+    | dict.fromkeys(_SPACES, " ")
+    | {"\u2028": "\n", "\u2029": "\n", "\u0085": "\n"}
+)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+MAX_SECTIONS = 100_000
+"""Headings, and passages, of one document."""
+
+PARAGRAPH_BREAK = "\n\n"
+CELL_BREAK = " | "
+"""Between the cells of a table's row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """Of one document; a parser that passes one raises UnsupportedDocument."""
+
+    max_text_chars: int = 20_000_000
+    max_pages: int = 3_000
+
+
+def text_too_long(limits: ReadingLimits) -> UnsupportedDocument:
+    return UnsupportedDocument(
+        f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts."
+    )
+
+
+def too_many_pages(limits: ReadingLimits) -> UnsupportedDocument:
+    return UnsupportedDocument(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
+
+
+def check_sections(count: int) -> None:
+    """Raises UnsupportedDocument for more headings, or passages, than a document may have."""
+    if count > MAX_SECTIONS:
+        raise UnsupportedDocument("The document has too many sections. Split it and upload the parts.")
+
+
+def readable(text: str) -> str:
+    """The text with ligatures as letters, accents on their letters, every space as an ordinary one, and without
+    characters that are not seen: what words are found by. Line ends become newlines."""
+    text = normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
+    return _SURROGATE.sub("\ufffd", text)
+
+
+class CanonicalText:
+    """Blocks are appended in reading order, each one paragraph, separated by a blank line. Every text passes through
+    `readable` and loses its outer white space; a block with nothing left is left out.
+
+    Methods raise UnsupportedDocument once the text is longer than the limit."""
+
+    def __init__(self, limits: ReadingLimits) -> None:
+        self._limits = limits
+        self._parts: list[str] = []
+        self._length = 0
+        self._headings: list[Heading] = []
+        self._pages: list[tuple[int, int]] = []
+        self._next_page: int | None = None
+        self._furniture: list[Span] = []
+
+    @property
+    def length(self) -> int:
+        """Code points so far: where the next block's separator begins."""
+        return self._length
+
+    def paragraph(self, text: str) -> Span:
+        """A block of text; newlines inside are kept."""
+        return self._block(text, PARAGRAPH_BREAK)
+
+    def line(self, text: str) -> Span:
+        """A block that follows the one before on the next line, as the items of a list do."""
+        return self._block(text, "\n")
+
+    def continuation(self, text: str, separator: str = " ") -> Span:
+        """More of the block before, as where a paragraph goes on over the end of a page."""
+        return self._block(text, separator)
+
+    def heading(self, text: str, level: int) -> Span:
+        """A heading of the outline, `level` from 1, in a block of its own."""
+        span = self.paragraph(" ".join(readable(text).split()))
+        self.mark_heading(span, level)
+        return span
+
+    def mark_heading(self, span: Span, level: int, title: str = "") -> None:
+        """Makes a heading of what was appended; its title is its text unless another is given."""
+        words = " ".join((title or self._slice(span)).split())
+        if words:
+            self._headings.append(Heading(level, words, span.start, span.end))
+
+    def row(self, cells: Iterable[str], *, first: bool = False) -> Span:
+        """One row of a table, its cells in one line; `first` opens the table with a blank line. Empty cells keep their
+        place."""
+        words = [" ".join(readable(cell).split()) for cell in cells]
+        if not any(words):
+            return Span(self._length, self._length)
+        return self._block(CELL_BREAK.join(words), PARAGRAPH_BREAK if first else "\n", strip=False)
+
+    def furniture(self, text: str) -> Span:
+        """A running header, footer or page number, in a block of its own that no passage takes in."""
+        span = self.paragraph(text)
+        if span.start < span.end:
+            self._furniture.append(span)
+        return span
+
+    def begin_page(self, number: int) -> None:
+        """What is appended from now on is on page `number`; pages come in order. Raises UnsupportedDocument beyond the
+        limit of pages."""
+        if number > self._limits.max_pages:
+            raise too_many_pages(self._limits)
+        self._next_page = number
+
+    def finish(self) -> ParsedDocument:
+        """The document. A page reaches from its first block to the start of the next page; an empty page is left
+        out."""
+        starts = [start for _, start in self._pages] + [self._length]
+        pages = [PageSpan(number, start, end) for (number, start), end in zip(self._pages, starts[1:], strict=True)]
+        return ParsedDocument("".join(self._parts), tuple(self._headings), tuple(pages), tuple(self._furniture))
+
+    def _block(self, text: str, separator: str, *, strip: bool = True) -> Span:
+        words = readable(text)
+        words = words.strip() if strip else words
+        if not words:
+            return Span(self._length, self._length)
+        if self._parts:
+            self._append(separator)
+        start = self._length
+        if self._next_page is not None:
+            self._pages.append((self._next_page, start))
+            self._next_page = None
+        self._append(words)
+        return Span(start, self._length)
+
+    def _append(self, text: str) -> None:
+        self._length += len(text)
+        if self._length > self._limits.max_text_chars:
+            raise text_too_long(self._limits)
+        self._parts.append(text)
+
+    def _slice(self, span: Span) -> str:
+        """Of the last blocks only; headings are marked soon after they are appended."""
+        found: list[str] = []
+        position = self._length
+        for part in reversed(self._parts):
+            position -= len(part)
+            if position < span.end:
+                found.append(part[max(0, span.start - position) : span.end - position])
+            if position <= span.start:
+                break
+        return "".join(reversed(found))

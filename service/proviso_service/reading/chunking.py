@@ -1,0 +1,226 @@
+"""Cuts a document into passages that follow its structure.
+
+A chunk never crosses a heading; within a section, paragraphs are kept whole where they fit, and longer ones are cut
+between sentences. Only a sentence that, with the title it follows, is longer than a chunk is cut inside, at the best
+place there is: a title alone would answer searches with nothing. Running headers, footers and page numbers are in no
+chunk, unless they stand inside a sentence that fits. Everything is a walk over positions of the canonical text, linear
+in its length.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import pairwise
+from math import ceil
+
+from proviso_service.reading.clause_numbers import clause_numbers
+from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, Span
+from proviso_service.reading.sentences import sentence_ends
+
+# Paragraphs end at blank lines and page breaks, and before list items and numbered clauses.
+_PARAGRAPH_END = re.compile(
+    r"\n[ \t]*\n\s*|\f\s*"
+    r"|\n(?=[ \t]*(?:[-*+•●▪]|\(?(?:\d{1,3}|[ivxIVX]{1,5}|[a-zA-Z])[.)]|\d{1,2}(?:\.\d{1,2}){1,3})[ \t])"
+)
+_WORD_START = re.compile(r"[^\W_]")
+_ORNAMENT = " \t\n\f.:;-\u2013\u2014_=*#"
+# Inside a sentence, best first.
+_BREAKS = ("\n", "; ", ": ", ", ", " ")
+_SENTENCE_MARKS = (".", ";", ":", "!", "?", "")
+# No sentence ends in one of these.
+_UNFINISHED = re.compile(r"(?:,|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|its|such|any|shall|will|be))\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A part of the text under one heading; `body_start` is where the text after its title begins."""
+
+    start: int
+    body_start: int
+    end: int
+    path: tuple[str, ...]
+
+
+def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
+    """Chunks of at most `max_chars` code points that cover all text but white space and furniture, in order, without
+    overlap."""
+    cutter = _Cutter(parsed, max_chars)
+    spans = [(span, section) for section in _sections(parsed) for span in cutter.chunks(section)]
+    numbers = clause_numbers(parsed.text, parsed.headings, [span for span, _ in spans])
+    page_starts = [page.start for page in parsed.pages]
+    return tuple(
+        Chunk(
+            ordinal=ordinal,
+            start=span.start,
+            end=span.end,
+            text=parsed.text[span.start : span.end],
+            page=_page_at(parsed.pages, page_starts, _first_word(parsed.text, span)),
+            section_path=section.path,
+            clause_numbers=numbers[ordinal],
+        )
+        for ordinal, (span, section) in enumerate(spans)
+    )
+
+
+def _first_word(text: str, span: Span) -> int:
+    """Where it begins: rules and ornaments may stand before it, at the foot of the page before."""
+    word = _WORD_START.search(text, span.start, span.end)
+    return word.start() if word else span.start
+
+
+def _page_at(pages: Sequence[PageSpan], starts: Sequence[int], position: int) -> int:
+    index = bisect_right(starts, position) - 1
+    return pages[index].number if index >= 0 else 0
+
+
+def _sections(parsed: ParsedDocument) -> Iterator[_Section]:
+    """The text before the first heading, then one section a heading. A heading with no text of its own opens the
+    section of the deeper heading that follows it."""
+    text = parsed.text
+    start = body_start = 0
+    path: tuple[Heading, ...] = ()
+    for heading, following in pairwise((None, *parsed.headings, None)):
+        end = following.start if following else len(text)
+        if heading:
+            path = (*(above for above in path if above.level < heading.level), heading)
+            body_start = _skip_ornament(text, heading.end, end)
+        opens_next = heading and following and following.level > heading.level and body_start == end
+        if not opens_next:
+            yield _Section(start, body_start, end, tuple(above.title for above in path))
+            start = end
+
+
+def _skip_ornament(text: str, start: int, end: int) -> int:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip(_ORNAMENT))
+
+
+class _Cutter:
+    """Cuts the sections of one document."""
+
+    def __init__(self, parsed: ParsedDocument, max_chars: int) -> None:
+        self._text = parsed.text
+        self._max_chars = max_chars
+        self._furniture = parsed.furniture
+        self._furniture_starts = [span.start for span in parsed.furniture]
+
+    def chunks(self, section: _Section) -> Iterator[Span]:
+        run: list[Span] = []
+        for atom in self._atoms(section):
+            if run and self._furniture_within(run[-1].end, atom.start):
+                yield from _packed(run, self._max_chars)
+                run = []
+            run.append(atom)
+        yield from _packed(run, self._max_chars)
+
+    def _atoms(self, section: _Section) -> Iterator[Span]:
+        """The smallest parts of a section: its paragraphs, or their sentences where a paragraph is longer than a chunk.
+        The title belongs to what follows it."""
+        for paragraph in self._paragraphs(section):
+            if paragraph.end - paragraph.start <= self._max_chars:
+                yield paragraph
+            else:
+                for sentence in self._sentences(section, paragraph):
+                    yield from self._pieces(sentence)
+
+    def _paragraphs(self, section: _Section) -> Iterator[Span]:
+        start = section.start
+        for gap in self._gaps(section):
+            is_in_title = gap.end <= section.body_start and gap.end < section.end
+            if not is_in_title and not self._is_inside_sentence(section, gap):
+                yield from self._trimmed(start, gap.start)
+                start = gap.end
+        yield from self._trimmed(start, section.end)
+
+    def _gaps(self, section: _Section) -> Iterator[Span]:
+        """Where paragraphs end, and furniture; what nothing stands between is one gap."""
+        ends = (Span(*match.span()) for match in _PARAGRAPH_END.finditer(self._text, section.start, section.end))
+        furniture = self._furniture_within(section.start, section.end)
+        last: Span | None = None
+        for gap in merge(ends, furniture, key=lambda span: span.start):
+            if last and (gap.start <= last.end or self._text[last.end : gap.start].isspace()):
+                last = Span(last.start, max(last.end, gap.end))
+            else:
+                yield from (last,) if last else ()
+                last = gap
+        yield from (last,) if last else ()
+
+    def _is_inside_sentence(self, section: _Section, gap: Span) -> bool:
+        """Whether a sentence goes on after the gap, as at the foot of a page."""
+        before = self._text[max(section.start, gap.start - 8) : gap.start].rstrip()
+        after = self._text[gap.end : min(section.end, gap.end + 8)].lstrip()
+        if gap.end - gap.start == 1 or before[-1:] in _SENTENCE_MARKS or not after:
+            return False
+        is_unfinished = _UNFINISHED.search(before) and self._furniture_within(gap.start, gap.end)
+        return after[0].islower() or bool(is_unfinished)
+
+    def _sentences(self, section: _Section, paragraph: Span) -> Iterator[Span]:
+        """A title is no sentence of its own, and furniture that one goes on over does not end it."""
+        start = paragraph.start
+        for end in sentence_ends(self._text, paragraph.start, paragraph.end):
+            is_inside = end <= section.body_start or self._furniture_within(end, end + 1)
+            if end == paragraph.end or not is_inside:
+                yield from self._trimmed(start, end)
+                start = end
+
+    def _pieces(self, sentence: Span) -> Iterator[Span]:
+        """A sentence that fits, or its parts: cut at furniture, and where a part is still too long at the best break in
+        its second half."""
+        if sentence.end - sentence.start <= self._max_chars:
+            yield sentence
+            return
+        start = sentence.start
+        for furniture in (*self._furniture_within(sentence.start, sentence.end), Span(sentence.end, sentence.end)):
+            for part in self._trimmed(start, furniture.start):
+                position = part.start
+                for end in self._cuts(part):
+                    yield from self._trimmed(position, end)
+                    position = end
+            start = furniture.end
+
+    def _cuts(self, part: Span) -> Iterator[int]:
+        start, half = part.start, self._max_chars // 2
+        while part.end - start > self._max_chars:
+            limit = start + self._max_chars
+            found = (self._text.rfind(mark, start + half, limit) + len(mark) for mark in _BREAKS)
+            start = next((cut for cut in found if cut > start + half), limit)
+            yield start
+        yield part.end
+
+    def _trimmed(self, start: int, end: int) -> Iterator[Span]:
+        """The span without white space around it; nothing when it is blank."""
+        part = self._text[start:end]
+        left = len(part) - len(part.lstrip())
+        if left < len(part):
+            yield Span(start + left, start + len(part.rstrip()))
+
+    def _furniture_within(self, start: int, end: int) -> Sequence[Span]:
+        """What of the furniture lies in a part of the text, cut off at its ends."""
+        first = bisect_right(self._furniture_starts, start)
+        if first and self._furniture[first - 1].end > start:
+            first -= 1
+        after = bisect_left(self._furniture_starts, end)
+        return [Span(max(start, span.start), min(end, span.end)) for span in self._furniture[first:after]]
+
+
+def _packed(atoms: Sequence[Span], max_chars: int) -> Iterator[Span]:
+    """Joins neighbours to chunks of about equal length, so that no section ends in a scrap."""
+    if not atoms:
+        return
+    last = atoms[-1].end
+    start, end = atoms[0].start, atoms[0].end
+    aim = _aim(last - start, max_chars)
+    for following in atoms[1:]:
+        length, joined = end - start, following.end - start
+        if joined > max_chars or joined - aim >= aim - length:
+            yield Span(start, end)
+            start = following.start
+            aim = _aim(last - start, max_chars)
+        end = following.end
+    yield Span(start, end)
+
+
+def _aim(length: int, max_chars: int) -> float:
+    return length / ceil(length / max_chars)

@@ -1,0 +1,245 @@
+"""Which clauses a passage is part of or begins: "12", "12.3" and "12.3(b)" for item (b) of clause 12.3.
+
+The numbers are those of titles and of the clauses and items that open with one. An item has its full number only where
+that is certain: its list began with its first item under a clause whose number is known. Linear in the text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import merge
+
+from proviso_service.reading.model import Heading, Span
+from proviso_service.reading.numerals import roman_value
+from proviso_service.reading.references import clause_of_title
+
+MAX_NUMBERS = 32
+"""Of one passage."""
+MAX_NUMBER_CHARS = 40
+
+_MAX_ITEM_DEPTH = 4
+_CLAUSE_OPENS = r"(?=[A-Z\"\u201c\u2018'(\[*_<])"
+_LINE_START = r"^[ \t\f]*(?:[*_>#-]{1,6}[ \t]?)?"
+_OPENING = re.compile(
+    rf"(?:{_LINE_START}(?:(?i:section|clause)[ \t]+)?|(?<=[.;:)\"\u201d])[ \t]{{1,8}})"
+    rf"(?P<clause>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})(?![\d%])\.?[ \t]+{_CLAUSE_OPENS}"
+    rf"|{_LINE_START}(?P<plain>\d{{1,3}})[.)][ \t]+{_CLAUSE_OPENS}"
+    r"|^[ \t\f]*(?:\((?P<line_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)|(?P<open_item>[a-z]{1,4})[.)])(?=[ \t])"
+    r"|(?<=[\s(])\((?P<inline_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)(?=\s)",
+    re.MULTILINE,
+)
+# "Section 5(a)", "clauses (i)": no item begins there; nor at the second of "(a) and (b)".
+_REFERENCE = re.compile(
+    r"\b(?:sub)?(?:section|clause|paragraph|article|item|part|exhibit|schedule)s?\b[^.;:]{0,30}\Z", re.IGNORECASE
+)
+_REFERENCE_CHARS = 48
+_JOINS = frozenset({"", ",", "and", "or", ", and", ", or", "and/or", "to", "through"})
+_JOIN_CHARS = 12
+# A line of a table of contents.
+_CONTENTS_LINE = re.compile(r"(?:\.[ ]?){3,}[ \t]*\d{0,4}[ \t]*\Z|[ \t]{3,}\d{1,4}[ \t]*\Z")
+_CONTENTS_CHARS = 200
+_ROMAN_SIGNS = frozenset("ivxlc")
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """A heading: `parts` are the numbers of the parts that it lies in, `clause` that of its clause."""
+
+    start: int
+    parts: tuple[str, ...]
+    clause: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """Where a clause or item opens with its number: "12.3", "4" (of "4."), "b" (of "(b)")."""
+
+    start: int
+    number: str
+    kind: str
+
+
+_Mark = _Title | _Number
+
+
+def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Span]) -> list[tuple[str, ...]]:
+    """For each of the passages, which are in order: at most MAX_NUMBERS, those of the clause that it begins in first,
+    outer ones before inner ones."""
+    marks = merge(_titles(headings), _openings(text, headings), key=lambda mark: mark.start)
+    place = _Place()
+    found: list[tuple[str, ...]] = []
+    mark = next(marks, None)
+    for passage in passages:
+        while mark and mark.start <= passage.start:
+            place.enter(mark)
+            mark = next(marks, None)
+        numbers = dict.fromkeys(place.numbers())
+        while mark and mark.start < passage.end:
+            place.enter(mark)
+            if len(numbers) < MAX_NUMBERS:
+                numbers |= dict.fromkeys(place.numbers())
+            mark = next(marks, None)
+        found.append(tuple(number for number in numbers if len(number) <= MAX_NUMBER_CHARS)[:MAX_NUMBERS])
+    return found
+
+
+def _titles(headings: Iterable[Heading]) -> Iterator[_Mark]:
+    """Where titles on both levels have simple numbers, that of the inner clause continues the outer one: "1.2" for "2."
+    under "1."."""
+    path: list[tuple[int, _Title, bool]] = []
+    for heading in headings:
+        while path and path[-1][0] >= heading.level:
+            path.pop()
+        _, above, continues = path[-1] if path else (0, _Title(0, (), ""), False)
+        reference, _ = clause_of_title(heading.title)
+        title = _Title(heading.start, above.parts, above.clause)
+        if reference:
+            number = _joined(reference.levels)
+            if reference.kind:
+                title = _Title(heading.start, (*above.parts, number), "")
+            elif continues and number.isdecimal():
+                title = _Title(heading.start, above.parts, f"{above.clause}.{number}")
+            else:
+                title = _Title(heading.start, above.parts, number)
+            continues = not reference.kind and number.isdecimal()
+        path.append((heading.level, title, continues))
+        yield title
+
+
+def _joined(levels: Sequence[str]) -> str:
+    first, *below = levels
+    return first + "".join(f".{level}" if level.isdecimal() else f"({level})" for level in below)
+
+
+def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
+    """Outside of titles, of lines of a table of contents, and of references to clauses."""
+    title = item_end = 0
+    for match in _OPENING.finditer(text):
+        kind = match.lastgroup or ""
+        start = match.end() - len(match[0].lstrip())
+        while title < len(headings) and headings[title].end <= start:
+            title += 1
+        is_elsewhere = title < len(headings) and headings[title].start <= start
+        if kind == "inline_item":
+            is_elsewhere = is_elsewhere or _is_reference(text, item_end, start)
+            item_end = match.end()
+        elif kind in ("clause", "plain"):
+            is_elsewhere = is_elsewhere or _is_contents(text, match.end())
+        if not is_elsewhere:
+            yield _Number(start, match[kind], kind)
+
+
+def _is_reference(text: str, item_end: int, start: int) -> bool:
+    """Whether the item at `start` is named, not begun; `item_end` is where the one before it in its line ends."""
+    if start - item_end <= _JOIN_CHARS and text[item_end:start].strip() in _JOINS:
+        return True
+    return _REFERENCE.search(text, max(0, start - _REFERENCE_CHARS), start) is not None
+
+
+def _is_contents(text: str, end: int) -> bool:
+    """Whether the rest of the line is that of a table of contents."""
+    line_end = text.find("\n", end, end + _CONTENTS_CHARS)
+    return _CONTENTS_LINE.search(text, end, line_end if line_end >= 0 else end + _CONTENTS_CHARS) is not None
+
+
+@dataclass(slots=True)
+class _Items:
+    """The items that a position is in, outermost first, as the style and value of their labels."""
+
+    labels: list[str] = field(default_factory=list)
+    _open: list[tuple[str, int]] = field(default_factory=list)
+    _is_lost: bool = False
+
+    def enter(self, label: str, written: str) -> bool:
+        """Goes to an item: the next one of a list that is open, or the first of a list inside. False when the label is
+        neither."""
+        found = None if self._is_lost else self._next(label) or self._first(label)
+        if found is None:
+            return False
+        depth, meaning = found
+        self._open = [*self._open[:depth], meaning]
+        self.labels = [*self.labels[:depth], written]
+        return True
+
+    def lose(self) -> None:
+        """What is known of the items ends here, up to the next clause."""
+        self._is_lost = True
+        self._open, self.labels = [], []
+
+    def _next(self, label: str) -> tuple[int, tuple[str, int]] | None:
+        for depth in range(len(self._open) - 1, -1, -1):
+            style, value = self._open[depth]
+            if (style, value + 1) in _meanings(label):
+                return depth, (style, value + 1)
+        return None
+
+    def _first(self, label: str) -> tuple[int, tuple[str, int]] | None:
+        styles = {style for style, _ in self._open}
+        firsts = [meaning for meaning in _meanings(label) if meaning[1] == 1 and meaning[0] not in styles]
+        return (len(self._open), firsts[0]) if firsts and len(self._open) < _MAX_ITEM_DEPTH else None
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where in the numbering a position of the text is."""
+
+    _parts: tuple[str, ...] = ()
+    _clause: str = ""
+    _items: _Items = field(default_factory=_Items)
+    _loose: str = ""
+    """An item's label whose list is not known."""
+
+    def enter(self, mark: _Mark) -> None:
+        self._loose = ""
+        if isinstance(mark, _Title):
+            self._parts = mark.parts
+            self._open(mark.clause)
+        elif mark.kind == "clause" or (mark.kind == "plain" and self._is_next(mark.number)):
+            self._open(mark.number)
+        elif mark.kind == "plain":
+            self._items.enter(mark.number, "." + mark.number)
+        elif not self._items.enter(mark.number, f"({mark.number})") and mark.kind != "inline_item":
+            self._items.lose()
+            self._loose = mark.number
+
+    def _open(self, clause: str) -> None:
+        self._clause = clause
+        self._items = _Items()
+
+    def _is_next(self, number: str) -> bool:
+        """Whether a plain number is the next clause, or the first one that is known, and not an item of a list."""
+        first = self._clause.partition(".")[0]
+        return not first or (first.isdecimal() and int(number) == int(first) + 1)
+
+    def numbers(self) -> Iterator[str]:
+        yield from self._parts
+        yield from _with_those_above(self._clause)
+        labels = self._items.labels if self._clause else []
+        for depth in range(len(labels)):
+            yield self._clause + "".join(labels[: depth + 1])
+        last = self._items.labels[-1].strip(".()") if self._items.labels else ""
+        if last.isalpha():
+            yield last
+        if self._loose:
+            yield self._loose
+
+
+def _with_those_above(number: str) -> Iterator[str]:
+    """ "12", "12.3" for "12.3"; "3", "3(b)" for "3(b)"."""
+    for end in range(1, len(number)):
+        if number[end] in ".(":
+            yield number[:end]
+    if number:
+        yield number
+
+
+def _meanings(label: str) -> list[tuple[str, int]]:
+    """What a label may count: "i" is the ninth letter and the first Roman numeral."""
+    if label.isdecimal():
+        return [("1", int(label))]
+    if label.isupper():
+        return [("A", ord(label) - ord("A") + 1)]
+    meanings = [("a", ord(label[0]) - ord("a") + 1 + 26 * (len(label) - 1))] if len(set(label)) == 1 else []
+    if set(label) <= _ROMAN_SIGNS and (value := roman_value(label)):
+        meanings.append(("i", value))
+    return meanings

@@ -1,0 +1,180 @@
+"""The XML of a package's parts: short names for its elements, and parsing that resolves and fetches nothing."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, Protocol
+
+from lxml import etree
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.docx_package import Part, damaged
+
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+_ATTRIBUTE, _STRICT_ATTRIBUTE = f"{{{_WORD}}}", f"{{{_STRICT_WORD}}}"
+_PREFIXES = {
+    f"{{{_WORD}": "w:",
+    f"{{{_STRICT_WORD}": "w:",
+    "{http://schemas.openxmlformats.org/markup-compatibility/2006": "mc:",
+    "{http://schemas.openxmlformats.org/officeDocument/2006/math": "m:",
+    "{http://purl.oclc.org/ooxml/officeDocument/math": "m:",
+    "{http://schemas.openxmlformats.org/package/2006/relationships": "rel:",
+}
+_BODY_TAGS = tuple(
+    f"{{{namespace}}}{name}"
+    for namespace, names in (
+        (_WORD, ("body", "p", "tbl", "sdt", "customXml")),
+        (_STRICT_WORD, ("body", "p", "tbl", "sdt", "customXml")),
+        ("http://schemas.openxmlformats.org/markup-compatibility/2006", ("AlternateContent",)),
+    )
+    for name in names
+)
+_SAFE = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+_TRANSPARENT = frozenset({"w:sdt", "w:sdtContent", "w:customXml", "w:smartTag", "w:ins", "w:moveTo"})
+_OFF = frozenset({"0", "false", "off"})
+_MAX_DIGITS = 9
+
+
+class Element(Protocol):
+    """An element of a part, as far as this reader looks at it."""
+
+    @property
+    def tag(self) -> str: ...
+
+    @property
+    def text(self) -> str | None: ...
+
+    def get(self, name: str, default: str = "") -> str: ...
+
+    def getparent(self) -> "Element": ...
+
+    def getroottree(self) -> Any: ...
+
+    def __iter__(self) -> Iterator["Element"]: ...
+
+
+def kind(element: Element) -> str:
+    """Such as "w:p", whichever of the two namespaces of Word the document uses; "" outside the ones that matter."""
+    return _kind(element.tag)
+
+
+@lru_cache(maxsize=512)
+def _kind(tag: str) -> str:
+    namespace, _, name = tag.rpartition("}")
+    prefix = _PREFIXES.get(namespace)
+    return prefix + name if prefix else ""
+
+
+def attribute(element: Element, name: str) -> str:
+    """Of Word's namespace; "" without it."""
+    return element.get(_ATTRIBUTE + name) or element.get(_STRICT_ATTRIBUTE + name) or ""
+
+
+def child(element: Element | None, wanted: str) -> Element | None:
+    if element is not None:
+        for found in element:
+            if kind(found) == wanted:
+                return found
+    return None
+
+
+def children(element: Element | None) -> Mapping[str, Element]:
+    """By their kind, for elements that hold each kind once, as those of properties do."""
+    return {} if element is None else {kind(found): found for found in element}
+
+
+def value(element: Element | None) -> str:
+    """The `w:val` of a property; "" where it is not set."""
+    return "" if element is None else attribute(element, "val")
+
+
+def integer(text: str) -> int | None:
+    """None for anything that is not a number of up to nine digits."""
+    text = text.strip()
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
+
+
+def is_on(element: Element | None) -> bool | None:
+    """Whether a property such as bold is on; None where it is not set."""
+    return None if element is None else attribute(element, "val") not in _OFF
+
+
+def content_of(container: Iterable[Element]) -> Iterator[Element]:
+    """The children, looking through content controls, insertions and the like."""
+    under_way = [iter(container)]
+    while under_way:
+        for found in under_way[-1]:
+            name = kind(found)
+            if name in _TRANSPARENT:
+                under_way.append(iter(found))
+                break
+            if name == "mc:AlternateContent":
+                under_way.append(iter(alternative(found)))
+                break
+            yield found
+        else:
+            under_way.pop()
+
+
+def alternative(alternatives: Element) -> Iterable[Element]:
+    """The one of several renderings of the same content that is read."""
+    chosen = child(alternatives, "mc:Choice")
+    chosen = child(alternatives, "mc:Fallback") if chosen is None else chosen
+    return [] if chosen is None else chosen
+
+
+def tree(part: Part) -> Element:
+    """The root of a part. Raises UnsupportedDocument."""
+    with _reasons():
+        root: Element = etree.parse(part, etree.XMLParser(**_SAFE)).getroot()
+    _refuse_declarations(root)
+    return root
+
+
+def body_blocks(part: Part) -> Iterator[Element]:
+    """The blocks of a document's body, each freed once the next is asked for. Raises UnsupportedDocument."""
+    checked = False
+    body = None
+    with _reasons():
+        for event, element in etree.iterparse(part, events=("start", "end"), tag=_BODY_TAGS, **_SAFE):
+            if not checked:
+                _refuse_declarations(element)
+                checked = True
+            if event == "start":
+                body = element if body is None and kind(element) == "w:body" else body
+            elif body is not None and element.getparent() is body:
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del body[0]
+    if body is None:
+        raise damaged()
+
+
+def _refuse_declarations(element: Element) -> None:
+    """Entities, the material of XML bombs, need a document type; Word never writes one."""
+    if element.getroottree().docinfo.doctype:
+        raise UnsupportedDocument(
+            "The Word document declares XML entities, which Word never does. Save it from Word and upload the new file."
+        )
+
+
+@contextmanager
+def _reasons() -> Iterator[None]:
+    try:
+        yield
+    except etree.XMLSyntaxError as error:
+        if "depth" in str(error).lower():
+            raise UnsupportedDocument(
+                "The Word document is nested too deeply to be read. Open it in Word and save it again."
+            ) from error
+        raise damaged() from error

@@ -1,0 +1,250 @@
+"""Running headers, footers and page numbers: lines of a paged text that are read with it but belong to no passage.
+
+A line is taken for furniture when it stands where furniture stands and comes back as furniture does: with the same
+words, and with numbers that stay as they are or count the pages. That leaves the rows of tables and the numbers of
+clauses, articles and schedules where they are. Everything is linear in the text.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from statistics import median
+
+from proviso_service.reading.numerals import roman_value
+
+_EDGE_LINES = 3
+"""Lines at the head and at the foot of a page that may be furniture."""
+_MAX_LINE_CHARS = 300
+_MIN_REPEATS = 3
+_MAX_REPEATS = 20_000
+"""More of a kind are no pages."""
+_MAX_PAGE_GAP = 2
+"""Between neighbours of a series: headers of left and right pages differ."""
+_REGULAR_SHARE = 0.7
+
+# Without page breaks: characters between a line and its next occurrence.
+_PAGE_CHARS = range(700, 15_000)
+_MIN_LONELY_REPEATS = 5
+_NEIGHBOUR_LINES = 3
+_BESIDE_SHARE = 0.25
+_INTERRUPTING_SHARE = 0.03
+_SENTENCE_ENDS = frozenset({"", *".;:!?"})
+
+_NUMBER = re.compile(r"\d{1,9}")
+_ROMAN_LINE = re.compile(r"(?P<before>[-\u2013\u2014 ]*)(?P<roman>[ivxlc]{1,7})(?P<after>[-\u2013\u2014 ]*)")
+_ROMAN_MARK = " roman"
+_CLAUSE = re.compile(r"\(#\)|[a-z]?#(?:\.#)+[.)]?|#[.)]")
+_COUNTED = re.compile(
+    r"^(?:\(?#[.)]|#(?:\.#)+)"
+    r"|\b(?:article|section|clause|schedule|exhibit|annex|annexure|appendix|attachment|addendum|amendment|part|item"
+    r"|paragraph|chapter|table|figure|phase|step|year|stage|milestone|option|tier|level|note|lot|no\.?) ?#"
+)
+_PAGE_NUMBER = re.compile(r"[^a-z#]{0,4}(?:page ?)?(?:[a-z]{1,2}-)?#(?: ?(?:of|/) ?#)?[^a-z#]{0,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that may be furniture: its `shape`, see `_shape`, and its numbers. Where there are no pages, every line
+    counts as one, and `offset` says how far apart they are."""
+
+    page: int
+    index: int
+    offset: int
+    shape: str
+    numbers: tuple[int, ...]
+
+
+def running_lines(pages: Sequence[Sequence[str]]) -> frozenset[tuple[int, int]]:
+    """Which lines are furniture, as (index of the page, index of the line). `pages` are the lines of every page in
+    reading order, blank ones included or not."""
+    series: dict[tuple[bool, str], list[_Line]] = defaultdict(list)
+    for page, lines in enumerate(pages):
+        for is_head, index in _edges(lines):
+            if shape := _shape(lines[index].strip()):
+                series[is_head, shape].append(_Line(page, index, 0, shape, _numbers(lines[index])))
+    return frozenset((line.page, line.index) for lines in series.values() for line in _running(lines))
+
+
+def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozenset[int]:
+    """Which lines of a text without page breaks are furniture, as indices: page numbers that count up in the distance
+    of pages, lines that come back beside them, and others that come back as regularly and interrupt sentences. `lines`
+    are those that are not blank; `offsets` say where in the text they are, if they do not follow one another."""
+    offsets = offsets or list(accumulate((len(line) + 1 for line in lines), initial=0))
+    indices: dict[str, list[int]] = defaultdict(list)
+    for index, text in enumerate(lines):
+        if shape := _shape(text):
+            indices[shape].append(index)
+    series = [
+        [_Line(index, index, offsets[index], shape, _numbers(lines[index])) for index in found]
+        for shape, found in indices.items()
+        if _MIN_REPEATS <= len(found) <= _MAX_REPEATS
+    ]
+    numbers = [line for found in series for line in _page_numbers(found)]
+    repeated = [equal for found in series if not _is_page_number(found[0].shape) for equal in _equal(found)]
+    beside = _beside(numbers)
+    surroundings = _Surroundings(lines, _indices(chain(numbers, *repeated)))
+    furniture = [found for found in repeated if _is_beside(found, beside, len(numbers)) or surroundings.recurs(found)]
+    return _indices(chain(numbers, *furniture))
+
+
+def _equal(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+    """Lines with the same numbers too, where there are enough of them."""
+    groups: dict[tuple[int, ...], list[_Line]] = defaultdict(list)
+    for line in lines:
+        groups[line.numbers].append(line)
+    yield from (group for group in groups.values() if len(group) >= _MIN_REPEATS)
+
+
+def _edges(lines: Sequence[str]) -> Iterator[tuple[bool, int]]:
+    """The first and last lines that are not blank, as (at the head, index); on a page of few lines each belongs to the
+    nearer edge."""
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    head = min(_EDGE_LINES, (len(filled) + 1) // 2)
+    foot = min(_EDGE_LINES, len(filled) - head)
+    yield from ((True, index) for index in filled[:head])
+    yield from ((False, index) for index in filled[len(filled) - foot :])
+
+
+def _shape(text: str) -> str:
+    """The words of a line with `#` for each number. Empty for what is never furniture: nothing but ornament, the number
+    of a clause, what a reader is to fill in."""
+    if len(text) > _MAX_LINE_CHARS:
+        return ""
+    words = " ".join(text.split()).lower()
+    if roman := _ROMAN_LINE.fullmatch(words):
+        return f"{roman['before']}#{roman['after']}{_ROMAN_MARK}"
+    shape = _NUMBER.sub("#", words)
+    is_empty = not any(char.isalnum() or char == "#" for char in shape)
+    return "" if is_empty or shape.endswith(":") or _CLAUSE.fullmatch(shape) else shape
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    if roman := _ROMAN_LINE.fullmatch(" ".join(text.split()).lower()):
+        return (roman_value(roman["roman"]),)
+    return tuple(int(number) for number in _NUMBER.findall(text))
+
+
+def _running(lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Of the lines of one shape at one edge, those in a series over several pages."""
+    if len({line.page for line in lines}) < _MIN_REPEATS:
+        return
+    follows = [_follows(line, after) for line, after in pairwise(lines)]
+    if sum(follows) < max(_MIN_REPEATS - 1, len(follows) / 2):
+        return
+    yield from (line for line, linked in zip(lines, _linked(follows), strict=True) if linked)
+
+
+def _follows(line: _Line, after: _Line) -> bool:
+    """Whether `after` is the same furniture on one of the next pages."""
+    gap = after.page - line.page
+    if not 0 < gap <= _MAX_PAGE_GAP:
+        return False
+    steps = [later - number for number, later in zip(line.numbers, after.numbers, strict=True)]
+    return _counts(line.shape, steps, gap)
+
+
+def _counts(shape: str, steps: Sequence[int], pages: int) -> bool:
+    """Whether the numbers of two lines of a shape stay or, one of them, count the pages. A number alone must count, and
+    what counts must not be the number of an article or a schedule."""
+    moving = [step for step in steps if step]
+    if not moving:
+        return not _is_page_number(shape)
+    return moving == [pages] and not _COUNTED.search(shape)
+
+
+def _is_page_number(shape: str) -> bool:
+    return bool(_PAGE_NUMBER.fullmatch(shape.removesuffix(_ROMAN_MARK)))
+
+
+def _linked(follows: Sequence[bool]) -> Iterator[bool]:
+    """For each of the lines whose neighbours follow one another or not: whether it has such a neighbour."""
+    yield from (before or after for before, after in pairwise((False, *follows, False)))
+
+
+def _page_numbers(lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Of the lines of one shape in a text without pages, those whose number counts up from page to page."""
+    shape = lines[0].shape
+    if not (_is_page_number(shape) or _is_worded(shape)) or _COUNTED.search(shape):
+        return
+    chains: dict[tuple[int, ...], list[_Line]] = {}
+    found: list[list[_Line]] = []
+    for line in lines:
+        counted = _preceding(chains, line)
+        if counted is None:
+            counted = []
+            found.append(counted)
+        counted.append(line)
+        chains[line.numbers] = counted
+    yield from (line for counted in found if _is_paged(counted) for line in counted)
+
+
+def _preceding(chains: Mapping[tuple[int, ...], list[_Line]], line: _Line) -> list[_Line] | None:
+    """The chain that ends on the number before, one page above."""
+    for position, number in enumerate(line.numbers):
+        before = (*line.numbers[:position], number - 1, *line.numbers[position + 1 :])
+        counted = chains.get(before)
+        if counted and counted[-1].numbers == before and line.offset - counted[-1].offset < _PAGE_CHARS.stop:
+            return counted
+    return None
+
+
+def _is_worded(shape: str) -> bool:
+    """Whether there is enough beside a number to know the line again."""
+    return sum(word.isalpha() and len(word) > 1 for word in shape.split()) >= _MIN_REPEATS
+
+
+def _is_paged(lines: Sequence[_Line]) -> bool:
+    return len(lines) >= _MIN_REPEATS and int(median(_gaps(lines))) in _PAGE_CHARS
+
+
+def _gaps(lines: Sequence[_Line]) -> list[int]:
+    return [after.offset - line.offset for line, after in pairwise(lines)]
+
+
+def _beside(numbers: Iterable[_Line]) -> frozenset[int]:
+    """Places in the order of lines that are close to a page number."""
+    reach = range(-_NEIGHBOUR_LINES, _NEIGHBOUR_LINES + 1)
+    return frozenset(line.page + step for line in numbers for step in reach)
+
+
+def _is_beside(lines: Sequence[_Line], beside: frozenset[int], page_numbers: int) -> bool:
+    """Whether equal lines stand beside page numbers, and beside many of them: not just where a table goes on."""
+    return len(lines) >= _BESIDE_SHARE * page_numbers and sum(
+        line.page in beside for line in lines
+    ) >= _REGULAR_SHARE * len(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The text around lines that repeat; `repeating` are the indices of all that come back."""
+
+    lines: Sequence[str]
+    repeating: frozenset[int]
+
+    def recurs(self, equal: Sequence[_Line]) -> bool:
+        """Whether equal lines come back as regularly as pages, and interrupt sentences as only furniture does."""
+        return _is_regular(equal) and sum(map(self._interrupts, equal)) > _INTERRUPTING_SHARE * len(equal)
+
+    def _interrupts(self, line: _Line) -> bool:
+        before = self._nearest(range(line.page - 1, max(-1, line.page - 1 - _NEIGHBOUR_LINES), -1)).rstrip()
+        after = self._nearest(range(line.page + 1, min(len(self.lines), line.page + 1 + _NEIGHBOUR_LINES))).lstrip()
+        return before[-1:] not in _SENTENCE_ENDS and after[:1].islower()
+
+    def _nearest(self, indices: range) -> str:
+        return next((self.lines[index] for index in indices if index not in self.repeating), "")
+
+
+def _is_regular(lines: Sequence[_Line]) -> bool:
+    if len(lines) < _MIN_LONELY_REPEATS:
+        return False
+    gaps = _gaps(lines)
+    usual = median(gaps)
+    return int(usual) in _PAGE_CHARS and sum(0.4 * usual <= gap <= 1.8 * usual for gap in gaps) >= (
+        _REGULAR_SHARE * len(gaps)
+    )
+
+
+def _indices(lines: Iterable[_Line]) -> frozenset[int]:
+    return frozenset(line.index for line in lines)

@@ -1,0 +1,88 @@
+"""What reading makes of a file: its text, headings, pages and passages.
+
+Offsets are Unicode code points, end exclusive."""
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document: `level` from 1, position of its line in the text."""
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """One page of a document: `number` from 1, its part of the text."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """Canonical text of a document with its structure; every later offset refers to `text`.
+
+    `furniture` are running headers, footers and page numbers, in order and apart: text that is read with the document
+    but belongs to no passage."""
+
+    text: str
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[PageSpan, ...] = ()
+    furniture: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage: `text == document_text[start:end]`. Chunks of a document are in order and do not overlap.
+
+    `clause_numbers` are those of the clauses that it is part of or that begin in it, such as "12.3", "iv", "a" or "A"
+    (of Exhibit A): as they stand in the document, without brackets and without the last full stop."""
+
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    page: int = 0
+    section_path: tuple[str, ...] = ()
+    clause_numbers: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        return self.section_path[-1] if self.section_path else ""
+
+    @property
+    def content_sha256(self) -> str:
+        """Hash of the text, in hexadecimal: equal passages share one embedding."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """What reading a file gives: its canonical text and the passages that it is cut into."""
+
+    parsed: ParsedDocument
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page or a section begins: from `start` on the text is on `page` (0 without pages) and under `heading`."""
+
+    start: int
+    page: int
+    heading: str

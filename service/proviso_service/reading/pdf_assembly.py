@@ -1,0 +1,147 @@
+"""The canonical text of a PDF, from its paragraphs and its furniture."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from proviso_service.reading.canonical import CanonicalText, ReadingLimits
+from proviso_service.reading.model import ParsedDocument, Span
+from proviso_service.reading.pdf_outline import SetBlock
+from proviso_service.reading.pdf_paragraphs import Break, Paragraph, Part, PlacedFurniture, PlacedTable
+
+
+@dataclass(frozen=True, slots=True)
+class PageMargins:
+    """What goes before and after the text of a page: furniture, and other text set across the direction of reading."""
+
+    number: int
+    top: tuple[str, ...]
+    bottom: tuple[str, ...]
+    aside: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """`apart` are the furniture and the rows of tables, in order."""
+
+    parsed: ParsedDocument
+    blocks: tuple[SetBlock, ...]
+    apart: tuple[Span, ...]
+
+
+def assemble(parts: Iterable[Part], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
+    """Raises UnsupportedDocument when the text is too long."""
+    writer = _Writer(margins, limits)
+    for part in parts:
+        match part:
+            case Paragraph():
+                writer.paragraph(part)
+            case PlacedTable():
+                writer.table(part)
+            case PlacedFurniture():
+                writer.furniture(part)
+    return writer.finish()
+
+
+class _Writer:
+    """Writes in reading order. What stands in the margins between two pages waits for the end of a paragraph that goes
+    on from one to the other."""
+
+    def __init__(self, margins: Sequence[PageMargins], limits: ReadingLimits) -> None:
+        self._text = CanonicalText(limits)
+        self._margins = margins
+        self._page = -1
+        self._waiting: list[tuple[str, bool]] = []
+        self._aside: tuple[str, ...] = ()
+        self._blocks: list[SetBlock] = []
+        self._apart: list[Span] = []
+
+    def paragraph(self, paragraph: Paragraph) -> None:
+        """Its pieces, on one page or several."""
+        start = end = 0
+        for page, pieces in groupby(paragraph.pieces, key=lambda piece: piece.page):
+            first, *more = pieces
+            text = first.text + "".join(piece.space + piece.text for piece in more)
+            if start < end:
+                self._turn_to(page)
+                end = self._text.continuation(text, first.space).end
+            else:
+                span = self._begin(page, paragraph)(text)
+                start, end, begun_on = span.start, span.end, page
+        if start < end:
+            lines = len(paragraph.pieces)
+            self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
+
+    def _begin(self, page: int, paragraph: Paragraph) -> Callable[[str], Span]:
+        """Goes to the page; what appends a paragraph there."""
+        between = self._go_to(page)
+        if page < paragraph.pieces[-1].page:
+            between |= self._write_aside()
+        return self._text.line if paragraph.start is Break.LINE and not between else self._text.paragraph
+
+    def table(self, placed: PlacedTable) -> None:
+        self._go_to(placed.page)
+        for index, row in enumerate(placed.table.rows):
+            self._apart.append(self._text.row(row, first=index == 0))
+
+    def furniture(self, placed: PlacedFurniture) -> None:
+        self._go_to(placed.page)
+        self._text.furniture(placed.text)
+
+    def finish(self) -> Assembled:
+        """With the margins of the pages that are left."""
+        if self._margins:
+            self._go_to(self._margins[-1].number)
+            self._leave_page()
+            self._write_waiting()
+        parsed = self._text.finish()
+        apart = sorted((*self._apart, *parsed.furniture), key=lambda span: span.start)
+        return Assembled(parsed, tuple(self._blocks), tuple(apart))
+
+    def _go_to(self, number: int) -> bool:
+        """To a page, between two blocks. Tells whether anything that stands in margins was written."""
+        written = self._write_waiting()
+        while self._page < 0 or self._margins[self._page].number < number:
+            self._leave_page()
+            written |= self._write_waiting()
+            self._enter_page()
+            written |= self._write_waiting()
+        return written
+
+    def _turn_to(self, number: int) -> None:
+        """To a page, inside a paragraph."""
+        while self._margins[self._page].number < number:
+            self._leave_page()
+            self._enter_page()
+
+    def _leave_page(self) -> None:
+        if self._page >= 0:
+            self._waiting += [(text, True) for text in self._margins[self._page].bottom]
+            self._waiting += [(text, False) for text in self._aside]
+            self._aside = ()
+
+    def _write_aside(self) -> bool:
+        """What stands aside on this page, before a paragraph that leaves it: after that it would be on the next one.
+        Tells whether anything was written."""
+        written = bool(self._aside)
+        for text in self._aside:
+            self._text.paragraph(text)
+        self._aside = ()
+        return written
+
+    def _enter_page(self) -> None:
+        self._page += 1
+        margins = self._margins[self._page]
+        self._text.begin_page(margins.number)
+        self._aside = margins.aside
+        self._waiting += [(text, True) for text in margins.top]
+
+    def _write_waiting(self) -> bool:
+        for text, is_furniture in self._waiting:
+            if is_furniture:
+                self._text.furniture(text)
+            else:
+                self._text.paragraph(text)
+        written = bool(self._waiting)
+        self._waiting.clear()
+        return written

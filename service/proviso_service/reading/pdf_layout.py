@@ -1,0 +1,171 @@
+"""The reading order of a page: its columns, its lines, and the rows of its tables."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from proviso_service.reading.pdf_labels import is_label, set_off
+from proviso_service.reading.pdf_lines import Segment
+from proviso_service.reading.pdf_rows import Row, rows_of, text_of
+from proviso_service.reading.pdf_rules import Grid
+from proviso_service.reading.pdf_tables import Table, cut_tables, ruled_table
+
+# Of the font size.
+_TOUCHING = 0.12
+
+# Text in columns is prose on both sides, drawn one column after the other; anything else is read line by line.
+_MIN_COLUMN_LINES = 6
+_MIN_COLUMN_WORDS = 4.0
+_MAX_CROSSINGS = 3
+_MAX_COLUMN_SPLITS = 3
+_MAX_GUTTERS_TRIED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text, positions as those of a segment; `is_furniture` when it only stands between the others."""
+
+    text: str
+    left: float
+    right: float
+    baseline: float
+    size: float
+    bold: bool
+    is_furniture: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Lines that are read one after the other. `column` is one of several on its page."""
+
+    lines: tuple[Line, ...]
+    column: bool = False
+
+
+Block = Flow | Table
+
+
+def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[Block]:
+    """A page in reading order. `grids` are its ruled tables, from the top."""
+    inside: list[list[Segment]] = [[] for _ in grids]
+    outside: list[Segment] = []
+    for segment in segments:
+        holder = next((held for grid, held in zip(grids, inside, strict=True) if grid.holds(segment)), outside)
+        holder.append(segment)
+    blocks: list[Block] = []
+    for grid, held in zip(grids, inside, strict=True):
+        above = [segment for segment in outside if segment.baseline < grid.rows[0]]
+        outside = [segment for segment in outside if segment.baseline >= grid.rows[0]]
+        blocks += _columns(above, _MAX_COLUMN_SPLITS)
+        blocks += [ruled_table(grid, held)] if held else []
+    return blocks + _columns(outside, _MAX_COLUMN_SPLITS)
+
+
+def with_furniture(blocks: Sequence[Block], inside: Iterable[tuple[float, str]]) -> list[Block]:
+    """The blocks with furniture as lines of the flow that begins above it, or of one of its own at the end; `inside`
+    are baselines and texts."""
+    placed = list(blocks)
+    for baseline, text in inside:
+        line = Line(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
+        at = next((i for i in reversed(range(len(placed))) if _begins_above(placed[i], baseline)), None)
+        flow = placed[at] if at is not None else None
+        if at is not None and isinstance(flow, Flow):
+            lines = tuple(sorted((*flow.lines, line), key=lambda line: line.baseline))
+            placed[at] = Flow(lines, flow.column)
+        else:
+            placed.append(Flow((line,)))
+    return placed
+
+
+def _begins_above(block: Block, baseline: float) -> bool:
+    return isinstance(block, Flow) and block.lines[0].baseline < baseline
+
+
+def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = False) -> list[Block]:
+    """Column by column where the page is set so, otherwise line by line."""
+    gutter = _gutter(segments) if splits_left else None
+    if gutter is None:
+        return _flows(segments, column)
+    blocks: list[Block] = []
+    whole: list[Segment] = []
+    for left, right in _bands(segments, gutter):
+        if not _is_prose_in_columns(left, right):
+            whole += [*left, *right]
+            continue
+        blocks += _flows(whole, column)
+        whole = []
+        blocks += _columns(left, splits_left - 1, column=True)
+        blocks += _columns(right, splits_left - 1, column=True)
+    return blocks + _flows(whole, column)
+
+
+def _gutter(segments: Sequence[Segment]) -> float | None:
+    """The left edge of a right column, None without columns."""
+    if len(segments) < 2 * _MIN_COLUMN_LINES:
+        return None
+    left, right = min(s.left for s in segments), max(s.right for s in segments)
+    middle = (left + (right - left) / 5, right - (right - left) / 5)
+    edges = Counter(round(s.left) for s in segments if middle[0] < s.left < middle[1])
+    for edge, count in edges.most_common(_MAX_GUTTERS_TRIED):
+        if count >= _MIN_COLUMN_LINES and any(_is_prose_in_columns(*band) for band in _bands(segments, edge - 1.0)):
+            return edge - 1.0
+    return None
+
+
+def _bands(segments: Sequence[Segment], gutter: float) -> Iterator[tuple[list[Segment], list[Segment]]]:
+    """What stands left and right of the gutter, from the top, divided where a line crosses it; such a line is alone on
+    the left."""
+    by_baseline = sorted(segments, key=lambda s: s.baseline)
+    for crossing, group in groupby(by_baseline, key=lambda s: s.left < gutter < s.right - 1.0):
+        band = list(group)
+        if crossing:
+            yield band, []
+        else:
+            yield [s for s in band if s.left < gutter], [s for s in band if s.left >= gutter]
+
+
+def _is_prose_in_columns(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
+    sides = (left, right)
+    if any(len({round(s.baseline) for s in side}) < _MIN_COLUMN_LINES for side in sides):
+        return False
+    if any(sum(len(s.text.split()) for s in side) < _MIN_COLUMN_WORDS * len(side) for side in sides):
+        return False
+    drawn = sorted([(s.order, 0) for s in left] + [(s.order, 1) for s in right])
+    return sum(before[1] != after[1] for before, after in pairwise(drawn)) <= _MAX_CROSSINGS
+
+
+def _flows(segments: Sequence[Segment], column: bool) -> list[Block]:
+    """The lines from the top, with the tables among them."""
+    blocks: list[Block] = []
+    for part in cut_tables([_merged(row) for row in rows_of(segments)]):
+        if isinstance(part, Table):
+            blocks.append(part)
+        else:
+            blocks.append(Flow(tuple(map(_line, part)), column))
+    return blocks
+
+
+def _merged(row: Sequence[Segment]) -> Row:
+    """The row with the parts of one word, and a clause's number and its text, joined."""
+    merged: list[Segment] = []
+    for segment in row:
+        if merged and segment.left - merged[-1].right < _TOUCHING * segment.size:
+            merged[-1] = _joined(merged[-1], segment, "")
+        elif len(merged) == 1 and is_label(merged[0].text):
+            merged[0] = _joined(merged[0], segment, " ")
+        else:
+            merged.append(segment)
+    return tuple(merged)
+
+
+def _joined(left: Segment, right: Segment, space: str) -> Segment:
+    size = max(left.size, right.size)
+    bold = left.bold and right.bold
+    return Segment(left.text + space + right.text, left.left, right.right, left.baseline, size, bold, left.order)
+
+
+def _line(row: Row) -> Line:
+    size = max(segment.size for segment in row)
+    bold = all(segment.bold for segment in row)
+    return Line(set_off(text_of(row)), row[0].left, max(s.right for s in row), row[0].baseline, size, bold)

@@ -1,0 +1,120 @@
+"""The outline of a PDF: its bookmarks, the titles of its clauses, and lines set larger or bolder than the text."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from proviso_service.reading.headings import complete_outline, stands_out_as_title
+from proviso_service.reading.model import Heading, Span
+from proviso_service.reading.outline import CAPITALS_LEVEL, CLAUSE_LEVEL, PART_LEVEL
+from proviso_service.reading.pdf_bookmarks import Bookmark, letters_of
+
+_MAX_LINES = 3
+_MAX_BOOKMARK_CHARS = 500
+_LARGER = 1.1
+# Set like titles: names of parties, and lines to be signed.
+_NO_TITLE = re.compile(
+    r"\b(?:inc|llc|l\.l\.c|corp|corporation|ltd|limited|l\.p|lp|llp|plc|gmbh|s\.a|n\.a|company)[.,]*$"
+    r"|^(?:by|and|between|name|title|date|signed|signature)\b.{0,3}(?::|$)",
+    re.IGNORECASE,
+)
+
+Style = tuple[float, bool]
+"""Font size in half points, and whether it is bold."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetBlock:
+    """A paragraph of the canonical text and how it is set; `page` is the one that it begins on."""
+
+    span: Span
+    page: int
+    size: float
+    bold: bool
+    line_count: int
+
+    @property
+    def style(self) -> Style:
+        return round(self.size * 2) / 2, self.bold
+
+
+def outline(
+    text: str, blocks: Sequence[SetBlock], apart: Sequence[Span], bookmarks: Sequence[Bookmark]
+) -> tuple[Heading, ...]:
+    """Headings in order, none overlapping. `apart` are the spans that hold none, furniture and rows of tables, in
+    order."""
+    marked = list(_marked(text, blocks, bookmarks))
+    return complete_outline(_without(text, apart), marked, _titles(text, blocks), apart)
+
+
+def _without(text: str, apart: Sequence[Span]) -> str:
+    """The text with blanks in place of the spans, so that what repeats there does not count."""
+    ends = [0, *(span.end for span in apart)]
+    starts = [*(span.start for span in apart), len(text)]
+    kept = (text[start:end] for start, end in zip(ends, starts, strict=True))
+    blanks = (" " * (span.end - span.start) for span in apart)
+    return "".join(chain.from_iterable(zip_longest(kept, blanks, fillvalue="")))
+
+
+def _titles(text: str, blocks: Sequence[SetBlock]) -> Iterator[Heading]:
+    """Blocks that are set like titles: the largest on the first level, other large ones on the second, bold ones on
+    that of the clauses."""
+    body_size, body_bold = _body_style(blocks)
+    titles = [block for block in blocks if block.line_count <= _MAX_LINES and _is_title(text, block.span)]
+    largest = max((block.style[0] for block in titles), default=0.0)
+    for block in titles:
+        size, bold = block.style
+        if size > body_size * _LARGER:
+            level = PART_LEVEL if size == largest else CAPITALS_LEVEL
+        elif bold and not body_bold and size >= body_size:
+            level = CLAUSE_LEVEL
+        else:
+            continue
+        yield Heading(level, _words(text, block.span), block.span.start, block.span.end)
+
+
+def _body_style(blocks: Sequence[SetBlock]) -> Style:
+    """That of most of the text."""
+    lengths: Counter[Style] = Counter()
+    for block in blocks:
+        lengths[block.style] += block.span.end - block.span.start
+    return lengths.most_common(1)[0][0] if lengths else (0.0, False)
+
+
+def _is_title(text: str, span: Span) -> bool:
+    words = text[span.start : span.end]
+    return stands_out_as_title(words) and not _NO_TITLE.search(words)
+
+
+def _words(text: str, span: Span) -> str:
+    return " ".join(text[span.start : span.end].split())
+
+
+def _marked(text: str, blocks: Sequence[SetBlock], bookmarks: Sequence[Bookmark]) -> Iterator[Heading]:
+    """What bookmarks lead to: the block on their page that opens with their title. Both are in order."""
+    on_page: defaultdict[int, list[SetBlock]] = defaultdict(list)
+    for block in blocks if bookmarks else ():
+        on_page[block.page].append(block)
+    reached = 0
+    for bookmark in bookmarks:
+        candidates = (block.span for block in on_page[bookmark.page] if block.span.start >= reached)
+        found = (title for span in candidates if (title := _opening(text, span, letters_of(bookmark.title))))
+        if title := next(found, None):
+            reached = title.end
+            yield Heading(bookmark.level, _words(text, title), title.start, title.end)
+
+
+def _opening(text: str, span: Span, letters: str) -> Span | None:
+    """The title that a block opens with, found by its letters alone; None when it opens otherwise."""
+    matched = 0
+    for position in range(span.start, min(span.end, span.start + _MAX_BOOKMARK_CHARS)):
+        char = letters_of(text[position])
+        if not letters.startswith(char, matched):
+            return None
+        matched += len(char)
+        if char and matched == len(letters):
+            whole = position + 1 == span.end or not text[position + 1].isalnum()
+            return Span(span.start, position + 1) if whole else None
+    return None

@@ -1,0 +1,283 @@
+"""Paragraphs of a PDF: which lines go on and which begin anew, also over the ends of columns and pages."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from statistics import median, quantiles
+
+from proviso_service.reading.pdf_hyphens import Vocabulary, join_lines
+from proviso_service.reading.pdf_labels import label_of
+from proviso_service.reading.pdf_layout import Block, Flow, Line
+from proviso_service.reading.pdf_tables import Table
+
+# Of the distance of two lines of one paragraph.
+_WIDE_SPACING = 1.3
+# Of the font size: the distance of lines in a document without long paragraphs, and the farthest at which a sentence
+# goes on.
+_USUAL_SPACING = 1.25
+_MAX_SPACING = 3.2
+_SIZE_CHANGE = 1.12
+_INDENT = 1.0
+_MIN_MEASURED_LINES = 8
+
+# What a line ends on is in so many characters.
+_TAIL_CHARS = 80
+_CLOSING = "\"')]\u201d\u2019"
+_TERMINAL = (".", ";", ":", "!", "?")
+_FILLED_IN = re.compile(r"(?:_{3}|\.{4}|(?:\. ){4})[^a-z]*$")
+# A line that ends so is not finished.
+_OPEN_END = re.compile(
+    r"(?:[,(/\u2014&-]|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between|shall|will|may|must"
+    r"|is|are|be|been|that|which|this|these|such|any|each|its|their|not|no|than|into|through))$"
+)
+_REFERENCE = re.compile(
+    r"\b(?:sections?|clauses?|articles?|paragraphs?|exhibits?|schedules?|annex|appendix|items?|nos?\.|\u00a7{1,2})$",
+    re.IGNORECASE,
+)
+# The last but one item of a list.
+_ITEM_ENDS = re.compile(r"[;,]\s*(?:and|or|and/or)$")
+
+
+class Break(Enum):
+    """Between two lines: none, a new line, or a new paragraph."""
+
+    NONE = 0
+    LINE = 1
+    PARAGRAPH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line of a paragraph; `space` goes between it and the one before: nothing where they divide a word."""
+
+    page: int
+    space: str
+    text: str
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """`start` is what goes before it; `size` is that of its first line, `bold` that of all."""
+
+    start: Break
+    size: float
+    bold: bool
+    pieces: list[Piece]
+
+    def add(self, page: int, line: Line, words: Vocabulary) -> None:
+        last = self.pieces[-1]
+        text, space = join_lines(last.text, line.text, words)
+        self.pieces[-1] = Piece(last.page, last.space, text)
+        self.pieces.append(Piece(page, space, line.text))
+        self.bold = self.bold and line.bold
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTable:
+    page: int
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFurniture:
+    page: int
+    text: str
+
+
+Part = Paragraph | PlacedTable | PlacedFurniture
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a document is set: the usual distance of lines, as a multiple of the font size, how far its full lines reach,
+    in points, and its words."""
+
+    spacing: float
+    right: float
+    words: Vocabulary
+
+
+def _measured(pages: Sequence[Sequence[Block]]) -> Setting:
+    flows = [
+        Flow(lines, block.column)
+        for blocks in pages
+        for block in blocks
+        if isinstance(block, Flow) and (lines := tuple(line for line in block.lines if not line.is_furniture))
+    ]
+    words = Vocabulary(line.text for flow in flows for line in flow.lines)
+    return Setting(_usual_spacing(flows), _usual_right(flows), words)
+
+
+def _usual_spacing(flows: Sequence[Flow]) -> float:
+    """Where a line begins with a small letter, it most often goes on with a paragraph."""
+    found = [
+        (below.baseline - above.baseline) / above.size
+        for flow in flows
+        for above, below in pairwise(flow.lines)
+        if below.text[:1].islower() and above.size > 0
+    ]
+    usual = [spacing for spacing in found if 0.8 < spacing < _MAX_SPACING]
+    return median(usual) if len(usual) >= _MIN_MEASURED_LINES else _USUAL_SPACING
+
+
+def _usual_right(flows: Sequence[Flow]) -> float:
+    reached = [_full_right(flow) for flow in flows if len(flow.lines) >= _MIN_MEASURED_LINES and not flow.column]
+    return median(reached) if reached else 0.0
+
+
+def _full_right(flow: Flow) -> float:
+    """How far the longer lines reach, whatever a single one does."""
+    rights = [line.right for line in flow.lines]
+    return quantiles(rights, n=8)[-1] if len(rights) >= _MIN_MEASURED_LINES else max(rights)
+
+
+def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[Block]]) -> Iterator[Part]:
+    """In reading order; `numbers` are those of the pages. Furniture inside the pages comes after the paragraph that
+    goes on around it."""
+    joiner = _Joiner(_measured(pages))
+    for number, blocks in zip(numbers, pages, strict=True):
+        for block in blocks:
+            if isinstance(block, Table):
+                yield from joiner.ended()
+                yield PlacedTable(number, block)
+            else:
+                yield from joiner.take(number, block)
+    yield from joiner.ended()
+
+
+class _Joiner:
+    """Makes paragraphs of lines, one after the other."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._current: Paragraph | None = None
+        self._furniture: list[PlacedFurniture] = []
+        self._last: list[Line] = []
+        self._right = 0.0
+
+    def take(self, number: int, flow: Flow) -> Iterator[Part]:
+        """The parts that end with or before this flow."""
+        apart = True
+        right = _full_right(flow) if flow.column else max(_full_right(flow), self._setting.right)
+        for line in flow.lines:
+            if line.is_furniture:
+                self._furniture.append(PlacedFurniture(number, line.text))
+                apart = True
+                continue
+            start = self._start(line, right, apart=apart)
+            if self._current and start is Break.NONE:
+                self._current.add(number, line, self._setting.words)
+                self._last = [line] if apart else [self._last[-1], line]
+            else:
+                yield from self.ended()
+                self._current = Paragraph(start, line.size, line.bold, [Piece(number, "", line.text)])
+                self._last = [line]
+            apart, self._right = False, right
+
+    def ended(self) -> Iterator[Part]:
+        """The paragraph under way and the furniture inside it, if any."""
+        if self._current:
+            yield self._current
+        yield from self._furniture
+        self._current, self._furniture = None, []
+
+    def _start(self, line: Line, right: float, *, apart: bool) -> Break:
+        if self._current is None:
+            return Break.PARAGRAPH
+        if apart:
+            return _break_apart(self._last[-1], line, self._right)
+        return _break(self._last, line, self._setting, right)
+
+
+def _break(paragraph: Sequence[Line], line: Line, setting: Setting, right: float) -> Break:
+    """Between a line and the one that it stands under; `paragraph` are the last lines above, two at most."""
+    above = paragraph[-1]
+    full, goes_on = _is_full(above, line, right), _goes_on(above, line)
+    if _begins_item(above, line):
+        return Break.PARAGRAPH
+    if _is_wide(paragraph, line, setting):
+        close = line.baseline - above.baseline <= _MAX_SPACING * above.size
+        return Break.NONE if goes_on and full and close else Break.PARAGRAPH
+    if goes_on or (_is_open(above) and not _changes_size(above, line)):
+        return Break.NONE
+    if _changes_size(above, line):
+        return Break.PARAGRAPH
+    if _FILLED_IN.search(_tail(above)):
+        return Break.LINE
+    return _at_end_of_line(above, line, full=full)
+
+
+def _at_end_of_line(above: Line, line: Line, *, full: bool) -> Break:
+    """Where neither distance nor words tell: after a line that is `full`, or that leaves room."""
+    ends = _ends_sentence(above)
+    if not full:
+        return Break.PARAGRAPH if ends or above.bold != line.bold else Break.LINE
+    indented = line.left > above.left + _INDENT * line.size
+    return Break.PARAGRAPH if ends and (indented or (above.bold and not line.bold)) else Break.NONE
+
+
+def _break_apart(above: Line, line: Line, right: float) -> Break:
+    """Between the last line of a column or page and the first one of the next."""
+    if _begins_item(above, line):
+        return Break.PARAGRAPH
+    if _goes_on(above, line):
+        return Break.NONE
+    if _changes_size(above, line) or above.bold != line.bold or _FILLED_IN.search(_tail(above)):
+        return Break.PARAGRAPH
+    if _is_open(above) or (_is_full(above, line, right) and not _ends_sentence(above)):
+        return Break.NONE
+    return Break.PARAGRAPH
+
+
+def _begins_item(above: Line, line: Line) -> bool:
+    """Whether the line begins a clause or an item of a list, rather than with a reference to one."""
+    label = label_of(line.text)
+    if not label:
+        return False
+    if label[0].isalnum() and not _ITEM_ENDS.search(_tail(above)):
+        return not (_is_open(above) or _REFERENCE.search(_tail(above)) or _goes_on(above, line))
+    return not _REFERENCE.search(_tail(above))
+
+
+def _goes_on(above: Line, line: Line) -> bool:
+    """Whether a sentence goes on."""
+    return line.text[:1].islower() and not _ends_sentence(above) and not _is_rule(above)
+
+
+def _is_open(line: Line) -> bool:
+    """Whether a line ends on what cannot be the end."""
+    return _OPEN_END.search(_tail(line)) is not None and not _is_rule(line)
+
+
+def _is_rule(line: Line) -> bool:
+    """Whether it is drawn with characters: dashes, stars."""
+    return not any(map(str.isalnum, line.text))
+
+
+def _ends_sentence(line: Line) -> bool:
+    return line.text.rstrip(_CLOSING).endswith(_TERMINAL)
+
+
+def _is_full(above: Line, line: Line, right: float) -> bool:
+    """Whether the next line's first word would not have found room."""
+    first = line.text.partition(" ")[0]
+    width = (line.right - line.left) * len(first) / max(1, len(line.text))
+    return above.right + width + above.size / 4 > right - above.size / 2
+
+
+def _tail(line: Line) -> str:
+    return line.text[-_TAIL_CHARS:]
+
+
+def _is_wide(paragraph: Sequence[Line], line: Line, setting: Setting) -> bool:
+    above = paragraph[-1]
+    usual = setting.spacing * max(above.size, line.size)
+    if len(paragraph) > 1:
+        usual = max(1.0, above.baseline - paragraph[-2].baseline)
+    return line.baseline - above.baseline > _WIDE_SPACING * usual
+
+
+def _changes_size(above: Line, line: Line) -> bool:
+    return max(above.size, line.size) > _SIZE_CHANGE * min(above.size, line.size)

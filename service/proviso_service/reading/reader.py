@@ -1,0 +1,169 @@
+"""Where reading runs."""
+
+import asyncio
+import time
+from typing import Protocol
+
+import structlog
+
+from proviso_service.errors import Draining, NotReady, UnsupportedDocument
+from proviso_service.reading.model import ReadDocument
+from proviso_service.reading.worker.answers import (
+    STRUCTURE_BYTES,
+    Bounds,
+    BrokenAnswer,
+    ChildFault,
+    ChildOutOfMemory,
+    decode_answer,
+)
+from proviso_service.reading.worker.process import WorkerLost, WorkerProcess
+from proviso_service.reading.worker.requests import Ending, Outcome, Request
+from proviso_service.settings import DocumentSettings
+
+WORKER = "proviso_service.reading.worker"
+IDLE_S = 60.0
+"""Time after which a process that reads nothing ends."""
+_LEAVING_S = 5.0
+"""A process this close to its end is not asked any more."""
+_MARGIN_S = 30.0
+"""Beyond the time limit of reading: for passing on a file and its answer."""
+_ATTEMPTS = 2
+_UTF8_BYTES = 4
+
+OUT_OF_TIME = "Reading the file took too long. Split it and upload the parts."
+OUT_OF_MEMORY = "Reading the file needs too much memory. Split it, or print it to a new PDF, and upload the result."
+TOO_LARGE = "The file holds more than can be read at once. Split it and upload the parts."
+DAMAGED = (
+    "The file is damaged or built in an unusual way, so that it cannot be read. Open it, save it as a new file and"
+    " upload that."
+)
+
+_log = structlog.get_logger(__name__)
+
+
+class DocumentReader(Protocol):
+    """Reads a file away from the event loop, within limits of time and size."""
+
+    async def read(self, media_type: str, content: bytes) -> ReadDocument:
+        """Raises UnsupportedDocument, with a sentence for a person, also when a limit is passed."""
+        ...
+
+
+class ProcessReader:
+    """Reads in processes of its own, at most `settings.ingest_workers`, each file in a fresh one (see `worker`). They
+    start with the first file and end when there is none for `idle_s`. A cancelled read ends its process at once."""
+
+    def __init__(self, settings: DocumentSettings, module: str = WORKER, idle_s: float = IDLE_S) -> None:
+        """`module` is what the processes run."""
+        self._settings = settings
+        self._module = module
+        self._idle_s = idle_s
+        self._slots = asyncio.Semaphore(settings.ingest_workers)
+        self._idle: list[tuple[float, WorkerProcess]] = []
+        self._endings: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    async def read(self, media_type: str, content: bytes) -> ReadDocument:
+        """Raises UnsupportedDocument; NotReady when no process can be started, Draining after `close`."""
+        async with self._slots:
+            conclusion = await self._conclusion(media_type, content)
+        if isinstance(conclusion, str):
+            raise UnsupportedDocument(conclusion)
+        return conclusion
+
+    async def close(self) -> None:
+        """Ends every process. Reads under way must have been cancelled before."""
+        self._is_closed = True
+        for _, worker in self._idle:
+            self._end(worker)
+        self._idle.clear()
+        while self._endings:
+            await asyncio.gather(*self._endings)
+
+    async def _conclusion(self, media_type: str, content: bytes) -> ReadDocument | str:
+        """The document, or the reason why there is none. A file that a process was lost with gets another one, not a
+        third."""
+        request = self._request(media_type, content)
+        for _ in range(_ATTEMPTS):
+            try:
+                answer, ending = await self._ask(request, content)
+            except WorkerLost:
+                _log.warning("reader_lost", media_type=media_type)
+            except TimeoutError:
+                _log.warning("reader_stuck", media_type=media_type)
+                return OUT_OF_TIME
+            else:
+                return await asyncio.to_thread(self._concluded, media_type, answer, ending)
+        return DAMAGED
+
+    async def _ask(self, request: Request, content: bytes) -> tuple[bytearray, Ending]:
+        """Raises WorkerLost, and TimeoutError when the process itself hangs."""
+        worker = await self._worker()
+        try:
+            async with asyncio.timeout(request.time_limit_s + _MARGIN_S):
+                answered = await worker.exchange(request, content)
+        except BaseException:
+            self._end(worker)
+            raise
+        if self._is_closed:
+            self._end(worker)
+        else:
+            self._idle.append((time.monotonic(), worker))
+        return answered
+
+    async def _worker(self) -> WorkerProcess:
+        """An idle process that has not ended and is not about to, the last used first, or a new one."""
+        if self._is_closed:
+            raise Draining
+        while self._idle:
+            since, worker = self._idle.pop()
+            if worker.is_running and time.monotonic() - since < self._idle_s - _LEAVING_S:
+                return worker
+            self._end(worker)
+        try:
+            return await WorkerProcess.start(self._module, self._idle_s)
+        except OSError as error:
+            _log.exception("no process to read files in")
+            raise NotReady("Files cannot be read at the moment.") from error
+
+    def _end(self, worker: WorkerProcess) -> None:
+        worker.stop()
+        ending = asyncio.create_task(worker.ended())
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)
+
+    def _request(self, media_type: str, content: bytes) -> Request:
+        settings = self._settings
+        return Request(
+            media_type=media_type,
+            content_bytes=len(content),
+            chunk_chars=settings.chunk_chars,
+            max_text_chars=settings.max_text_chars,
+            max_pages=settings.max_pages,
+            time_limit_s=settings.read_time_limit_s,
+            memory_bytes=settings.read_memory_mb * 1024 * 1024,
+            answer_bytes=settings.max_text_chars * _UTF8_BYTES + STRUCTURE_BYTES,
+        )
+
+    def _concluded(self, media_type: str, answer: bytearray, ending: Ending) -> ReadDocument | str:
+        """Nothing is raised here: an exception would keep the answer, which may be large, as long as it lives."""
+        if ending.outcome is not Outcome.EXITED:
+            _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
+            return _REASONS[ending.outcome]
+        try:
+            return decode_answer(answer, Bounds(self._settings.max_text_chars, self._settings.chunk_chars))
+        except UnsupportedDocument as refused:
+            return refused.message
+        except ChildOutOfMemory:
+            return OUT_OF_MEMORY
+        except (ChildFault, BrokenAnswer) as failure:
+            _log.warning("reading_failed", media_type=media_type, failure=type(failure).__name__, where=str(failure))
+            return DAMAGED
+
+
+_REASONS = {
+    Outcome.OUT_OF_TIME: OUT_OF_TIME,
+    Outcome.OUT_OF_MEMORY: OUT_OF_MEMORY,
+    Outcome.TOO_LARGE: TOO_LARGE,
+    Outcome.CRASHED: DAMAGED,
+}

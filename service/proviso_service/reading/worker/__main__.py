@@ -1,0 +1,23 @@
+"""`python -m proviso_service.reading.worker SECONDS`: a supervisor on its standard input and output, which ends
+when it was idle for that time."""
+
+import os
+import sys
+
+from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import format_by_media_type
+from proviso_service.reading.worker.child import Read
+from proviso_service.reading.worker.supervisor import Prepare, supervise
+
+
+def run(read: Read, prepare: Prepare) -> None:
+    """Keeps the standard descriptors for the service alone: what a library prints goes nowhere."""
+    requests, answers = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    supervise(requests, answers, read, prepare, idle_s=float(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    run(read_document, lambda media_type: format_by_media_type(media_type).load())

@@ -1,0 +1,272 @@
+"""What the child says about a document, as frames, and how the service reads it.
+
+The child may be in the hands of the document it reads. So nothing is believed: every offset lies in the text, all is in
+order, nothing is larger than it may be, and what does not hold makes the whole answer broken.
+"""
+
+import json
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, ReadDocument, Span
+from proviso_service.reading.worker.frames import HEADER, frame
+
+READ = b"."
+UNSUPPORTED = b"U"
+OUT_OF_MEMORY = b"M"
+FAULT = b"F"
+_VERDICTS = (READ, UNSUPPORTED, OUT_OF_MEMORY, FAULT)
+_TEXT = b"T"
+_HEADINGS = b"H"
+_PAGES = b"P"
+_FURNITURE = b"N"
+_TITLES = b"S"
+"""Titles of section paths, each with the place of the one above it in this list, or -1."""
+_CHUNKS = b"C"
+
+STRUCTURE_BYTES = 64 * 1024 * 1024
+"""Of everything but the text."""
+_TEXT_PIECE_CHARS = 64 * 1024
+_BATCH = 200
+_MAX_PAYLOAD_BYTES = 1024 * 1024
+_MAX_REASON_CHARS = 500
+_MAX_TITLE_CHARS = 1_000
+_MAX_DEPTH = 64
+_MAX_LEVEL = 1_000
+_MAX_PAGE = 1_000_000
+_MAX_CLAUSE_NUMBERS = 32
+_MAX_CLAUSE_NUMBER_CHARS = 40
+
+T = TypeVar("T")
+Fields = list[Any]
+
+
+class BrokenAnswer(Exception):
+    """The bytes are not an answer that a child at its senses gives."""
+
+
+class ChildOutOfMemory(Exception):
+    """The child says that its memory did not suffice."""
+
+
+class ChildFault(Exception):
+    """The child says that its parser went wrong; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What an answer may hold at most."""
+
+    text_chars: int
+    chunk_chars: int
+
+
+def encode_read(read: ReadDocument) -> Iterator[bytes]:
+    """Frames of a document that was read. Lone surrogates, which no encoding has, become question marks."""
+    parsed = read.parsed
+    for start in range(0, len(parsed.text), _TEXT_PIECE_CHARS):
+        yield frame(_TEXT, parsed.text[start : start + _TEXT_PIECE_CHARS].encode("utf-8", "replace"))
+    headings = ([h.level, h.title[:_MAX_TITLE_CHARS], h.start, h.end] for h in parsed.headings)
+    yield from _batches(_HEADINGS, headings)
+    yield from _batches(_PAGES, ([page.number, page.start, page.end] for page in parsed.pages))
+    yield from _batches(_FURNITURE, ([span.start, span.end] for span in parsed.furniture))
+    titles: dict[tuple[int, str], int] = {}
+    paths = [_path_index(chunk.section_path, titles) for chunk in read.chunks]
+    yield from _batches(_TITLES, ([above, title[:_MAX_TITLE_CHARS]] for above, title in titles))
+    chunks = (
+        [chunk.start, chunk.end, chunk.page, path, chunk.clause_numbers]
+        for chunk, path in zip(read.chunks, paths, strict=True)
+    )
+    yield from _batches(_CHUNKS, chunks)
+    yield frame(READ, b"")
+
+
+def encode_unsupported(reason: str) -> bytes:
+    return frame(UNSUPPORTED, reason[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
+
+
+def encode_fault(where: str) -> bytes:
+    return frame(FAULT, where[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
+
+
+def _path_index(path: Iterable[str], titles: dict[tuple[int, str], int]) -> int:
+    index = -1
+    for title in path:
+        index = titles.setdefault((index, title), len(titles))
+    return index
+
+
+def _batches(kind: bytes, entries: Iterable[Sequence[object]]) -> Iterator[bytes]:
+    batch: list[Sequence[object]] = []
+    for entry in entries:
+        batch.append(entry)
+        if len(batch) == _BATCH:
+            yield _json_frame(kind, batch)
+            batch = []
+    if batch:
+        yield _json_frame(kind, batch)
+
+
+def _json_frame(kind: bytes, batch: Sequence[object]) -> bytes:
+    return frame(kind, json.dumps(batch, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def decode_answer(content: bytes | bytearray, bounds: Bounds) -> ReadDocument:
+    """The document. Raises UnsupportedDocument with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
+    for whatever is no answer."""
+    answer = _Answer(bounds)
+    try:
+        for kind, payload in _frames(content):
+            _demand(not answer.verdict, "more after the end")
+            answer.take(kind, payload)
+        return answer.read()
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError, UnicodeError) as error:
+        raise BrokenAnswer(type(error).__name__) from error
+
+
+def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, bytes]]:
+    position = 0
+    while position < len(content):
+        _demand(len(content) - position >= HEADER.size, "half a frame")
+        kind, size = HEADER.unpack_from(content, position)
+        position += HEADER.size
+        _demand(size <= min(_MAX_PAYLOAD_BYTES, len(content) - position), "a frame too large")
+        yield kind, bytes(content[position : position + size])
+        position += size
+
+
+@dataclass(slots=True)
+class _Answer:
+    """An answer, taken frame by frame."""
+
+    bounds: Bounds
+    verdict: bytes = b""
+    message: str = ""
+    _decoder: Any = field(default_factory=getincrementaldecoder("utf-8"))
+    _pieces: list[str] = field(default_factory=list)
+    _batches: dict[bytes, list[Fields]] = field(
+        default_factory=lambda: {kind: [] for kind in (_HEADINGS, _PAGES, _FURNITURE, _TITLES, _CHUNKS)}
+    )
+
+    def take(self, kind: bytes, payload: bytes) -> None:
+        if kind == _TEXT:
+            self._pieces.append(self._decoder.decode(payload))
+        elif kind in _VERDICTS:
+            self.verdict = kind
+            self.message = _line(str(payload, "utf-8"))
+        else:
+            self._batches[kind].extend(json.loads(payload))
+
+    def read(self) -> ReadDocument:
+        if self.verdict == UNSUPPORTED and self.message:
+            raise UnsupportedDocument(self.message)
+        if self.verdict == OUT_OF_MEMORY:
+            raise ChildOutOfMemory
+        if self.verdict == FAULT:
+            raise ChildFault(self.message)
+        _demand(self.verdict == READ, "no verdict")
+        self._decoder.decode(b"", final=True)
+        text = "".join(self._pieces)
+        _demand(0 < len(text) <= self.bounds.text_chars and "\0" not in text, "its text")
+        parsed = ParsedDocument(
+            text,
+            self._all(_HEADINGS, _heading, len(text)),
+            self._all(_PAGES, _page, len(text)),
+            self._all(_FURNITURE, _span, len(text)),
+        )
+        _demand(all(a.start <= b.start for a, b in pairwise(parsed.headings)), "the order of headings")
+        _demand(_are_apart(parsed.pages) and _are_apart(parsed.furniture), "the order of pages")
+        return ReadDocument(parsed, self._chunks(text, {page.number for page in parsed.pages}))
+
+    def _all(self, kind: bytes, make: Callable[[Fields, int], T], length: int) -> tuple[T, ...]:
+        return tuple(make(fields, length) for fields in self._batches[kind])
+
+    def _chunks(self, text: str, pages: set[int]) -> tuple[Chunk, ...]:
+        paths = _paths(self._batches[_TITLES])
+        chunks: list[Chunk] = []
+        for start, end, page, path, numbers in self._batches[_CHUNKS]:
+            _demand_range(start, end, len(text))
+            _demand(0 < end - start <= self.bounds.chunk_chars, "the length of a chunk")
+            _demand(type(page) is int and (page == 0 or page in pages), "the page of a chunk")
+            _demand(type(path) is int and -1 <= path < len(paths), "the path of a chunk")
+            chunks.append(
+                Chunk(
+                    ordinal=len(chunks),
+                    start=start,
+                    end=end,
+                    text=text[start:end],
+                    page=page,
+                    section_path=paths[path] if path >= 0 else (),
+                    clause_numbers=_clause_numbers(numbers),
+                )
+            )
+        _demand(bool(chunks) and _are_apart(chunks), "the order of chunks")
+        return tuple(chunks)
+
+
+def _demand(holds: bool, what: str) -> None:
+    if not holds:
+        raise BrokenAnswer(what)
+
+
+def _demand_range(start: object, end: object, length: int) -> None:
+    _demand(type(start) is int and type(end) is int and 0 <= start <= end <= length, "a position")
+
+
+def _heading(fields: Fields, length: int) -> Heading:
+    level, title, start, end = fields
+    _demand_range(start, end, length)
+    _demand(type(level) is int and 1 <= level <= _MAX_LEVEL, "the level of a heading")
+    return Heading(level, _title(title), start, end)
+
+
+def _page(fields: Fields, length: int) -> PageSpan:
+    number, start, end = fields
+    _demand_range(start, end, length)
+    _demand(type(number) is int and 1 <= number <= _MAX_PAGE, "the number of a page")
+    return PageSpan(number, start, end)
+
+
+def _span(fields: Fields, length: int) -> Span:
+    start, end = fields
+    _demand_range(start, end, length)
+    return Span(start, end)
+
+
+def _are_apart(spans: Sequence[PageSpan | Span | Chunk]) -> bool:
+    return all(before.end <= after.start for before, after in pairwise(spans))
+
+
+def _paths(titles: Iterable[Fields]) -> list[tuple[str, ...]]:
+    paths: list[tuple[str, ...]] = []
+    for above, title in titles:
+        _demand(type(above) is int and -1 <= above < len(paths), "the place of a title")
+        path = (*(paths[above] if above >= 0 else ()), _title(title))
+        _demand(len(path) <= _MAX_DEPTH, "the depth of a title")
+        paths.append(path)
+    return paths
+
+
+def _title(title: object) -> str:
+    if type(title) is not str or not title or len(title) > _MAX_TITLE_CHARS or "\0" in title:
+        raise BrokenAnswer("a title")
+    title.encode()
+    return title
+
+
+def _clause_numbers(numbers: object) -> tuple[str, ...]:
+    if type(numbers) is not list or len(numbers) > _MAX_CLAUSE_NUMBERS:
+        raise BrokenAnswer("the numbers of a chunk")
+    if not all(type(number) is str and number.isprintable() for number in numbers):
+        raise BrokenAnswer("the number of a clause")
+    _demand(all(0 < len(number) <= _MAX_CLAUSE_NUMBER_CHARS for number in numbers), "the number of a clause")
+    return tuple(numbers)
+
+
+def _line(text: str) -> str:
+    """What may be shown and logged: one line of characters that are seen."""
+    return "".join(char if char.isprintable() else " " for char in text[:_MAX_REASON_CHARS])

@@ -1,0 +1,120 @@
+"""The supervisor: one request after the other, each in a child of its own that it watches and ends."""
+
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from select import select
+from typing import NoReturn
+
+from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.worker import frames
+from proviso_service.reading.worker.child import Read, run_child
+from proviso_service.reading.worker.frames import BrokenStream, frame, write_all
+from proviso_service.reading.worker.requests import Ending, Outcome, Request
+
+Prepare = Callable[[str], object]
+"""Imports what reading a media type needs, so that the children find it in place."""
+
+_MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
+
+
+class ServiceGone(Exception):
+    """The service has ended, or wants this process to end."""
+
+
+def supervise(requests: int, answers: int, read: Read, prepare: Prepare, idle_s: float) -> None:
+    """Serves requests from one descriptor and writes to the other, until the service closes them, sends SIGTERM, or
+    asks for nothing for `idle_s` seconds."""
+    signal.signal(signal.SIGTERM, _leave)
+    with suppress(ServiceGone, BrokenStream, BrokenPipeError):
+        while select([requests], [], [], idle_s)[0]:
+            request = _next_request(requests)
+            with suppress(UnsupportedDocument):
+                prepare(request.media_type)
+            # What is here already stays as it is in the children, so that they share its memory.
+            gc.freeze()
+            ending = _run(request, read, requests, answers)
+            write_all(answers, frame(frames.ENDING, ending.encode()))
+
+
+def _leave(number: int, stack: object) -> NoReturn:
+    raise ServiceGone
+
+
+def _next_request(requests: int) -> Request:
+    kind, size = frames.HEADER.unpack(frames.read_exactly(requests, frames.HEADER.size))
+    if kind != frames.REQUEST or size > frames.MAX_PAYLOAD_BYTES:
+        raise BrokenStream
+    return Request.decode(frames.read_exactly(requests, size))
+
+
+def _run(request: Request, read: Read, requests: int, answers: int) -> Ending:
+    """A child for one request, from its start to its end, whatever happens in between."""
+    content, to_child = os.pipe()
+    from_child, answer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        run_child(request, read, content, answer)
+    try:
+        os.close(content)
+        os.close(answer)
+        _pass_content(requests, to_child, request.content_bytes)
+        os.close(to_child)
+        outcome = _pass_answer(request, requests, from_child, answers)
+    finally:
+        status, peak_bytes = _end(child)
+        os.close(from_child)
+    return _ending(outcome, status, peak_bytes > request.memory_bytes / 2)
+
+
+def _pass_content(requests: int, to_child: int, size: int) -> None:
+    """Passes the file on in pieces: nothing of it stays here, where later children come from."""
+    for piece in frames.pieces_of(requests, size):
+        # A child that has ended already is noticed by its answer; the rest is still to be taken from the service.
+        with suppress(BrokenPipeError):
+            write_all(to_child, piece)
+
+
+def _pass_answer(request: Request, requests: int, from_child: int, answers: int) -> Outcome:
+    """Passes on what the child writes, until it closes its end, its time is up or it has written too much."""
+    deadline = time.monotonic() + request.time_limit_s
+    written = 0
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select([requests, from_child], [], [], left)
+        if requests in ready:
+            raise ServiceGone
+        if from_child in ready:
+            piece = os.read(from_child, frames.MAX_PAYLOAD_BYTES)
+            if not piece:
+                return Outcome.EXITED
+            written += len(piece)
+            if written > request.answer_bytes:
+                return Outcome.TOO_LARGE
+            write_all(answers, frame(frames.DATA, piece))
+    return Outcome.OUT_OF_TIME
+
+
+def _end(child: int) -> tuple[int, int]:
+    """Kills a child with all that it has started, as far as it has not ended, and takes its exit status, negative for
+    a signal, and its peak memory in bytes. A child that has ended stays addressable until then."""
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * _MAXRSS_BYTES
+
+
+def _ending(outcome: Outcome, status: int, used_much: bool) -> Ending:
+    """What a signal that came from elsewhere tells: the processor's time is up, the machine has no memory left, or the
+    parser broke, which in C is also how it runs out of memory."""
+    if outcome is not Outcome.EXITED or status == 0:
+        return Ending(outcome, status)
+    if status == -signal.SIGXCPU:
+        return Ending(Outcome.OUT_OF_TIME, status)
+    if status == -signal.SIGKILL or used_much:
+        return Ending(Outcome.OUT_OF_MEMORY, status)
+    return Ending(Outcome.CRASHED, status)

@@ -1,1 +1,0 @@
-"""Caches, behind the port of the agent."""

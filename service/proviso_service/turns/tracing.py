@@ -1,0 +1,135 @@
+"""One span per turn, beside the spans of calls: a turn outlives the call that started it, and others may follow it."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
+
+from proviso_service.identity import Caller
+from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
+from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns.ports import Approvals, Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
+
+_FAULTS = frozenset(
+    {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
+)
+MAX_KNOWN_TURNS = 4_096
+"""The latest turns, which calls can be linked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnTrace:
+    """A turn's span, and the span of the call that started it."""
+
+    span: SpanContext
+    started_by: SpanContext
+
+
+class TracedProgram:
+    """A TurnProgram whose runs are spans with ids, counters and the exit reason, and no contents."""
+
+    def __init__(self, program: TurnProgram, tracer: Tracer) -> None:
+        self._program = program
+        self._tracer = tracer
+        self._known: OrderedDict[str, _TurnTrace] = OrderedDict()
+
+    def start(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+    ) -> TurnExecution:
+        with self._span(turn_id) as span:
+            return _TracedExecution(self._program.start(caller, turn_id, request, emit, approvals), span)
+
+    async def resume(
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+    ) -> TurnExecution:
+        """The span of the turn's earlier part, if any, has its own trace: nobody knows it any more."""
+        with self._span(turn_id) as span:
+            execution = await self._program.resume(caller, turn_id, request, emit, approvals, state)
+            return _TracedExecution(execution, span)
+
+    @contextmanager
+    def _span(self, turn_id: str) -> Iterator[Span]:
+        """The turn's, which ends here where its run cannot begin."""
+        started_by = get_current_span().get_span_context()
+        span = self._tracer.start_span(
+            f"invoke_agent {OWN_PROVIDER}",
+            kind=SpanKind.INTERNAL,
+            attributes={
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": OWN_PROVIDER,
+                "gen_ai.agent.name": OWN_PROVIDER,
+                "proviso.turn_id": turn_id,
+            },
+        )
+        self._known[turn_id] = _TurnTrace(span.get_span_context(), started_by)
+        if len(self._known) > MAX_KNOWN_TURNS:
+            self._known.popitem(last=False)
+        with use_span(span, record_exception=False, set_status_on_exception=False):
+            try:
+                yield span
+            except BaseException as error:
+                span.set_attribute(ERROR_TYPE, error_type(error))
+                span.end()
+                raise
+
+    def link(self, turn_id: str) -> None:
+        """Links the current span to the turn's, unless the turn's is its child or is not known here (any more)."""
+        known, current = self._known.get(turn_id), get_current_span()
+        if known is not None and known.started_by.span_id != current.get_span_context().span_id:
+            current.add_link(known.span)
+
+
+class _TracedExecution:
+    """The span ends with the outcome, which `interrupted` knows of a run that is interrupted, or where it is left."""
+
+    def __init__(self, execution: TurnExecution, span: Span) -> None:
+        self._execution = execution
+        self._span = span
+        self._error = ""
+
+    async def run(self) -> TurnOutcome:
+        with use_span(self._span, record_exception=False, set_status_on_exception=False):
+            try:
+                outcome = await self._execution.run()
+            except BaseException as error:
+                self._error = error_type(error)
+                raise
+        self._end(outcome)
+        return outcome
+
+    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+        outcome = self._execution.interrupted(reason, retryable)
+        self._end(outcome)
+        return outcome
+
+    def left(self) -> None:
+        self._execution.left()
+        self._span.set_attribute("proviso.awaiting_approval", True)
+        self._span.end()
+
+    def _end(self, outcome: TurnOutcome) -> None:
+        """Of the first outcome; one that could not be stored is followed by another."""
+        if not self._span.is_recording():
+            return
+        if self._error:
+            self._span.set_attribute(ERROR_TYPE, self._error)
+        _describe(self._span, outcome)
+        self._span.end()
+
+
+def _describe(span: Span, outcome: TurnOutcome) -> None:
+    final_state = outcome.final_state
+    span.set_attributes(
+        {
+            "proviso.exit_reason": final_state.exit_reason.value,
+            "proviso.cycles": final_state.cycles,
+            "proviso.tool_calls": final_state.tool_calls,
+            "gen_ai.usage.input_tokens": final_state.usage.input_tokens,
+            "gen_ai.usage.output_tokens": final_state.usage.output_tokens,
+        }
+    )
+    tell_cached_tokens(span, final_state.usage.cached_input_tokens)
+    if final_state.exit_reason in _FAULTS:
+        failed(span, final_state.exit_reason.value)

@@ -1,0 +1,362 @@
+"""The composition root: the only place that puts ports and adapters together."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import grpc
+import structlog
+
+from proviso_service.agent.caching.kept_reply import KeptReply
+from proviso_service.agent.caching.shared_cache import SharedCache
+from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.drafting import Drafter
+from proviso_service.agent.message_images import ImageLoader
+from proviso_service.agent.model_gate import ModelGate
+from proviso_service.agent.program import Agent
+from proviso_service.agent.rebuilding import RequestRebuilder
+from proviso_service.agent_catalog import AgentCatalog
+from proviso_service.analysis.classification import Classification
+from proviso_service.analysis.clause_types import ClauseTypes
+from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.extraction import Extraction
+from proviso_service.analysis.score_cache import ScoreCache
+from proviso_service.analysis.scoring import Scorer
+from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.api.domain import Domain, Limits, no_link
+from proviso_service.api.readiness import Readiness
+from proviso_service.api.server import CannotListen, add_services, create_server, listen
+from proviso_service.backends.blobs.folder import FolderBlobStore
+from proviso_service.backends.folder_lock import DataFolderError, FolderLock
+from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.backends.memory import MemoryCache
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.item_contents import SqlContentStore
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.schema import UnknownSchema
+from proviso_service.backends.sql.scores import SqlScoreStore
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
+from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.selection.preparing import kept_prepared
+from proviso_service.context.selection.search import ItemSearch
+from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.embedded.chat.model import LocalChatModel
+from proviso_service.embedded.minilm import MiniLmEncoder
+from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.errors import CatalogInvalid, NotReady
+from proviso_service.images.destinations import Destinations
+from proviso_service.images.fetcher import WebImageFetcher
+from proviso_service.images.model import ImageFetcher
+from proviso_service.images.name_lookup import NameLookup
+from proviso_service.iql import TemplateCatalog, TemplateFileError
+from proviso_service.matters.documentation import Documentation
+from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.service import Matters
+from proviso_service.mcp.opening import open_session
+from proviso_service.models import AnswerExtractor, Classifier, Embedder
+from proviso_service.reading.reader import ProcessReader
+from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
+from proviso_service.tools.base import Tool, ToolResult
+from proviso_service.tools.get_document_text import GetDocumentText
+from proviso_service.tools.isaacus_classify import IsaacusClassify
+from proviso_service.tools.isaacus_extract import IsaacusExtract
+from proviso_service.tools.isaacus_iql import IsaacusIql
+from proviso_service.tools.isaacus_search import IsaacusSearch
+from proviso_service.tools.list_matter_documents import ListMatterDocuments
+from proviso_service.tools.rendering import to_json
+from proviso_service.tools.retriever import DocumentationRetriever
+from proviso_service.turns.service import Turns
+from proviso_service.turns.tracing import TracedProgram
+from proviso_service.wiring_models import BackEndUnavailable, Models, Opening, back_ends
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+_log = structlog.get_logger(__name__)
+
+LOCAL_MODEL = "local"
+
+_OWNER = "embedded"
+"""The lock on the data folder makes this process the only owner of its turns, so that a restart may close at once what
+an earlier life left running."""
+
+_TRACER = "proviso_service"
+
+_HANG_UP_S = 2.0
+"""What readers of ended turns get to take their final state, when the server stops."""
+
+
+class StartupError(Exception):
+    """The service cannot start; the message is the one line that says why and how to mend it."""
+
+
+_MENDABLE = (
+    BackEndUnavailable,
+    CannotListen,
+    CatalogInvalid,
+    ChatModelUnavailable,
+    DataFolderError,
+    ModelNotPrepared,
+    NotReady,
+    TemplateFileError,
+    UnknownSchema,
+)
+"""What an operator can mend; each says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is opened before anything listens."""
+
+    database: Database
+    store: SqlMatterStore
+    models: Models
+    vectors: KeptIndex
+    blobs: FolderBlobStore
+    reader: ProcessReader
+    images: ImageFetcher
+
+
+class App:
+    """The service, wired and SERVING. Made by `start`, ended by `stop`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        port: int,
+        readiness: Readiness,
+        turns: Turns,
+        catalog: CatalogHolder,
+        caches: Caches | None,
+        stack: AsyncExitStack,
+    ) -> None:
+        self.port = port
+        self.catalog = catalog
+        self.caches = caches
+        self._settings = settings
+        self._readiness = readiness
+        self._turns = turns
+        self._stack = stack
+
+    @classmethod
+    async def start(
+        cls,
+        settings: Settings,
+        chat_models: ChatModels | None = None,
+        classifier: Classifier | None = None,
+        extractor: AnswerExtractor | None = None,
+        images: ImageFetcher | None = None,
+        encoder: MiniLmEncoder | None = None,
+    ) -> Self:
+        """Returns when the service is SERVING. What is given takes the place of what the settings name.
+
+        Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
+        try:
+            async with AsyncExitStack() as stack:
+                hosted = chat_models or _hosted_models(settings)
+                chosen = back_ends(settings)
+                traces = _traces(settings.telemetry, stack)
+                readiness = await Readiness.starting()
+                server = create_server(settings.server, readiness, traces)
+                port = listen(server, settings.server)
+                stack.enter_context(FolderLock(settings.data_dir))
+                opening = Opening(settings, chosen, stack, _spans(traces), encoder)
+                models = await opening.models(classifier, extractor)
+                chat = hosted or _embedded_chat(await opening.minilm())
+                stack.push_async_callback(chat.close)
+                caches = _caches(settings, models, stack)
+                parts = await _open(settings, stack, models, images)
+                domain = await _domain(settings, stack, parts, chat, traces, caches)
+                add_services(server, domain, readiness)
+                await _run(server, domain, stack)
+                await chat.warm_up()
+                await readiness.set_ready()
+                return cls(settings, port, readiness, domain.turns, domain.catalog, caches, stack.pop_all())
+        except _MENDABLE as error:
+            raise StartupError(str(error)) from error
+
+    async def stop(self) -> None:
+        """Drains and stops: NOT_SERVING, new turns refused, running ones get the drain time and end in CANCELLED."""
+        await self._readiness.enter_shutdown()
+        _log.info("draining", turns=self._turns.running)
+        await self._turns.drain(self._settings.server.drain_s)
+        await self._stack.aclose()
+
+
+def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvider | None":
+    """Where spans go; the exporter takes long to import, so only where it is wanted."""
+    if not settings.otlp_endpoint:
+        return None
+    from proviso_service.telemetry.tracing import tracer_provider
+
+    traces = tracer_provider(settings)
+    if traces is not None:
+        stack.push_async_callback(asyncio.to_thread, traces.shutdown)
+    return traces
+
+
+def _spans(traces: "TracerProvider | None") -> Spans:
+    return Spans(traces.get_tracer(_TRACER)) if traces else NO_SPANS
+
+
+async def _open(settings: Settings, stack: AsyncExitStack, models: Models, images: ImageFetcher | None) -> Parts:
+    """Opens storage in the data folder, which is ours."""
+    database = Database(settings.resolved_state_url)
+    stack.push_async_callback(database.close)
+    blobs = FolderBlobStore(settings.data_dir / "blobs")
+    await database.migrate()
+    await blobs.open()
+    reader = ProcessReader(settings.documents)
+    stack.push_async_callback(reader.close)
+    store = SqlMatterStore(database)
+    vectors = kept_index(settings, store, models.embedder)
+    vectors.open()
+    stack.push_async_callback(vectors.close)
+    return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(settings.images, stack))
+
+
+def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFetcher:
+    names = NameLookup()
+    stack.callback(names.close)
+    return WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
+
+
+def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
+    """Not open yet."""
+    layout = VectorLayout(settings.storage.vector_collections, embedder.dimensions, embedder.model_id)
+    return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
+
+
+def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
+    kept = settings.cache
+    if not kept.entries:
+        return None
+    replies = MemoryCache[KeptReply](kept.entries, kept.max_bytes, kept.ttl_s)
+    results = MemoryCache[ToolResult](kept.entries, kept.max_bytes, kept.ttl_s)
+    caches = Caches(
+        SharedCache(replies, lambda reply: reply.size_bytes),
+        SharedCache(results, lambda result: len(to_json(result.data()))),
+        _retrieval_setup(settings, models),
+    )
+    stack.callback(_log_use, caches)
+    return caches
+
+
+def _retrieval_setup(settings: Settings, models: Models) -> str:
+    """Settings and models that shape what the tools find."""
+    sections = settings.model_dump_json(include={"documents", "extraction"})
+    reranker = models.reranker.model_id if models.reranker else ""
+    return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
+
+
+def _log_use(caches: Caches) -> None:
+    for name, cache in (("replies", caches.replies), ("retrieval", caches.results)):
+        _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
+
+
+async def _domain(
+    settings: Settings,
+    stack: AsyncExitStack,
+    parts: Parts,
+    chat: ChatModels,
+    traces: "TracerProvider | None",
+    caches: Caches | None,
+) -> Domain:
+    """Everything wired; nothing of it has begun to work."""
+    sessions = SqlSessionStore(parts.database)
+    matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
+    models = parts.models
+    spans = _spans(traces)
+    retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker, spans)
+    documentation = Documentation(parts.store, retriever)
+    templates = TemplateCatalog.load(settings.iql.templates_file)
+    scores = SqlScoreStore(parts.database)
+    scoring = _document_scoring(settings.iql, parts)
+    analysis = IqlAnalysis(parts.store, scores, scoring, templates, settings.iql)
+    classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), settings.iql)
+    extraction = Extraction(parts.store, retriever, models.extractor, settings.extraction)
+    tools: list[Tool] = [
+        ListMatterDocuments(matters),
+        GetDocumentText(matters),
+        IsaacusSearch(retriever),
+        IsaacusExtract(extraction),
+        IsaacusClassify(classification),
+        IsaacusIql(analysis),
+        DocumentationRetriever(documentation),
+    ]
+    catalog = AgentCatalog(settings.agent_dir, tools, parts.reader, open_session)
+    stack.push_async_callback(catalog.stop)
+    images = ImageLoader(parts.images, settings.images)
+    vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
+    search = ItemSearch(models.embedder, vectors, settings.selection, spans)
+    await stack.enter_async_context(kept_prepared(catalog.holder, search))
+    similarity = TextSimilarity(models.embedder, vectors)
+    drafter = Drafter(catalog.toolbox, documentation, search, similarity, settings.selection, settings.context)
+    agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog.holder, caches, spans)
+    traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
+    turn_store = SqlTurnStore(parts.database)
+    turns = Turns(
+        traced or agent,
+        turn_store,
+        settings.turns,
+        owner=_OWNER,
+        max_running=settings.server.max_turns_running,
+    )
+    return Domain(
+        turns=turns,
+        sessions=sessions,
+        matters=matters,
+        retriever=retriever,
+        documentation=documentation,
+        index=parts.vectors,
+        analysis=analysis,
+        extraction=extraction,
+        classification=classification,
+        limits=Limits.of(settings, chat.names),
+        catalog=catalog.holder,
+        preview=agent.preview,
+        rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog.holder),
+        tool_servers=catalog.tool_servers,
+        link_turn=traced.link if traced else no_link,
+    )
+
+
+def _document_scoring(settings: IqlSettings, parts: Parts) -> DocumentScoring:
+    cache = ScoreCache(settings.max_cached_scores)
+    scores = SqlScoreStore(parts.database)
+    models = parts.models
+    scorer = Scorer(models.classifier, scores, cache, models.classifier_vectors, settings.max_kept_statements)
+    return DocumentScoring(scorer, settings)
+
+
+def _hosted_models(settings: Settings) -> ChatModels | None:
+    """The provider's model that the settings name; None when they name the embedded one."""
+    if settings.llm == LOCAL_MODEL:
+        return None
+    hosted = build_chat_model(settings)
+    gate = ModelGate(settings.chat_model)
+    return ChatModels(NamedChatModel(settings.llm, hosted.model, gate=gate, close=hosted.close))
+
+
+def _embedded_chat(embedder: Embedder) -> ChatModels:
+    model = LocalChatModel(embedder=embedder)
+    return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
+
+
+async def _run(server: grpc.aio.Server, domain: Domain, stack: AsyncExitStack) -> None:
+    """Starts what works on its own, then the server."""
+    await domain.catalog.reload()
+    await domain.turns.open()
+    stack.push_async_callback(domain.turns.close)
+    await domain.matters.open()
+    stack.push_async_callback(domain.matters.close)
+    await server.start()
+    stack.push_async_callback(server.stop, _HANG_UP_S)

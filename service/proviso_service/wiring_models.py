@@ -1,0 +1,173 @@
+"""The part of the composition root that chooses the models behind the ports, and opens those that are used."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.client import IsaacusClient
+from proviso_service.backends.isaacus.embedder import IsaacusEmbedder, embedder_id
+from proviso_service.backends.isaacus.extractor import IsaacusExtractor
+from proviso_service.backends.isaacus.reranker import IsaacusReranker
+from proviso_service.embedded.classifier import EmbeddedClassifier
+from proviso_service.embedded.extractor import EmbeddedExtractor
+from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
+from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
+from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
+from proviso_service.settings import Settings
+from proviso_service.telemetry.spans import NO_SPANS, Spans
+
+
+class BackEnd(StrEnum):
+    EMBEDDED = "embedded"
+    ISAACUS = "isaacus"
+    NONE = "none"
+
+
+class BackEndUnavailable(Exception):
+    """A back end cannot be used; the message says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackEnds:
+    """Which back end serves which port."""
+
+    embedder: BackEnd
+    classifier: BackEnd
+    extractor: BackEnd
+    reranker: BackEnd
+
+    @property
+    def by_port(self) -> dict[str, BackEnd]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """Whose vectors are stored and searched."""
+
+    model_id: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What serves the ports. `classifier_vectors` names the model whose vectors the classifier takes with passages."""
+
+    embedder: Embedder
+    classifier: Classifier
+    classifier_vectors: str
+    extractor: AnswerExtractor
+    reranker: Reranker | None
+
+
+def back_ends(settings: Settings) -> BackEnds:
+    """Makes no call. Raises BackEndUnavailable when Isaacus is named and cannot be used."""
+    wanted = settings.backends
+    key = _key(settings)
+    for port, name in wanted:
+        if name == BackEnd.ISAACUS and not key:
+            raise BackEndUnavailable(f"PROVISO_BACKENDS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise BackEndUnavailable("ISAACUS_API_KEY is no key: it holds spaces or characters that no key has")
+    auto = BackEnd.ISAACUS if key else BackEnd.EMBEDDED
+    return BackEnds(
+        embedder=BackEnd(wanted.embedder),
+        classifier=auto if wanted.classifier == "auto" else BackEnd(wanted.classifier),
+        extractor=auto if wanted.extractor == "auto" else BackEnd(wanted.extractor),
+        reranker=(auto if key else BackEnd.NONE) if wanted.reranker == "auto" else BackEnd(wanted.reranker),
+    )
+
+
+def vector_model(settings: Settings) -> VectorModel:
+    """Loads nothing."""
+    if BackEnd(settings.backends.embedder) is BackEnd.ISAACUS:
+        return VectorModel(embedder_id(settings.isaacus), settings.isaacus.dimensions)
+    return VectorModel(MODEL_ID, DIMENSIONS)
+
+
+class Opening:
+    """Opens what is used, once; the stack closes it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        chosen: BackEnds,
+        stack: AsyncExitStack,
+        spans: Spans = NO_SPANS,
+        encoder: MiniLmEncoder | None = None,
+    ) -> None:
+        """An encoder that is given is not loaded."""
+        self._settings = settings
+        self._chosen = chosen
+        self._stack = stack
+        self._spans = spans
+        self._encoder = encoder
+        self._client: IsaacusClient | None = None
+        self._minilm: MiniLmEmbedder | None = None
+
+    async def models(self, classifier: Classifier | None = None, extractor: AnswerExtractor | None = None) -> Models:
+        """Those that are chosen, but for ones that are given. Raises ModelNotPrepared."""
+        embedder = await self._embedder()
+        return Models(
+            embedder=embedder,
+            classifier=classifier or await self._classifier(),
+            classifier_vectors=embedder.model_id if classifier else _vectors_of(self._chosen.classifier),
+            extractor=extractor or await self._extractor(),
+            reranker=await self._reranker(),
+        )
+
+    async def minilm(self) -> MiniLmEmbedder:
+        """The embedded embedder. Raises ModelNotPrepared."""
+        if self._minilm is None:
+            if self._encoder is None:
+                self._encoder = await asyncio.to_thread(self._load_encoder)
+            self._minilm = MiniLmEmbedder(self._encoder, self._settings.models)
+            self._stack.push_async_callback(self._minilm.close)
+        return self._minilm
+
+    def _load_encoder(self) -> MiniLmEncoder:
+        return MiniLmEncoder.load(self._settings.resolved_models_dir, self._settings.models.embed_threads)
+
+    async def _embedder(self) -> Embedder:
+        if self._chosen.embedder is BackEnd.ISAACUS:
+            return IsaacusEmbedder(await self._isaacus(), self._settings.isaacus)
+        return await self.minilm()
+
+    async def _classifier(self) -> Classifier:
+        if self._chosen.classifier is BackEnd.ISAACUS:
+            return IsaacusClassifier(await self._isaacus(), self._settings.isaacus)
+        embedded = await asyncio.to_thread(EmbeddedClassifier.load, await self.minilm())
+        self._stack.push_async_callback(embedded.close)
+        return embedded
+
+    async def _extractor(self) -> AnswerExtractor:
+        if self._chosen.extractor is BackEnd.ISAACUS:
+            return IsaacusExtractor(await self._isaacus(), self._settings.isaacus)
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load)
+        self._stack.push_async_callback(embedded.close)
+        return embedded
+
+    async def _reranker(self) -> Reranker | None:
+        if self._chosen.reranker is BackEnd.ISAACUS:
+            return IsaacusReranker(await self._isaacus(), self._settings.isaacus)
+        return None
+
+    async def _isaacus(self) -> IsaacusClient:
+        if self._client is None:
+            settings = self._settings
+            self._client = await asyncio.to_thread(
+                IsaacusClient.open, _key(settings), settings.isaacus_base_url, settings.isaacus, spans=self._spans
+            )
+            self._stack.push_async_callback(self._client.close)
+        return self._client
+
+
+def _vectors_of(classifier: BackEnd) -> str:
+    """The embedded classifier takes the vectors of its own model; Isaacus takes none."""
+    return MODEL_ID if classifier is BackEnd.EMBEDDED else ""
+
+
+def _key(settings: Settings) -> str:
+    return settings.isaacus_api_key.get_secret_value().strip() if settings.isaacus_api_key else ""

@@ -1,0 +1,155 @@
+"""Statements that run often, or while everybody waits, find their rows by an index."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
+from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
+from proviso_service.identity import Caller
+from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
+from proviso_service.matters.ports import Leftover
+from proviso_service.paging import PageRequest
+from proviso_service.turns.ports import TurnRequest
+from tests.support.stored import DIMENSIONS, MODEL, a_document, an_outcome, ingested
+
+ANNA = Caller("acme", "anna")
+REQUEST = TurnRequest("?", session_id="s", request_id="r")
+ITEM = SessionItem(ItemRef(ItemType.RULE, "Quoting"), IncludeMode.MANUAL)
+
+
+class Statements:
+    """What was sent to the database, and how SQLite finds the rows."""
+
+    def __init__(self, state_file: Path) -> None:
+        self._plans = sqlite3.connect(state_file)
+        self._seen: list[tuple[str, Any]] = []
+
+    def note(self, _connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        self._seen.append((statement, parameters))
+
+    def forget(self) -> None:
+        self._seen.clear()
+
+    def steps(self) -> list[str]:
+        return [
+            step
+            for statement, parameters in self._seen
+            if statement.startswith(("SELECT", "UPDATE", "DELETE"))
+            for *_, step in self._plans.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+
+    def scans(self) -> list[str]:
+        """Tables that were read from end to end."""
+        steps = self.steps()
+        assert steps
+        # FTS5 has a plan of its own, and a materialised result may well be read whole.
+        return [
+            step
+            for step in steps
+            if step.startswith("SCAN") and not step.startswith(("SCAN chunk_words", "SCAN found"))
+        ]
+
+    def close(self) -> None:
+        self._plans.close()
+
+
+@pytest.fixture
+def statements(state_file: Path) -> Iterator[Statements]:
+    statements = Statements(state_file)
+    event.listen(Engine, "before_cursor_execute", statements.note)
+    yield statements
+    event.remove(Engine, "before_cursor_execute", statements.note)
+    statements.close()
+
+
+TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] = {
+    "begin again": lambda turns, _: turns.begin(ANNA, "t-2", REQUEST, "hash", "me", 60),
+    "begun before": lambda turns, _: turns.begun_before(ANNA, "r-1", "hash"),
+    "finish": lambda turns, _: turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello")),
+    "get": lambda turns, _: turns.get(ANNA, "t-1"),
+    "session": lambda _, sessions: sessions.get(ANNA, "s"),
+    "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
+    "messages": lambda _, sessions: sessions.messages(ANNA, "s", PageRequest(10)),
+    "items": lambda _, sessions: sessions.change_items(ANNA, "s", lambda items: (*items, ITEM)),
+    "recent contexts": lambda _, sessions: sessions.recent_contexts(ANNA, "s", 200),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+async def test_turns_and_sessions_are_found_by_index(
+    turns: SqlTurnStore, sessions: SqlSessionStore, statements: Statements, name: str
+) -> None:
+    await sessions.create(ANNA, "s", NewSession())
+    await turns.begin(ANNA, "t-1", REQUEST, "hash", "me", 60)
+    await TURNS[name](turns, sessions)
+    assert statements.scans() == []
+
+
+async def test_keeping_leases_reads_running_turns_only(turns: SqlTurnStore, statements: Statements) -> None:
+    await turns.renew("me", ["t-1"], 60)
+    await turns.close_interrupted("me")
+    assert statements.scans() == ["SCAN turns USING INDEX ix_turns_running"] * 2
+
+
+async def test_looking_for_unfinished_documents_reads_those_only(
+    matters: SqlMatterStore, statements: Statements
+) -> None:
+    await matters.unfinished_documents()
+    assert statements.scans() == ["SCAN documents USING INDEX ix_documents_unfinished"]
+
+
+async def test_looking_for_what_is_left_reads_that_only(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    await matters.delete_matter("acme", matter.matter_id)
+    await matters.deleted_matters()
+    await matters.leftovers(10, Leftover("acme", matter.matter_id, "d", matter_deleted=True))
+    assert statements.scans() == ["SCAN matters USING INDEX ix_matters_deleted"]
+
+
+async def test_the_vectors_of_a_matter_are_read_without_those_of_others(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    await ingested(matters, matter, "Rent is due.")
+    statements.forget()
+    await matters.nearest_chunks("acme", matter.matter_id, MODEL, np.ones(DIMENSIONS, dtype=np.float32), 10)
+    assert [batch async for batch in matters.matter_vectors("acme", matter.matter_id, MODEL, 10)]
+    searches = [step for step in statements.steps() if " chunks " in step]
+    assert len(searches) == 2
+    assert all("(tenant=? AND document_id=?" in step for step in searches)
+
+
+async def test_documents_and_their_contents_are_found_by_index(
+    matters: SqlMatterStore, matter: Matter, statements: Statements
+) -> None:
+    document = await ingested(matters, matter, "Rent is due.", "The tenant insures.")
+    second, _ = await matters.add_document(a_document(matter))
+    await matters.set_status(second, DocumentStatus.FAILED, "It is encrypted.")
+    await matters.get_matter("acme", matter.matter_id)
+    await matters.list_matters("acme", PageRequest(10))
+    await matters.list_documents("acme", matter.matter_id, PageRequest(10))
+    (stored,) = await matters.chunks("acme", [chunk_id(document.document_id, 0)])
+    await matters.neighbours("acme", stored)
+    await matters.text("acme", document.document_id, 0, 10)
+    await matters.structure("acme", document.document_id)
+    await matters.search_words("acme", matter.matter_id, "tenant rent", 10)
+    await matters.documents_matching("acme", matter.matter_id, "tenant insures")
+    await matters.known_embeddings("acme", "model", ["hash"])
+    await matters.vectors_of_chunks("acme", MODEL, [stored.chunk_id])
+    await matters.unclaimed_chunks("acme", MODEL, {stored.chunk_id: document.document_id})
+    await matters.unfinished("acme", [document.document_id])
+    await matters.delete_document("acme", matter.matter_id, document.document_id)
+    await matters.delete_matter("acme", matter.matter_id)
+    while await matters.delete_documents("acme", matter.matter_id):
+        pass
+    await matters.forget_leftovers("acme", [document.document_id])
+    assert statements.scans() == []

@@ -1,0 +1,298 @@
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from sqlalchemy import text
+
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.turns import SqlTurnStore
+from proviso_service.context.model import (
+    AssetKind,
+    AssetUse,
+    ContextFill,
+    IncludeMode,
+    ItemRef,
+    ItemType,
+    MatterContext,
+    OmissionReason,
+    OmittedItem,
+    RequestContext,
+    RequestItem,
+)
+from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
+from proviso_service.identity import Caller
+from proviso_service.paging import PageRequest
+from proviso_service.turns.events import Citation, ContextProblem, FinalState
+from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
+from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
+from proviso_service.turns.records import Decision, ModelCallUsage, ToolCallRecord, Usage
+from proviso_service.turns.sessions import ChatMessage, MessageRole
+from tests.support.stored import Clock, an_outcome
+
+ANNA = Caller("acme", "anna")
+OTHERS = [Caller("acme", "ben"), Caller("other", "anna")]
+QUESTION = TurnRequest("When is rent due?", session_id="s")
+
+CONTEXT = RequestContext(
+    items=(RequestItem(ItemRef(ItemType.TOOL, "search", "proviso"), IncludeMode.AGENT, 0.1 + 0.2, "ab" * 32),),
+    omitted=(OmittedItem(ItemRef(ItemType.RULE, "Plain 😀"), OmissionReason.BUDGET, None),),
+    matter_context=MatterContext("m", 'The "Lease"\0', "d", "lease.pdf"),
+    assets=(AssetUse(AssetKind.IMAGE, "https://example.org/a.png", included=False, note="too large"),),
+    fill=ContextFill(10, 12_000, None, 8_000),
+    timestamp=datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+    payload_sha256="cd" * 32,
+)
+FULL = FinalState(
+    exit_reason=ExitReason.RATE_LIMITED,
+    retryable=Retryable.MAYBE,
+    display_message=True,
+    message="Rent is due on the 1st [1].",
+    messages=(
+        ChatMessage(MessageRole.USER, "When?"),
+        ChatMessage(MessageRole.ASSISTANT, "On the 1st [1].", CONTEXT, "t-1", "m-1", CONTEXT.timestamp),
+    ),
+    request_context=CONTEXT,
+    citations=(Citation(1, 0, 5, "d", "lease.pdf", 100, 120, 3, "Rent", "“due on the 1st”"),),
+    usage=Usage(100, 20, 3, 60, (ModelCallUsage("m", 100, 20, 60, 0.1 + 0.2, failed=True),)),
+    cycles=2,
+    tool_calls=1,
+    from_cache=True,
+    retry_after_s=1.5,
+    context_problem=ContextProblem.DOCUMENT_PROCESSING,
+    duration_s=2.5,
+    tool_call_records=(
+        ToolCallRecord("c-1", "isaacus_search", "proviso", "{}", CONTEXT.timestamp, 0.25, decision=Decision.DENY),
+    ),
+)
+
+
+async def begun(
+    turns: SqlTurnStore, turn_id: str, request: TurnRequest = QUESTION, *, owner: str = "me", lease_s: float = 60
+) -> TurnBegun:
+    return await turns.begin(ANNA, turn_id, request, "hash", owner, lease_s)
+
+
+async def state_of(turns: SqlTurnStore, turn_id: str) -> TurnState:
+    return (await turns.get(ANNA, turn_id)).state
+
+
+async def test_a_turn_runs_and_ends(turns: SqlTurnStore) -> None:
+    assert await begun(turns, "t-1") == TurnBegun("t-1", created=True)
+    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.RUNNING, 0, None)
+    await turns.finish(ANNA, "t-1", "s", 17, TurnOutcome(FULL))
+    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.ENDED, 17, FULL)
+
+
+def test_every_field_of_a_final_state_differs_from_its_default_in_the_round_trip() -> None:
+    plain = FinalState(ExitReason.COMPLETED, Retryable.NO, False, "")
+    assert all(getattr(FULL, name) != getattr(plain, name) for name in FinalState.__slots__)
+
+
+@given(st.builds(FinalState, message=st.text(st.characters(exclude_categories=["Cs"])), request_context=st.none()))
+def test_any_final_state_survives_as_json(final_state: FinalState) -> None:
+    adapter = TypeAdapter(FinalState)
+    assert adapter.validate_json(adapter.dump_json(final_state)) == final_state
+
+
+@pytest.mark.parametrize("other", OTHERS)
+async def test_another_callers_turn_is_unknown(turns: SqlTurnStore, other: Caller) -> None:
+    await begun(turns, "t-1")
+    with pytest.raises(TurnUnknown):
+        await turns.get(other, "t-1")
+    with pytest.raises(TurnUnknown):
+        await turns.finish(other, "t-1", "s", 1, an_outcome())
+    assert await state_of(turns, "t-1") is TurnState.RUNNING
+
+
+async def test_a_session_runs_one_turn_at_a_time(turns: SqlTurnStore) -> None:
+    await begun(turns, "t-1")
+    with pytest.raises(SessionBusy) as busy:
+        await begun(turns, "t-2")
+    assert busy.value.turn_id == "t-1"
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    assert (await begun(turns, "t-2")).created
+
+
+async def test_of_many_turns_of_a_session_at_once_exactly_one_begins(turns: SqlTurnStore) -> None:
+    results = await asyncio.gather(*(begun(turns, f"t-{i}") for i in range(8)), return_exceptions=True)
+    (winner,) = [result for result in results if isinstance(result, TurnBegun)]
+    busy = [result for result in results if isinstance(result, SessionBusy)]
+    assert len(busy) == 7
+    assert {failure.turn_id for failure in busy} == {winner.turn_id}
+
+
+async def test_sessions_of_other_callers_and_turns_without_a_session_do_not_wait(turns: SqlTurnStore) -> None:
+    await begun(turns, "t-1")
+    for i, other in enumerate(OTHERS):
+        assert (await turns.begin(other, f"o-{i}", QUESTION, "hash", "me", 60)).created
+    for i in range(2):
+        assert (await begun(turns, f"stateless-{i}", TurnRequest("?"))).created
+
+
+async def test_a_repeated_request_is_the_same_turn(turns: SqlTurnStore) -> None:
+    request = replace(QUESTION, request_id="r-1")
+    await begun(turns, "t-1", request)
+    assert await begun(turns, "t-2", request) == TurnBegun("t-1", created=False)
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    assert await begun(turns, "t-3", request) == TurnBegun("t-1", created=False)
+    with pytest.raises(TurnUnknown):
+        await turns.get(ANNA, "t-2")
+
+
+async def test_of_many_equal_requests_at_once_one_turn_begins(turns: SqlTurnStore) -> None:
+    request = replace(QUESTION, request_id="r-1")
+    results = await asyncio.gather(*(begun(turns, f"t-{i}", request) for i in range(8)))
+    assert [result.created for result in results].count(True) == 1
+    assert len({result.turn_id for result in results}) == 1
+
+
+async def test_a_request_id_with_another_payload_is_refused(turns: SqlTurnStore) -> None:
+    request = replace(QUESTION, request_id="r-1")
+    await begun(turns, "t-1", request)
+    with pytest.raises(RequestIdReused):
+        await turns.begin(ANNA, "t-2", replace(request, session_id=""), "another hash", "me", 60)
+
+
+async def test_a_request_id_belongs_to_its_caller(turns: SqlTurnStore) -> None:
+    request = replace(QUESTION, request_id="r-1")
+    await begun(turns, "t-1", request)
+    for i, other in enumerate(OTHERS):
+        assert (await turns.begin(other, f"o-{i}", request, "another hash", "me", 60)).created
+
+
+async def test_a_new_request_to_a_busy_session_is_not_remembered(turns: SqlTurnStore) -> None:
+    await begun(turns, "t-1")
+    waiting = replace(QUESTION, request_id="r-2")
+    with pytest.raises(SessionBusy):
+        await begun(turns, "t-2", waiting)
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    assert (await begun(turns, "t-2", waiting)).created
+
+
+async def test_finishing_makes_the_session_and_appends_once(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
+    await begun(turns, "t-1")
+    first = an_outcome("First.", "Hello", "First.")
+    await turns.finish(ANNA, "t-1", "s", 3, first)
+    await turns.finish(ANNA, "t-1", "s", 9, an_outcome("Second.", "Hello", "Second."))
+    messages = (await sessions.messages(ANNA, "s", PageRequest())).items
+    assert [message.content for message in messages] == ["Hello", "First."]
+    record = await turns.get(ANNA, "t-1")
+    assert (record.last_sequence, record.final_state) == (3, first.final_state)
+
+
+async def test_a_stored_message_keeps_its_request_context(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
+    await begun(turns, "t-1")
+    await turns.finish(ANNA, "t-1", "s", 3, TurnOutcome(FULL, FULL.messages))
+    stored = (await sessions.messages(ANNA, "s", PageRequest())).items
+    assert stored[1] == FULL.messages[1]
+    assert (await sessions.history(ANNA, "s", 1000))[1].request_context == CONTEXT
+
+
+async def test_a_turn_without_a_session_leaves_none(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
+    await begun(turns, "t-1", TurnRequest("?"))
+    await turns.finish(ANNA, "t-1", "", 3, an_outcome("Done.", "Hello"))
+    assert (await sessions.list(ANNA, PageRequest())).items == []
+
+
+async def test_an_outcome_that_cannot_be_stored_leaves_the_turn_running(
+    turns: SqlTurnStore, sessions: SqlSessionStore
+) -> None:
+    await begun(turns, "t-1")
+    local = ChatMessage(MessageRole.USER, "Hello", create_time=datetime(2026, 1, 1))  # noqa: DTZ001
+    with pytest.raises(Exception, match="time zone"):
+        await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(local,)))
+    assert await state_of(turns, "t-1") is TurnState.RUNNING
+    assert (await sessions.list(ANNA, PageRequest())).items == []
+
+
+async def test_times_are_handed_out_in_utc(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
+    moment = datetime(2026, 1, 1, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
+    await begun(turns, "t-1")
+    sent = ChatMessage(MessageRole.USER, "Hello", create_time=moment)
+    await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(sent,)))
+    (stored,) = (await sessions.messages(ANNA, "s", PageRequest())).items
+    assert stored.create_time == moment
+    assert stored.create_time.tzinfo is UTC
+
+
+async def test_turns_whose_lease_has_expired_are_closed(turns: SqlTurnStore, clock: Clock) -> None:
+    await begun(turns, "expired", TurnRequest("?"), owner="dead", lease_s=10)
+    await begun(turns, "alive", TurnRequest("?"), owner="other", lease_s=11)
+    clock.advance(10)
+    assert await turns.close_interrupted("me") == 1
+    closed = await turns.get(ANNA, "expired")
+    semantics = EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR]
+    assert closed.state is TurnState.ENDED
+    assert closed.final_state is not None
+    assert closed.final_state.exit_reason is ExitReason.INTERNAL_ERROR
+    assert closed.final_state.message == semantics.message
+    assert closed.final_state.retryable is semantics.retryable
+    assert await state_of(turns, "alive") is TurnState.RUNNING
+
+
+async def test_turns_of_an_earlier_life_are_closed_whatever_their_lease(turns: SqlTurnStore) -> None:
+    await begun(turns, "mine", TurnRequest("?"), owner="me")
+    await begun(turns, "theirs", TurnRequest("?"), owner="other")
+    assert await turns.close_interrupted("") == 0
+    assert await turns.close_interrupted("me") == 1
+    assert await turns.close_interrupted("me") == 0
+    assert [await state_of(turns, turn) for turn in ("mine", "theirs")] == [TurnState.ENDED, TurnState.RUNNING]
+
+
+async def test_a_closed_turn_frees_its_session_and_stays_as_it_was_closed(
+    turns: SqlTurnStore, sessions: SqlSessionStore
+) -> None:
+    await begun(turns, "t-1", lease_s=0)
+    await turns.close_interrupted("other")
+    await turns.finish(ANNA, "t-1", "s", 5, an_outcome("Too late.", "Hello", "Too late."))
+    final_state = (await turns.get(ANNA, "t-1")).final_state
+    assert final_state is not None
+    assert final_state.exit_reason is ExitReason.INTERNAL_ERROR
+    assert await sessions.history(ANNA, "s", 1000) == ()
+    assert (await begun(turns, "t-2")).created
+
+
+async def test_a_turn_that_awaits_an_approval_is_left_alone_and_holds_its_session(
+    turns: SqlTurnStore, database: Database
+) -> None:
+    await begun(turns, "t-1", lease_s=0)
+    pause = text("UPDATE turns SET state = 'awaiting_approval'")
+    await database.write(lambda transaction: transaction.execute(pause))
+    assert await turns.close_interrupted("me") == 0
+    assert await state_of(turns, "t-1") is TurnState.AWAITING_APPROVAL
+    with pytest.raises(SessionBusy):
+        await begun(turns, "t-2")
+
+
+async def test_a_renewed_lease_keeps_a_turn_running(turns: SqlTurnStore, clock: Clock) -> None:
+    names = [f"t-{i}" for i in range(3)]
+    for name in names:
+        await begun(turns, name, TurnRequest("?"), lease_s=10)
+    clock.advance(5)
+    await turns.renew("me", [*names[:2], *(f"absent-{i}" for i in range(1500))], 10)
+    clock.advance(5)
+    assert await turns.close_interrupted("other") == 1
+    assert [await state_of(turns, name) for name in names] == [TurnState.RUNNING, TurnState.RUNNING, TurnState.ENDED]
+
+
+async def test_a_lease_is_renewed_by_its_owner_only_and_while_the_turn_runs(turns: SqlTurnStore, clock: Clock) -> None:
+    await begun(turns, "t-1", lease_s=10)
+    await turns.renew("thief", ["t-1"], 1000)
+    clock.advance(10)
+    assert await turns.close_interrupted("other") == 1
+    await turns.renew("me", ["t-1"], 1000)
+    assert await state_of(turns, "t-1") is TurnState.ENDED
+
+
+async def test_what_a_request_began_before_is_found_by_its_caller_and_payload_only(turns: SqlTurnStore) -> None:
+    await turns.begin(ANNA, "t-1", replace(QUESTION, request_id="r"), "hash", "me", 60)
+    assert await turns.begun_before(ANNA, "r", "hash") == "t-1"
+    assert await turns.begun_before(ANNA, "r-2", "hash") is None
+    assert await turns.begun_before(replace(ANNA, user="somebody else"), "r", "hash") is None
+    with pytest.raises(RequestIdReused):
+        await turns.begun_before(ANNA, "r", "another hash")

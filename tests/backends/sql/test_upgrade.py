@@ -1,0 +1,58 @@
+"""A state that an earlier version wrote goes on being used."""
+
+from pathlib import Path
+from typing import Any
+
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from proviso_service.backends.sql import migrations
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.fulltext import scope_word
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.matters.wording import fold
+from proviso_service.reading.model import Chunk
+
+FIRST = """
+INSERT INTO matters VALUES ('acme', 'm', 'Lease', '2026-01-01', 1);
+INSERT INTO documents (tenant, document_id, matter_id, filename, filename_folded, media_type, size_bytes, sha256,
+    status, failure_reason, character_count, chunk_count, page_count, upload_time, replaces_document_id)
+VALUES ('acme', 'd', 'm', 'lease.txt', 'lease.txt', 'text/plain', 9, 'aa', 'ready', '', 9, 1, 0, '2026-01-01', '');
+INSERT INTO embeddings VALUES ('acme', 'model', 'hash', x'00000000');
+INSERT INTO chunks (row_id, tenant, chunk_id, document_id, ordinal, start_offset, end_offset, page, section_path,
+    model_id, content_sha256, text)
+VALUES (7, 'acme', 'd:0', 'd', 0, 0, 9, 0, '[]', 'model', 'hash', 'The o\ufb03ce\u2019s rent.')
+"""
+
+
+def _first_version(connection: Connection) -> None:
+    """The state as version 0001 left it."""
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+
+    def first(current: Any, _context: MigrationContext) -> Any:
+        return scripts._upgrade_revs("0001", current)
+
+    context = MigrationContext.configure(connection, opts={"fn": first})
+    context.run_migrations(op=Operations(context))
+    for statement in FIRST.split(";"):
+        connection.execute(text(statement))
+    entry = "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
+    connection.execute(text(entry), {"scope": scope_word("acme", "m")})
+
+
+async def test_documents_of_the_first_version_are_found_and_deleted(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'state.sqlite3'}")
+    await database.write(_first_version)
+    await database.migrate()
+    matters = SqlMatterStore(database)
+    [hit] = await matters.search_words("acme", "m", "offices", 10)
+    assert (hit.chunk_id, hit.all_terms) == ("d:0", True)
+    assert await matters.search_words("acme", "m", "", 10, (), [fold("The office's rent")])
+    assert await matters.search_clauses("acme", "m", [("1",)], 10) == []
+    [stored] = await matters.chunks("acme", ["d:0"])
+    assert stored.chunk == Chunk(0, 0, 9, "The o\ufb03ce\u2019s rent.")
+    await matters.delete_document("acme", "m", "d")
+    assert await matters.search_words("acme", "m", "office rent", 10) == []
+    await database.close()

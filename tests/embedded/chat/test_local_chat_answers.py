@@ -1,0 +1,174 @@
+"""What answers look like: whole clauses, one line a document, no headings and no markup in quotes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from proviso_service.embedded.chat import LocalChatModel, phrases
+from proviso_service.embedded.chat.sentences import is_title, split_sentences
+from proviso_service.embedded.minilm import MiniLmEmbedder
+from tests.support.scripted_matter import (
+    LEASE,
+    NDA,
+    SERVICES,
+    Chunks,
+    ScriptedMatter,
+    assert_grounded,
+    quotes_of,
+    run_turn,
+    said,
+)
+
+LIABILITY = (
+    "11.1 Nothing in this Agreement limits liability for fraud. "
+    "11.2 Neither party is liable for indirect loss. "
+    "11.3 The total liability of each party in any contract year shall not exceed 125 per cent of the Fees."
+)
+TERMINATION = (
+    "15.1 Either party may terminate this Agreement by giving one hundred and eighty (180) days' written notice. "
+    "15.2 Either party may terminate this Agreement if a breach is not remedied within ten days of notice."
+)
+SUPPLY: Chunks = (
+    ("13. Limitation of Liability", LIABILITY),
+    ("14. Term", "14.1 This Agreement begins on 2 December 2024 and continues for four years."),
+    (
+        "15. Termination",
+        TERMINATION,
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def model(embedder: MiniLmEmbedder) -> LocalChatModel:
+    return LocalChatModel(embedder=embedder)
+
+
+@pytest.fixture
+def matter(embedder: MiniLmEmbedder) -> ScriptedMatter:
+    return ScriptedMatter(embedder)
+
+
+@pytest.fixture
+def supply(embedder: MiniLmEmbedder) -> ScriptedMatter:
+    return ScriptedMatter(embedder, documents={"Supply Agreement.md": SUPPLY})
+
+
+async def test_what_a_document_says_about_a_subject_is_its_whole_clause(
+    model: LocalChatModel, supply: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, supply, "What does the supply agreement say about limitation of liability?")
+    assert [quote for quote, _ in quotes_of(turn.answer)] == [LIABILITY]
+    assert_grounded(turn)
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("What is the notice period of the supply agreement?", "one hundred and eighty (180) days"),
+        ("When does the supply agreement end?", "four years"),
+        ("What is the liability cap in the supply agreement?", "125 per cent"),
+    ],
+)
+async def test_the_sentence_with_the_figure_is_quoted(
+    model: LocalChatModel, supply: ScriptedMatter, question: str, part: str
+) -> None:
+    turn = await run_turn(model, supply, question)
+    [(quote, _)] = quotes_of(turn.answer)
+    assert part in quote
+
+
+async def test_a_clause_without_the_figure_is_given_as_such(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+    text = "The obligations of confidentiality survive for the Term of Confidentiality."
+    matter = ScriptedMatter(embedder, documents={"NDA.md": (("5. Confidentiality", text),)})
+    turn = await run_turn(model, matter, "How long does confidentiality survive under the NDA?")
+    assert turn.answer == f"I found no period stated as such. NDA.md (5. Confidentiality) says: “{text}” [1]"
+
+
+async def test_one_document_is_not_put_side_by_side(model: LocalChatModel, matter: ScriptedMatter) -> None:
+    history = said("Compare the governing law of the services agreement and the NDA.", "Side by side: ...")
+    turn = await run_turn(model, matter, "And what about the lease?", history=history)
+    assert turn.answer.startswith(f"{LEASE} (14. Governing Law) says: ")
+
+
+async def test_a_question_about_each_agreement_is_answered_for_each(
+    model: LocalChatModel, matter: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, matter, "What notice must be given to terminate each agreement?")
+    assert "sixty (60) days" in turn.answer
+    assert "thirty (30) days" in turn.answer
+    assert_grounded(turn)
+
+
+async def test_another_companys_agreement_of_the_same_kind_is_not_meant(
+    model: LocalChatModel, matter: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, matter, "What is the governing law of the Bravatek services agreement?")
+    assert turn.answer.startswith("No document in this matter has a name that matches")
+    assert quotes_of(turn.answer) == []
+
+
+async def test_a_topic_alone_does_not_answer_a_question_about_something_else(
+    model: LocalChatModel, matter: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, matter, "What happens to the deposit if the satellite launch is delayed?")
+    assert turn.answer.startswith(phrases.NO_ANSWER)
+
+
+async def test_documents_without_room_in_the_first_search_are_searched_too(
+    model: LocalChatModel, embedder: MiniLmEmbedder
+) -> None:
+    laws = ["Oregon", "Texas", "Ohio", "Utah", "Maine", "Iowa", "Idaho", "Kansas"]
+    documents: dict[str, Chunks] = {
+        f"{law}.md": (
+            (
+                "9. Governing Law",
+                f"This Agreement is governed by the laws of the State of {law}. " + "It is" + " final" * 20 + ".",
+            ),
+        )
+        for law in laws
+    }
+    turn = await run_turn(model, ScriptedMatter(embedder, documents=documents), "What is the governing law?")
+    assert turn.called == ["isaacus_search", "list_matter_documents", "isaacus_search"]
+    assert all(f"State of {law}" in turn.answer for law in laws)
+    assert_grounded(turn)
+
+
+async def test_documents_that_stay_without_room_are_counted(model: LocalChatModel, matter: ScriptedMatter) -> None:
+    results = [
+        {"ref": number, "filename": name, "document_id": name, "heading": "Law", "text": "Governed by the law of Iowa."}
+        for number, name in enumerate((SERVICES, NDA, LEASE), start=1)
+    ]
+    reply = json.dumps({"query": "law", "total_found": 20, "documents_found": 11, "results": results})
+    listing = json.dumps({"total_count": 3, "documents": []})
+    filled = replace(matter, replies={"isaacus_search": reply, "list_matter_documents": listing})
+    turn = await run_turn(model, filled, "What is the governing law?")
+    assert "\n\nAt least 8 more documents have passages that came close" in turn.answer
+
+
+def test_headings_and_titles_are_no_statements() -> None:
+    titles = "## 9. Governing Law\n\nTERMINATION OF THIS STATEMENT OF WORK\n\n**Termination for Convenience.** "
+    assert split_sentences(titles + "It ends in May.", "9. Governing Law") == ["It ends in May."]
+    assert is_title("Governing Law and Jurisdiction.", "9. Governing Law and Jurisdiction")
+    assert not is_title("This lease ends in May.", "9. Term")
+
+
+def test_markup_is_not_quoted() -> None:
+    [sentence] = split_sentences('The "**Fee**" is due <span id="a">within ten</span> days of the *invoice*.')
+    assert sentence == 'The "Fee" is due within ten days of the invoice.'
+
+
+def test_a_list_stays_with_the_sentence_that_opens_it() -> None:
+    text = "The Supplier shall maintain:\n\n(a) indemnity insurance; and\n\n(b) liability insurance.\n\nIt shall pay."
+    assert split_sentences(text) == [
+        "The Supplier shall maintain: (a) indemnity insurance; and (b) liability insurance.",
+        "It shall pay.",
+    ]
+
+
+def test_parties_stay_with_the_words_that_introduce_them() -> None:
+    parties = 'Acme Limited (the "Supplier"); and\n\nBolt plc (the "Buyer").'
+    text = f"This Agreement is made between:\n\n{parties}\n\nIt binds both."
+    assert split_sentences(text)[0] == (
+        'This Agreement is made between: Acme Limited (the "Supplier"); and Bolt plc (the "Buyer").'
+    )

@@ -1,0 +1,99 @@
+"""Turns of the embedded chat model that look into the documentation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from proviso_service.embedded.chat import LocalChatModel, phrases
+from proviso_service.embedded.minilm import MiniLmEmbedder
+from tests.support.scripted_matter import TOOLS, marker, tool
+
+RETRIEVER = "retriever"
+WITH_RETRIEVER = [*TOOLS, tool(RETRIEVER, "query", "max_results"), tool("isaacus_iql", "query")]
+FOUND = """\
+[1] travel.md, Flights:
+    Flights under six hours are booked in economy class.
+
+    Exceptions need the approval of a partner.
+
+[2] handbook.md, page 4, Leave:
+    Everyone has thirty days of annual leave each year.
+    Unused leave lapses on 31 March."""
+UNUSED = "What happens to unused leave?"
+
+
+@pytest.fixture(scope="session")
+def model(embedder: MiniLmEmbedder) -> LocalChatModel:
+    return LocalChatModel(embedder=embedder)
+
+
+async def reply(model: LocalChatModel, *messages: BaseMessage, tools: Sequence[Any] = WITH_RETRIEVER) -> AIMessage:
+    answer: AIMessage = await model.bind_tools(tools).ainvoke(list(messages))
+    return answer
+
+
+async def answered(model: LocalChatModel, question: str, result: str) -> AIMessage:
+    """What is said once the retriever has returned `result`."""
+    asked = HumanMessage(question)
+    called = await reply(model, asked)
+    [call] = called.tool_calls
+    assert (call["name"], call["args"]) == (RETRIEVER, {"query": question})
+    return await reply(model, asked, called, ToolMessage(result, tool_call_id=call["id"]))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (UNUSED, "handbook.md, page 4, Leave says: “Unused leave lapses on 31 March.” [2]"),
+        ("Who approves exceptions?", "travel.md, Flights says: “Exceptions need the approval of a partner.” [1]"),
+    ],
+)
+async def test_a_question_without_a_matter_is_answered_with_a_quote_its_number_and_file(
+    model: LocalChatModel, question: str, said: str
+) -> None:
+    answer = await answered(model, question, FOUND)
+    assert (answer.text, answer.tool_calls) == (said, [])
+
+
+@pytest.mark.parametrize("result", ["DOCUMENTATION_SEARCH_RESULT: EMPTY", "", "[1] no text"])
+async def test_nothing_found_is_the_exact_refusal(model: LocalChatModel, result: str) -> None:
+    answer = await answered(model, UNUSED, result)
+    assert (answer.text, answer.tool_calls) == (phrases.NO_ANSWER, [])
+
+
+async def test_what_does_not_answer_is_refused(model: LocalChatModel) -> None:
+    assert (await answered(model, "What is the dress code?", FOUND)).text == phrases.NO_ANSWER
+
+
+async def test_a_failed_look_up_is_said(model: LocalChatModel) -> None:
+    answer = await answered(model, UNUSED, '{"error":"The search took too long"}')
+    assert answer.text == "I could not look that up: The search took too long."
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which documents are in this matter?", "Find termination clauses", "How many documents mention insurance?"],
+)
+async def test_questions_about_a_matters_documents_are_not_for_it(model: LocalChatModel, question: str) -> None:
+    called = await reply(model, HumanMessage(question))
+    assert RETRIEVER not in {call["name"] for call in called.tool_calls}
+    assert called.tool_calls
+
+
+async def test_with_a_matter_its_documents_are_looked_into(model: LocalChatModel) -> None:
+    [call] = (await reply(model, HumanMessage(marker() + UNUSED))).tool_calls
+    assert call["name"] == "isaacus_search"
+
+
+async def test_where_it_is_not_offered_nothing_changes(model: LocalChatModel) -> None:
+    [call] = (await reply(model, HumanMessage(UNUSED), tools=TOOLS)).tool_calls
+    assert call["name"] == "isaacus_search"
+
+
+@pytest.mark.parametrize("days", ["forty", "fourteen", "twenty-five"])
+async def test_a_question_of_how_many_is_answered_whatever_the_number(model: LocalChatModel, days: str) -> None:
+    found = f"[1] handbook.md, Leave:\n    Everyone has {days} days of annual leave each year."
+    answer = await answered(model, "How many days of annual leave does everyone have each year?", found)
+    assert answer.text == f"handbook.md, Leave says: “Everyone has {days} days of annual leave each year.” [1]"

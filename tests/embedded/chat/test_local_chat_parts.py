@@ -1,0 +1,207 @@
+"""The pieces of the embedded chat model that work on text alone."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from proviso_service.embedded.chat.comparison import larger_line
+from proviso_service.embedded.chat.conversation import ViewedDocument, read_conversation, read_user_message
+from proviso_service.embedded.chat.evidence import read_evidence
+from proviso_service.embedded.chat.measures import only_amount, only_duration
+from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
+from proviso_service.embedded.chat.rendering import quote
+from proviso_service.embedded.chat.sentences import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
+from proviso_service.embedded.topics import Kind, kind_of, topic_of
+
+FILES = [
+    "Services Agreement.md",
+    "Mutual_NDA.pdf",
+    "OfficeLease-2023.docx",
+    "SOW 2.pdf",
+    "Data Processing Addendum.pdf",
+]
+MARKER = '[CONTEXT] The user has selected matter "Smith v. Jones" (matter_id: 25e70284-6124-4a2b-9c89-abc123def456).\n'
+VIEWING = 'The user is currently viewing document "The \\"Big\\" Deal.pdf" (document_id: f47ac10b).\n'
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the notice period in the services agreement?", [0]),
+        ("Show me the NDA", [1]),
+        ("the non-disclosure agreement, please", [1]),
+        ("What does our confidentiality agreement say?", [1]),
+        ("rent under the lease", [2]),
+        ("rent under the office lease", [2]),
+        ("fees in SOW 2.pdf", [3]),
+        ("the second statement of work", [3]),
+        ("What does the DPA say about breaches?", [4]),
+        ("Open Mutual_NDA.pdf", [1]),
+    ],
+)
+def test_a_named_document_is_found_among_filenames(question: str, expected: list[int]) -> None:
+    (mention, *_) = find_mentions(question)
+    assert match_mention(mention, FILES) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the governing law of the agreement?",
+        "Is there an entire agreement clause?",
+        "Which agreement has the longer notice period?",
+        "How many contracts mention insurance?",
+        "Does this document contain a warranty?",
+        "When does a lease end?",
+    ],
+)
+def test_a_question_without_a_name_mentions_no_document(question: str) -> None:
+    assert find_mentions(question) == ()
+
+
+def test_a_name_that_fits_nothing_matches_nothing_and_ties_match_all() -> None:
+    (missing,) = find_mentions("the employment agreement")
+    assert missing.firm
+    assert match_mention(missing, FILES) == []
+    (tied,) = find_mentions("the services agreement")
+    assert match_mention(tied, ["Acme Services Agreement.md", "Beta Services Agreement.md"]) == [0, 1]
+
+
+def test_the_fuller_name_is_preferred() -> None:
+    (mention,) = find_mentions("the master services agreement")
+    assert match_mention(mention, ["Services Agreement.md", "Master Services Agreement.md"]) == [1]
+
+
+@given(st.text(max_size=200))
+def test_mentions_lie_where_they_say_in_any_text(text: str) -> None:
+    mentions = find_mentions(text)
+    assert all(text[one.start : one.end] == one.phrase and one.stems for one in mentions)
+    assert len(without_mentions(text, mentions)) == len(text) - sum(one.end - one.start for one in mentions)
+
+
+def test_marker_and_asset_block_are_taken_off_the_message() -> None:
+    block = "[Uploaded Documents Context]\n- a (1).py (py): Reads files (fast)...\n- b.md (md): Notes\n\n"
+    message = read_user_message(HumanMessage(f"{MARKER}{VIEWING}\n{block}What is this?"))
+    assert message.text == "What is this?"
+    assert message.has_matter
+    assert message.viewed == ViewedDocument("f47ac10b", 'The "Big" Deal.pdf')
+    assert [(one.filename, one.type, one.summary) for one in message.assets] == [
+        ("a (1).py", "py", "Reads files (fast)..."),
+        ("b.md", "md", "Notes"),
+    ]
+
+
+def test_a_marker_inside_a_message_is_only_text() -> None:
+    message = read_user_message(HumanMessage(f"Look: {MARKER}"))
+    assert (message.has_matter, message.viewed) == (False, None)
+
+
+def test_a_conversation_is_split_at_the_last_user_message() -> None:
+    history = [HumanMessage("one"), AIMessage("answer"), HumanMessage("two"), ToolMessage("x", tool_call_id="1")]
+    conversation = read_conversation(history)
+    assert (conversation.current.text, conversation.earlier, conversation.last_answer) == ("two", ("one",), "answer")
+    assert len(conversation.steps) == 1
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_a_tool_result_of_any_shape_is_read_or_counted_as_a_failure(value: object) -> None:
+    for name in ("isaacus_search", "list_matter_documents", "get_document_text", "other"):
+        call = AIMessage("", tool_calls=[{"name": name, "args": {}, "id": "1"}])
+        for content in (json.dumps(value), f"x{value}"):
+            evidence = read_evidence([call, ToolMessage(content, tool_call_id="1")])
+            read = [*evidence.searches, *evidence.parts, *([evidence.listing] if evidence.listing else [])]
+            assert len(read) + len(evidence.failures) == 1
+
+
+@given(st.text(alphabet='aB1 .?;,\n-#()“”"$', max_size=400))
+def test_sentences_and_paragraphs_are_verbatim_but_for_white_space_and_markup(text: str) -> None:
+    collapsed = " ".join(plain(text).split())
+    for piece in [*split_sentences(text), *paragraphs(text)]:
+        assert piece in collapsed
+        assert excerpt(piece) in piece
+
+
+def test_sentences_end_where_people_end_them() -> None:
+    text = (
+        "This deal is between Acme, Inc. and Beta Ltd. under Section 5. The fee is $1.50 per unit.\n"
+        "(a) Notices go to J. Smith.\n(b) Payment is due at once."
+    )
+    assert split_sentences(text) == [
+        "This deal is between Acme, Inc. and Beta Ltd. under Section 5. The fee is $1.50 per unit.",
+        "Notices go to J. Smith.",
+        "Payment is due at once.",
+    ]
+
+
+def test_a_long_sentence_is_cut_around_its_evidence() -> None:
+    sentence = "The supplier, " + "having considered everything at length, " * 20 + "shall pay $5,000 on demand."
+    cut = excerpt(sentence, re.compile(r"\$\d"))
+    assert "$5,000" in cut
+    assert cut in sentence
+    assert len(cut) <= MAX_QUOTE_CHARS
+
+
+def test_quotation_marks_inside_a_quote_are_straight() -> None:
+    assert quote("The “Provider” shall” [9] act", 3) == '“The "Provider" shall" [9] act” [3]'
+    assert quote("No number", None) == "“No number”"
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("sixty (60) days prior notice", 60),
+        ("a period of two weeks", 14),
+        ("thirty days or 30 days", 30),
+        ("within fourteen days", 14),
+        ("forty days of leave", 40),
+        ("Seventy-two hours", 3),
+        ("twenty four weeks", 168),
+        ("one hundred eighty days", None),
+        ("one hundred and eighty (180) days", 180),
+        ("30 days, or 60 days for tenants", None),
+        ("at once", None),
+    ],
+)
+def test_the_only_duration_of_a_quote_is_read(text: str, days: float | None) -> None:
+    assert only_duration(text) == days
+
+
+def test_the_only_amount_of_a_quote_is_read() -> None:
+    assert only_amount("not exceed $150,000.") == ("$", 150_000)
+    assert only_amount("EUR 2 million in all") == ("EUR", 2_000_000)
+    assert only_amount("$5 or $6") is None
+
+
+def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
+    quotes = [("A.pdf", "thirty (30) days notice"), ("B.pdf", "sixty (60) days notice")]
+    assert "larger figure is in B.pdf" in larger_line("Which is longer?", quotes)
+    assert "smaller figure is in A.pdf" in larger_line("Which is shorter?", quotes)
+    assert larger_line("Compare them.", quotes) == ""
+    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "reasonable notice")]) == ""
+    assert "same" in larger_line("Which is longer?", [quotes[0], ("B.pdf", "30 days")])
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "kind"),
+    [
+        ("Which state's laws apply?", "governing law", None),
+        ("How much notice must the tenant give to leave?", "notice period", Kind.DURATION),
+        ("Who are the parties?", "parties", None),
+        ("What is the deposit?", "deposit", Kind.MONEY),
+        ("When was it signed?", "effective date", Kind.DATE),
+        ("How long does confidentiality last?", "confidentiality period", Kind.DURATION),
+        ("What colour is the door?", None, None),
+    ],
+)
+def test_topics_and_kinds_of_answers(question: str, topic: str | None, kind: Kind | None) -> None:
+    found = topic_of(question)
+    assert (found.name if found else None) == topic
+    assert kind_of(question, found) == kind
