@@ -33,9 +33,10 @@ async def test_a_file_of_twenty_megabytes_is_uploaded_from_disk(
     states: list[matters_pb2.WatchDocumentsResponse] = []
     async with connect(staged.target) as client:
         matter = await client.matters.create("Big")
-        document = await client.documents.upload(
+        uploaded = await client.documents.upload(
             matter.matter_id, path, progress=lambda sent, total: steps.append((sent, total))
         )
+        document = uploaded.document
         assert (document.filename, document.size_bytes) == (path.name, size)
         ready = await client.documents.wait_until_ready(
             matter.matter_id, [document.document_id], progress=states.append
@@ -57,14 +58,16 @@ async def test_bytes_paths_and_open_files_are_the_same_document(
         matter = await client.matters.create("Notices")
         first = await client.documents.upload(matter.matter_id, content, filename="notice.md")
         await client.documents.wait_until_ready(matter.matter_id)
-        assert (await client.documents.upload(matter.matter_id, str(path))).document_id == first.document_id
+        second = await client.documents.upload(matter.matter_id, str(path))
+        assert second.document.document_id == first.document.document_id
         totals: list[int | None] = []
         with path.open("rb") as file:
             again = await client.documents.upload(
                 matter.matter_id, file, progress=lambda _sent, total: totals.append(total)
             )
             assert not file.closed
-        assert again.document_id == first.document_id
+        assert again.document.document_id == first.document.document_id
+        assert [one.already_existed for one in (first, second, again)] == [False, True, True]
         assert totals == [None]
 
 
@@ -101,11 +104,11 @@ async def test_an_upload_that_is_cut_begins_again(connect: Connect, staged: Stag
             matter = await client.matters.create("Cut")
             await proxy.connections.break_all()
             proxy.cut_after([CUT_BYTES])
-            document = await client.documents.upload(
+            uploaded = await client.documents.upload(
                 matter.matter_id, content, filename="cut.html", progress=lambda done, _: sent.append(done)
             )
         assert proxy.cuts_made == 1
-    assert document.size_bytes == sent[-1] == len(content)
+    assert uploaded.document.size_bytes == sent[-1] == len(content)
     assert sent.count(sent[0]) > 1, "the first piece was sent twice"
 
 

@@ -16,7 +16,7 @@ from proviso_client import NO_RETRIES, AsyncClient, Client, RetryPolicy
 from proviso_client._aio.silence import WatchedCall
 from proviso_client._retrying import SILENCE_S
 from proviso_client._sync.silence import SilenceWatch
-from proviso_client.errors import Unavailable
+from proviso_client.errors import Silent
 from proviso_client.steps import FinalState, Token, TurnStart
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server
@@ -99,7 +99,7 @@ async def test_a_turn_goes_on_each_time_its_stream_falls_silent(connect: Connect
 
 async def test_silence_is_told_where_nothing_is_tried_again(connect: Connect) -> None:
     async with hushed() as service, connect(service.target, retries=NO_RETRIES, silence_s=LIMIT_S) as client:
-        with pytest.raises(Unavailable, match=r"Nothing has come for 0\.2 s"):
+        with pytest.raises(Silent, match=r"Nothing has come for 0\.2 s"):
             await client.chat("Hi").result()
         await service.left.acquire()
 
@@ -208,7 +208,7 @@ def test_the_thread_that_watches_ends_when_nothing_is_waited_for(
     assert watch.over(Call(*TURN)).next() == TURN[0]
     for thread in watchers():
         thread.join()
-    with pytest.raises(Unavailable):  # and begins again
+    with pytest.raises(Silent):  # and begins again
         watch.over(Call()).next()
     for thread in watchers():
         thread.join()
@@ -233,7 +233,7 @@ def test_each_call_is_watched_for_itself() -> None:
     def wait(call: Call) -> None:
         try:
             watch.over(call).next()
-        except (Unavailable, grpc.RpcError) as failure:
+        except (Silent, grpc.RpcError) as failure:
             outcomes.append(type(failure))
 
     ended, silent = Call(), Call()
@@ -243,4 +243,4 @@ def test_each_call_is_watched_for_itself() -> None:
     ended.cancel()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes, key=str) == sorted([grpc.RpcError, Unavailable], key=str)
+    assert sorted(outcomes, key=str) == sorted([grpc.RpcError, Silent], key=str)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
+from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, Silent, TooBusy, Unavailable
 
 _CUTS = frozenset(
     {
@@ -105,10 +105,10 @@ class Patience:
         return min(doubled_s, self._policy.longest_wait_s) * (1.0 - self._chance() / 2)
 
 
-def silent(limit_s: float) -> Unavailable:
+def silent(limit_s: float) -> Silent:
     """The failure of a turn's stream that has been silent for too long."""
     details = ErrorDetails(grpc.StatusCode.UNAVAILABLE)
-    return Unavailable(f"Nothing has come for {limit_s:g} s, not even a heartbeat", details)
+    return Silent(f"Nothing has come for {limit_s:g} s, not even a heartbeat", details)
 
 
 def check_silence(silence_s: float) -> None:

@@ -9,6 +9,7 @@ ProvisoError
 ├── FailedPrecondition    it cannot be done in the present state of things
 ├── TooBusy               the service is at a limit: `retry_after_s`
 ├── Unavailable           the service, or what it needs, is not there just now: `retry_after_s`
+│   └── Silent            the stream of a turn is open, and nothing comes over it, not even a heartbeat
 ├── DeadlineExceeded      the time that the caller gave has passed; a TimeoutError too
 ├── Cancelled             the call was cancelled, or the client closed
 ├── Unauthenticated       no credential, or none that the service accepts
@@ -155,6 +156,10 @@ class TooBusy(ProvisoError):
 
 
 class Unavailable(ProvisoError):
+    pass
+
+
+class Silent(Unavailable):
     pass
 
 

@@ -29,7 +29,7 @@ class WatchedCall:
         self._in_vain = False
 
     async def next(self) -> AgentEvent:
-        """Raises Unavailable when there was none within the limit, and what the call raises; then it is over."""
+        """Raises Silent when there was none within the limit, and what the call raises; then it is over."""
         self._waiting_since = self._loop.time()
         if self._timer is None:
             self._timer = self._loop.call_at(self._waiting_since + self._limit_s, self._look)

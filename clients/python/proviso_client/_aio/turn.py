@@ -12,7 +12,7 @@ from proviso_client._aio.calls import Calls, is_cancelled
 from proviso_client._aio.silence import EventCall, WatchedCall
 from proviso_client._reading import Reading
 from proviso_client._retrying import Deadline, Patience, is_cut
-from proviso_client.errors import BrokenStream, ProvisoError, Unavailable, error_from
+from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
 from proviso_client.steps import Step
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
@@ -124,7 +124,7 @@ class AsyncTurn:
             except BrokenStream:
                 await self.close()
                 raise
-            except Unavailable as silence:
+            except Silent as silence:
                 step = await self._recover(silence)
             except grpc.RpcError as failure:
                 if self.final is not None:

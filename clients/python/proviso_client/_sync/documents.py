@@ -30,8 +30,9 @@ class Documents:
         filename: str = "",
         progress: Progress | None = None,
         timeout_s: float = UPLOAD_TIMEOUT_S,
-    ) -> pb.Document:
-        """Stores a document, read in pieces; it can be searched when it is READY. The same bytes are the same document.
+    ) -> pb.UploadDocumentResponse:
+        """Stores a document, read in pieces; it can be searched when it is READY. The same bytes are the same document,
+        and `already_existed` says that the matter had them.
 
         `filename` is that of the source where it is not given. `progress` is called in another thread.
         The upload is repeated while the service is unavailable, with `progress` from the start again, but not from an
@@ -42,7 +43,7 @@ class Documents:
         def attempt(left_s: float) -> pb.UploadDocumentResponse:
             return self._send(read, matter_id, progress, left_s)
 
-        return self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable).document
+        return self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable)
 
     def get(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> pb.Document:
         request = pb.GetDocumentRequest(matter_id=matter_id, document_id=document_id)

@@ -32,7 +32,7 @@ class WatchedCall:
         self._in_vain = False
 
     def next(self) -> AgentEvent:
-        """Raises Unavailable when there was none within the limit, and what the call raises."""
+        """Raises Silent when there was none within the limit, and what the call raises."""
         self._waiting_since = self._clock()
         try:
             return next(self._call)

@@ -11,7 +11,7 @@ from proviso_client._reading import Reading
 from proviso_client._retrying import Deadline, Patience, is_cut
 from proviso_client._sync.calls import Calls
 from proviso_client._sync.silence import EventCall, WatchedCall
-from proviso_client.errors import BrokenStream, ProvisoError, Unavailable, error_from
+from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
 from proviso_client.steps import Step
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
@@ -127,7 +127,7 @@ class Turn:
             except BrokenStream:
                 self.close()
                 raise
-            except Unavailable as silence:
+            except Silent as silence:
                 step = self._recover(silence)
             except grpc.RpcError as failure:
                 if self.final is not None:
