@@ -12,7 +12,7 @@ from uuid import uuid4
 from evals.data import Data
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.embedding import ChunkEmbedder
 from proviso_service.matters.kept_index import KeptIndex

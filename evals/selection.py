@@ -18,7 +18,7 @@ import numpy as np
 from evals.selection_cost import measure_cost
 from evals.selection_data import Labelled, Message, load_labelled
 from evals.selection_figures import SelectionFigures, figures, table
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.model import ItemRef
 from proviso_service.context.selection.budget import ItemBudget
 from proviso_service.context.selection.choosing import choose

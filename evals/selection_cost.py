@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from evals.selection_data import Item, load_labelled
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.selection.request_items import build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors

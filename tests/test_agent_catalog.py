@@ -18,7 +18,7 @@ from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.identity import Caller
 from proviso_service.mcp.model import ServerState
 from proviso_service.mcp.opening import open_session
-from proviso_service.mcp.server import Backoff
+from proviso_service.mcp.servers import Backoff
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import DocumentSettings
 from proviso_service.tools.base import GivenArgs, ToolScope

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.isaacus.classifier import IsaacusClassifier
-from proviso_service.backends.isaacus.embedder import IsaacusEmbedder
+from proviso_service.backends.isaacus.analysis import IsaacusClassifier
+from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
 from proviso_service.embedded.classifier import EmbeddedClassifier
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.prepared import MODEL_ID

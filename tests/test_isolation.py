@@ -22,11 +22,10 @@ from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.item_contents import SqlContentStore
-from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.backends.vector_cache import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import (
     DocumentSummary,
@@ -41,7 +40,7 @@ from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import MatterNotFound, SessionNotFound, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.images.model import Image, NoImage
+from proviso_service.images.image import Image, NoImage
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings

@@ -14,10 +14,8 @@ from proviso_service.context.catalog.loader import load_agent
 from proviso_service.context.catalog.servers import McpServer, ServerStatus
 from proviso_service.context.model import OWN_SERVER
 from proviso_service.mcp.listing import Listing
-from proviso_service.mcp.model import ServerHealth, ServerState
-from proviso_service.mcp.ports import Connect
-from proviso_service.mcp.server import Backoff
-from proviso_service.mcp.servers import McpServers
+from proviso_service.mcp.model import Connect, ServerHealth, ServerState
+from proviso_service.mcp.servers import Backoff, McpServers
 from proviso_service.reading.reader import DocumentReader
 from proviso_service.reading.texts import FileTexts
 from proviso_service.tools.base import Tool

@@ -31,16 +31,14 @@ from proviso_service.api.server import CannotListen, add_services, create_server
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
-from proviso_service.backends.memory import MemoryCache
+from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.item_contents import SqlContentStore
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.schema import UnknownSchema
 from proviso_service.backends.sql.scores import SqlScoreStore
-from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
+from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.backends.vector_cache import MemoryVectorCache
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.selection.preparing import kept_prepared
@@ -50,10 +48,9 @@ from proviso_service.embedded.chat.model import LocalChatModel
 from proviso_service.embedded.minilm import MiniLmEncoder
 from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady
-from proviso_service.images.destinations import Destinations
+from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
-from proviso_service.images.model import ImageFetcher
-from proviso_service.images.name_lookup import NameLookup
+from proviso_service.images.image import ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex

@@ -5,11 +5,9 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient
-from proviso_service.backends.isaacus.embedder import IsaacusEmbedder, embedder_id
-from proviso_service.backends.isaacus.extractor import IsaacusExtractor
-from proviso_service.backends.isaacus.reranker import IsaacusReranker
+from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
 from proviso_service.embedded.classifier import EmbeddedClassifier
 from proviso_service.embedded.extractor import EmbeddedExtractor
 from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder

@@ -14,7 +14,7 @@ from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.model import ApprovedTool
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
+from proviso_service.mcp.model import McpServerConfig, StdioTransport
 from proviso_service.tools.base import Tool, ToolScope
 from proviso_service.turns.ports import TurnOutcome
 from proviso_service.turns.records import Decision

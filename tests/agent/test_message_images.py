@@ -11,7 +11,7 @@ from proviso_service.agent.message_images import ImageLoader
 from proviso_service.context.assets import image_part
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import MatterContext
-from proviso_service.images.model import Image, NoImage
+from proviso_service.images.image import Image, NoImage
 from proviso_service.settings import ImageSettings, TurnSettings
 from proviso_service.turns.events import TurnStart
 from proviso_service.turns.exit_reasons import ExitReason

@@ -22,7 +22,7 @@ from proviso_service.context.model import (
 )
 from proviso_service.errors import NoRequestContext, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.images.model import Image
+from proviso_service.images.image import Image
 from proviso_service.mcp.connecting import connect
 from proviso_service.mcp.model import ServerTool
 from proviso_service.mcp.servers import McpServers

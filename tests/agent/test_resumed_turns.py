@@ -13,8 +13,7 @@ from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolPolicy
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
-from proviso_service.mcp.model import ServerTool, ToolOutput
+from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTransport, ToolOutput
 from proviso_service.tools.base import Tool
 from proviso_service.tools.served import McpTool
 from proviso_service.turns.events import ToolEnd

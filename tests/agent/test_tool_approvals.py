@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 
 from proviso_service.agent import suspension
 from proviso_service.context.model import MatterContext
-from proviso_service.images.model import Image
+from proviso_service.images.image import Image
 from proviso_service.turns.events import ApprovalRequired, Token, ToolEnd, ToolStart
 from proviso_service.turns.exit_reasons import ExitReason, Retryable
 from proviso_service.turns.ports import SuspensionUnreadable, TurnOptions, TurnOutcome, TurnRequest

@@ -17,8 +17,7 @@ from proviso_service.api.domain import Domain, Limits
 from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import add_services, create_server, listen
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.item_contents import SqlContentStore
-from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings

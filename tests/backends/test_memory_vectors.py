@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 
 
 async def test_vectors_are_found_by_model_and_hash() -> None:

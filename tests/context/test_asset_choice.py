@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.asset_choice import choose_documents, choose_images
 from proviso_service.context.assets import document_line
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary

@@ -7,10 +7,17 @@ from ipaddress import ip_address
 
 import pytest
 
-from proviso_service.images.destinations import HAS_CREDENTIALS, NOT_ALLOWED, NOT_HTTPS, NOT_PUBLIC, Destinations
+from proviso_service.images.destinations import (
+    HAS_CREDENTIALS,
+    NOT_ALLOWED,
+    NOT_HTTPS,
+    NOT_PUBLIC,
+    Address,
+    Destinations,
+    is_public,
+)
 from proviso_service.images.fetcher import WebImageFetcher
-from proviso_service.images.model import Image, NoImage
-from proviso_service.images.public_addresses import Address, is_public
+from proviso_service.images.image import Image, NoImage
 from proviso_service.settings import ImageSettings
 from tests.support.image_files import gif, jpeg, png, webp
 from tests.support.web_server import (

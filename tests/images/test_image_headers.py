@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.images.headers import BrokenImage, ImageHeader, UnknownImage, read_image_header
+from proviso_service.images.image import BrokenImage, ImageHeader, UnknownImage, read_image_header
 from tests.support.image_files import gif, jpeg, png, webp
 
 SIDES = st.integers(1, 16_383)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proviso_service.images.name_lookup import NameLookup
+from proviso_service.images.destinations import NameLookup
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.images.public_addresses import is_public
+from proviso_service.images.destinations import is_public
 
 HOSTILE = [
     "0.0.0.0",  # noqa: S104 - refused, not listened on

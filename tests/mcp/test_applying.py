@@ -9,12 +9,20 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from proviso_service.mcp.config import HttpTransport, McpServerConfig, StdioTransport
 from proviso_service.mcp.listing import read_listing
-from proviso_service.mcp.model import ListedTool, ServerState, ToolOutput, ToolServerFailed
-from proviso_service.mcp.ports import CallRefused, ConnectionFailed, News
-from proviso_service.mcp.server import Backoff
-from proviso_service.mcp.servers import McpServers
+from proviso_service.mcp.model import (
+    CallRefused,
+    ConnectionFailed,
+    HttpTransport,
+    ListedTool,
+    McpServerConfig,
+    News,
+    ServerState,
+    StdioTransport,
+    ToolOutput,
+    ToolServerFailed,
+)
+from proviso_service.mcp.servers import Backoff, McpServers
 from tests.support.mcp_world import QUICK, Watch
 
 ONE = McpServerConfig("one", StdioTransport("one"))

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.mcp.names import shown_name
+from proviso_service.mcp.listing import shown_name
 
 _SERVERS = st.from_regex(r"[a-z](_?[a-z0-9-]){0,14}", fullmatch=True)
 _TOOLS = st.text(min_size=1, max_size=128)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
-from proviso_service.mcp.model import ServerState, ToolServerFailed
+from proviso_service.mcp.model import McpServerConfig, ServerState, StdioTransport, ToolServerFailed
 from tests.support.http_servers import everything_server, free_port, http_config
 from tests.support.mcp_world import Watch, listed_by, running
 from tests.support.processes import children_of, ended

@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from proviso_service.mcp.arguments import MAX_PROBLEMS, Arguments, check_schema
-from proviso_service.mcp.schemas import MAX_SCHEMA_CHARS, ToolRefused, checked_schema
-from proviso_service.mcp.shown_schemas import shown_schema
+from proviso_service.mcp.listing import shown_schema
+from proviso_service.mcp.schemas import (
+    MAX_PROBLEMS,
+    MAX_SCHEMA_CHARS,
+    Arguments,
+    ToolRefused,
+    check_schema,
+    checked_schema,
+)
 
 NODE = {"type": "object", "properties": {"label": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}}
 DOUBLING = {

@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.mcp.listing import MAX_TOOLS, read_listing
-from proviso_service.mcp.model import ListedTool, ServerState, ToolOutput
-from proviso_service.mcp.ports import ConnectionFailed, News
-from proviso_service.mcp.server import Backoff
-from proviso_service.mcp.servers import McpServers
+from proviso_service.mcp.model import (
+    ConnectionFailed,
+    ListedTool,
+    McpServerConfig,
+    News,
+    ServerState,
+    StdioTransport,
+    ToolOutput,
+)
+from proviso_service.mcp.servers import Backoff, McpServers
 from tests.support.mcp_world import Watch
 
 CONFIG = McpServerConfig(name="played", transport=StdioTransport(command="played"))

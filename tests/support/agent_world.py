@@ -12,7 +12,7 @@ from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.catalog.tools import Approval, ToolOverride, ToolPolicy
@@ -31,7 +31,7 @@ from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.identity import Caller
-from proviso_service.images.model import Image, ImageFetcher, NoImage
+from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings

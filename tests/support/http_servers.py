@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from proviso_service.mcp.config import HttpTransport, McpServerConfig
+from proviso_service.mcp.model import HttpTransport, McpServerConfig
 
 MODERN = Path(__file__).with_name("modern_mcp_server.py")
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.chroma import ChromaIndex
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id

@@ -9,7 +9,7 @@ from pathlib import Path
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import (

@@ -9,11 +9,9 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
 from proviso_service.mcp.connecting import connect
-from proviso_service.mcp.model import ServerHealth, ServerTool
-from proviso_service.mcp.server import Backoff
-from proviso_service.mcp.servers import McpServers
+from proviso_service.mcp.model import McpServerConfig, ServerHealth, ServerTool, StdioTransport
+from proviso_service.mcp.servers import Backoff, McpServers
 
 ODD = Path(__file__).with_name("odd_mcp_server.py")
 QUICK = Backoff(first_s=0.01, longest_s=0.05)

@@ -8,8 +8,7 @@ from typing import Any
 
 from proviso_service.agent.rebuilding import RebuiltRequest, RequestRebuilder
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.item_contents import SqlContentStore
-from proviso_service.backends.sql.sessions import SqlSessionStore
+from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.items import CatalogItem

@@ -16,7 +16,7 @@ from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.images.model import ImageFetcher
+from proviso_service.images.image import ImageFetcher
 from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
 from proviso_service.turns.exit_reasons import ExitReason

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch

@@ -18,8 +18,7 @@ from opentelemetry.trace import INVALID_SPAN, SpanKind, StatusCode, get_current_
 
 from proviso_service.errors import TooBusy
 from proviso_service.settings import TelemetrySettings
-from proviso_service.telemetry.propagation import trace_headers
-from proviso_service.telemetry.spans import NO_SPANS, Spans, provider_and_model
+from proviso_service.telemetry.spans import NO_SPANS, Spans, provider_and_model, trace_headers
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.turns.records import Usage
 

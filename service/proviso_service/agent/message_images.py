@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.context.assets import IMAGE_NOT_SEEN
 from proviso_service.context.model import AssetKind, AssetUse
-from proviso_service.images.model import Image, ImageFetcher, NoImage
+from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.settings import ImageSettings
 
 

@@ -17,7 +17,7 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolPolicy
 from proviso_service.context.model import OWN_SERVER, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
-from proviso_service.mcp.config import HttpTransport
+from proviso_service.mcp.model import HttpTransport
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import DocumentSettings
 from proviso_service.tools.own import OWN_TOOL_NAMES

@@ -20,7 +20,7 @@ from proviso_service.backends.llm.factory import ChatModelUnavailable, build_cha
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.tables import chunks
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.cli.client import is_serving
 from proviso_service.cli.configuration import load_settings, unknown_variables

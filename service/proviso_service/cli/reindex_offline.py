@@ -9,8 +9,8 @@ from sqlalchemy.engine import make_url
 from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.schema import UnknownSchema
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.sql.tables import UnknownSchema
+from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.problems import CommandError, UsageProblem

@@ -1,10 +1,13 @@
-"""What is known of servers of tools, and what their tools give."""
+"""What is known of servers of tools: how one is reached, what its tools are and give, what a connection to it does."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
-from typing import Any
+from enum import Enum, StrEnum
+from typing import Any, Protocol
+
+from pydantic import SecretStr
 
 from proviso_service.errors import ProvisoError
 
@@ -73,3 +76,97 @@ class ToolOutput:
 
 class ToolServerFailed(ProvisoError):
     """A call of a server's tool came to nothing. It is not made again: it may have had its effect."""
+
+
+_MIN_SECRET_CHARS = 4
+"""A shorter value (a flag, a number) would be found in words that have nothing to do with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioTransport:
+    """A process of ours, which reads requests and writes answers; its own errors go to the log. It sees `env` and what
+    every program needs of the environment (PATH, HOME and the like), nothing else of it. It runs in `cwd`, or where the
+    service does."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, SecretStr] = field(default_factory=dict)
+    cwd: str | None = None
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        return tuple(self.env.values())
+
+
+@dataclass(frozen=True, slots=True)
+class HttpTransport:
+    """A server elsewhere, by streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, SecretStr] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        return tuple(self.headers.values())
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerConfig:
+    """A server of tools. Two that are equal are reached in the same way: a session goes on when nothing else about its
+    server has changed. `max_output_chars` bounds what one call gives, in code points."""
+
+    name: str
+    transport: StdioTransport | HttpTransport
+    timeout_s: float = 30.0
+    start_timeout_s: float = 30.0
+    max_output_chars: int = 50_000
+    enabled: bool = True
+
+    def masked(self, text: str) -> str:
+        """The text without the values of `env` or `headers`: a server may repeat what it was told, also without the
+        scheme (Bearer) before it."""
+        values = [secret.get_secret_value() for secret in self.transport.secrets]
+        parts = {part for value in values for part in (value, *value.split()[-1:]) if len(part) >= _MIN_SECRET_CHARS}
+        for part in sorted(parts, key=len, reverse=True):
+            text = text.replace(part, "***")
+        return text
+
+
+class News(Enum):
+    TOOLS_CHANGED = "tools_changed"
+    ENDED = "ended"
+
+
+class ConnectionFailed(Exception):
+    """No connection, or one that has ended; the message says why, in words that end a sentence after the server's name
+    ("ended with exit code 1")."""
+
+
+class CallRefused(Exception):
+    """The server did not carry out a call; the message is its own. The connection goes on."""
+
+
+class Connection(Protocol):
+    """An open session with a server. Calls may overlap."""
+
+    async def list_tools(self) -> Sequence[ListedTool]:
+        """All tools, in the server's order; ConnectionFailed."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """Calls a tool by the server's name for it; ConnectionFailed when the session ends before the answer,
+        CallRefused."""
+        ...
+
+    async def news(self) -> News:
+        """Waits until the server says that its tools have changed, or the session has ended."""
+        ...
+
+    @property
+    def end(self) -> str:
+        """Why the session has ended, in words as those of ConnectionFailed."""
+        ...
+
+
+Connect = Callable[[McpServerConfig], AbstractAsyncContextManager[Connection]]
+"""Opens a session and closes it, in the same task; ConnectionFailed when there is none to be had."""

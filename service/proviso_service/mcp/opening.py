@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from proviso_service.mcp.config import McpServerConfig
-from proviso_service.mcp.ports import Connect, Connection
+from proviso_service.mcp.model import Connect, Connection, McpServerConfig
 
 
 @asynccontextmanager

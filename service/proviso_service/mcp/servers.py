@@ -1,16 +1,173 @@
-"""All servers of tools that an agent has."""
+"""The servers of tools that an agent has: each is started, asked for its tools, called, and started again when it
+fails."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from proviso_service.mcp.config import McpServerConfig
-from proviso_service.mcp.listing import Listing
-from proviso_service.mcp.model import ServerHealth, ToolOutput, ToolServerFailed
-from proviso_service.mcp.ports import Connect
-from proviso_service.mcp.server import Backoff, OnChange, ToolServer
+import structlog
+
+from proviso_service.mcp.listing import Listing, read_listing
+from proviso_service.mcp.model import (
+    CallRefused,
+    Connect,
+    Connection,
+    ConnectionFailed,
+    McpServerConfig,
+    News,
+    ServerHealth,
+    ServerState,
+    ToolOutput,
+    ToolServerFailed,
+)
+
+_log = structlog.get_logger(__name__)
+
+OnChange = Callable[[ServerHealth], None]
+"""Told, in the event loop, of each new state of a server and of each new list of its tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Pauses before a server is started again: `first_s`, doubling to at most `longest_s`; from the first once more
+    after a session that lasted `settled_s`. `list_s` is the one between lists of tools that a server announces."""
+
+    first_s: float = 1.0
+    longest_s: float = 60.0
+    settled_s: float = 60.0
+    list_s: float = 0.5
+
+    def pause_s(self, failures: int) -> float:
+        """Before the next start, after so many failures in a row."""
+        return float(min(self.longest_s, self.first_s * 2 ** min(failures - 1, 30)))
+
+
+class ToolServer:
+    """Owns a server's session: `run` opens and closes it in the task that runs it, and nowhere else."""
+
+    def __init__(self, config: McpServerConfig, connect: Connect, backoff: Backoff, on_change: OnChange) -> None:
+        self.config = config
+        self.listing: Listing | None = None
+        """As it was last; None until the server has listed its tools for the first time."""
+        self.settled = asyncio.Event()
+        """Set once the first start has come to something."""
+        self._connect = connect
+        self._backoff = backoff
+        self._on_change = on_change
+        self._connection: Connection | None = None
+        self._starts = 0
+        state = ServerState.STARTING if config.enabled else ServerState.DISABLED
+        self.health = self._health(state)
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        if not self.config.enabled:
+            self.settled.set()
+            return
+        failures = 0
+        while True:
+            begun = asyncio.get_running_loop().time()
+            reason = await self._session()
+            lasted_s = asyncio.get_running_loop().time() - begun
+            failures = 1 if lasted_s >= self._backoff.settled_s else failures + 1
+            self._become(ServerState.FAILED, reason)
+            await asyncio.sleep(self._backoff.pause_s(failures))
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """One call, within the time limit; ToolServerFailed. Calls may overlap."""
+        connection = self._connection
+        if connection is None:
+            raise ToolServerFailed(f"The server {self.config.name!r} is not available: it {self._absence()}.")
+        # The failure is raised outside the handlers: one that carried a TimeoutError would be tried again.
+        try:
+            async with asyncio.timeout(self.config.timeout_s):
+                output = await connection.call(tool, arguments)
+                return replace(output, text=self.config.masked(output.text)) if output.is_error else output
+        except TimeoutError:
+            failure = f"did not answer within {self.config.timeout_s:g} seconds"
+        except ConnectionFailed as error:
+            failure = f"{error} before it had answered"
+        except CallRefused as error:
+            failure = f"did not carry out the call: {error}"
+        raise ToolServerFailed(f"The server {self.config.name!r} {self.config.masked(failure)}.")
+
+    async def _session(self) -> str:
+        """One session from start to end; why it ended, or never began."""
+        self._starts += 1
+        self._become(ServerState.STARTING)
+        # Not with an AsyncExitStack: it never comes back from exceptions whose contexts go round in a circle, as those
+        # of broken sessions do.
+        try:
+            async with asyncio.timeout(self.config.start_timeout_s) as limit, self._connect(self.config) as connection:
+                return await self._within(connection, limit)
+        except TimeoutError:
+            return f"did not start within {self.config.start_timeout_s:g} seconds"
+        except ConnectionFailed as error:
+            return str(error)
+        except Exception as error:
+            _log.exception("mcp_session_failed", server=self.config.name, exc_info=error)
+            return "failed for a reason that the log tells"
+        finally:
+            self._connection = None
+
+    async def _within(self, connection: Connection, limit: asyncio.Timeout) -> str:
+        """What goes on inside a session; a failure is returned, not raised through those who hold the session open."""
+        try:
+            await self._list(connection)
+            limit.reschedule(None)
+            self._connection = connection
+            self._become(ServerState.READY)
+            return await self._follow(connection)
+        except ConnectionFailed as error:
+            return str(error)
+
+    async def _follow(self, connection: Connection) -> str:
+        while await connection.news() is News.TOOLS_CHANGED:
+            try:
+                async with asyncio.timeout(self.config.timeout_s):
+                    await self._list(connection)
+            except TimeoutError:
+                return "did not list its tools in time"
+            self._become(ServerState.READY)
+            await asyncio.sleep(self._backoff.list_s)  # what it announces meanwhile is one change
+        return connection.end
+
+    async def _list(self, connection: Connection) -> None:
+        """The same list as before stays the object that it is: others know by that that nothing has changed."""
+        listed = await connection.list_tools()
+        listing = await asyncio.to_thread(read_listing, self.config.name, listed)
+        if listing != self.listing:
+            self.listing = listing
+
+    def _become(self, state: ServerState, reason: str = "") -> None:
+        self.health = self._health(state, self.config.masked(reason))
+        if state is not ServerState.STARTING:
+            self.settled.set()
+        log = _log.warning if state is ServerState.FAILED else _log.info
+        health = self.health
+        log("mcp_server", server=health.name, state=state.value, reason=health.reason, tools=health.tools)
+        self._on_change(health)
+
+    def _health(self, state: ServerState, reason: str = "") -> ServerHealth:
+        listing = self.listing or Listing()
+        return ServerHealth(
+            self.config.name,
+            state,
+            datetime.now(UTC),
+            reason,
+            self._starts,
+            len(listing.tools),
+            listing.refused,
+        )
+
+    def _absence(self) -> str:
+        return {ServerState.STARTING: "is starting", ServerState.DISABLED: "is switched off"}.get(
+            self.health.state, self.health.reason or "has ended"
+        )
+
 
 _STOP_S = 10.0
 """Longer than a session takes to end."""

@@ -15,7 +15,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from proviso_service.mcp.config import McpServerConfig, StdioTransport
+from proviso_service.mcp.model import McpServerConfig, StdioTransport
 
 _log = structlog.get_logger(__name__)
 

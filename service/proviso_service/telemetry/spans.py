@@ -5,11 +5,15 @@ persons or keys, and of exceptions the type only. docs/observability.md lists th
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode, Tracer
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
+
+if TYPE_CHECKING:
+    import httpx
 
 ERROR_TYPE = "error.type"
 STATUS_CODE = "http.response.status_code"
@@ -208,3 +212,18 @@ def provider_and_model(name: str) -> tuple[str, str]:
 
 def _kind(provider: str) -> SpanKind:
     return SpanKind.INTERNAL if provider == OWN_PROVIDER else SpanKind.CLIENT
+
+
+_PROPAGATOR = TraceContextTextMapPropagator()
+
+
+def trace_headers() -> dict[str, str]:
+    """`traceparent`, and `tracestate` where there is one; empty without a span."""
+    headers: dict[str, str] = {}
+    _PROPAGATOR.inject(headers)
+    return headers
+
+
+async def send_trace_context(request: "httpx.Request") -> None:
+    """An event hook: `httpx.AsyncClient(event_hooks={"request": [send_trace_context]})`."""
+    request.headers.update(trace_headers())

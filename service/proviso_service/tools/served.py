@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from proviso_service.mcp.arguments import Arguments
 from proviso_service.mcp.model import ServerTool, ToolOutput, ToolServerFailed
+from proviso_service.mcp.schemas import Arguments
 from proviso_service.tools.base import GivenArgs, Number, Rendered, ToolScope
 from proviso_service.tools.rendering import fitting_length, to_json
 

@@ -10,7 +10,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.program import Agent
 from proviso_service.context.model import DocumentSummary
 from proviso_service.identity import Caller
-from proviso_service.images.model import Image
+from proviso_service.images.image import Image
 from proviso_service.turns.ports import HistoryMessage, TurnOptions, TurnRequest
 from proviso_service.turns.sessions import MessageRole
 from tests.agent.caching.cached_world import CONVERSATION, GROUNDED, QUESTION, cached_world

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proviso_service.backends.isaacus.client import IsaacusClient
-from proviso_service.backends.isaacus.embedder import IsaacusEmbedder
+from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
 from proviso_service.settings import IsaacusSettings
 from tests.support.isaacus_server import KEY, IsaacusServer, isaacus_server
 

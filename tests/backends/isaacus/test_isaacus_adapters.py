@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import Usage
-from proviso_service.backends.isaacus.extractor import IsaacusExtractor
-from proviso_service.backends.isaacus.reranker import IsaacusReranker
+from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.models import AnswerSpan, Passage
 from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld

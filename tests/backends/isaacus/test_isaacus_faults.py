@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient
-from proviso_service.backends.isaacus.extractor import IsaacusExtractor
-from proviso_service.backends.isaacus.reranker import IsaacusReranker
+from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from proviso_service.models import Passage
 from proviso_service.settings import IsaacusSettings

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from proviso_service.backends.isaacus.classifier import ENDPOINT as CLASSIFICATIONS
-from proviso_service.backends.isaacus.classifier import IsaacusClassifier
+from proviso_service.backends.isaacus.analysis import CLASSIFICATION, IsaacusClassifier
 from proviso_service.backends.isaacus.failures import refused_with
 from proviso_service.errors import ModelApiError
 from proviso_service.models import Passage
@@ -90,11 +89,11 @@ async def test_logs_hold_neither_key_nor_texts_even_when_everything_is_logged(
     printed: list[str] = []
     with capture_logs() as own:
         for fault in faults:
-            world.server.always(CLASSIFICATIONS, fault)
+            world.server.always(CLASSIFICATION, fault)
             with pytest.raises(ModelApiError) as caught:
                 await classifier.score(STATEMENT, [PASSAGE])
             printed += traceback.format_exception(caught.value)
-        world.server.always(CLASSIFICATIONS, lambda reply: reply)
+        world.server.always(CLASSIFICATION, lambda reply: reply)
         await classifier.score(STATEMENT, [PASSAGE])
     assert [event["event"] for event in own] == ["isaacus_call_failed"] * len(faults) + ["isaacus_call"]
     logged = str(own) + caplog.text + "".join(str(record.__dict__) for record in caplog.records)

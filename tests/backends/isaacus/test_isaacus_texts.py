@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.backends.isaacus.texts import (
+from proviso_service.backends.isaacus.passages import (
     HEADING_CHARS,
     MAX_CHARS_PER_CALL,
     batches,

@@ -9,7 +9,7 @@ import pytest
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
 from proviso_service.backends.llm.factory import build_chat_model
-from proviso_service.backends.llm.guarded import GuardedChatModel
+from proviso_service.backends.llm.replies import GuardedChatModel
 from proviso_service.settings import Settings
 from tests.support.gemini_replies import Ending, HangsUp, Refused, Reply, Streamed
 from tests.support.scripted_server import ScriptedServer, serving

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
-from proviso_service.backends.llm.gemini_failures import told
+from proviso_service.backends.llm.gemini import told
 from tests.support.gemini_replies import error_info, refuses, retry_info
 
 JSON = st.recursive(

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from proviso_service.agent.model_call import text_of
 from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.backends.llm.gemini import GeminiChatModel
-from proviso_service.backends.llm.refusals import ProviderRefusal
+from proviso_service.backends.llm.replies import ProviderRefusal
 from proviso_service.settings import Settings
 from tests.support.gemini_replies import (
     MODEL,

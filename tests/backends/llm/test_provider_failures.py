@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
-from proviso_service.backends.llm.provider_failures import told
+from proviso_service.backends.llm.replies import told
 
 ECHO = "Quixote"
 FINAL, TRANSIENT, LIMITED = FailureKind.FINAL, FailureKind.TRANSIENT, FailureKind.RATE_LIMITED

@@ -17,8 +17,7 @@ from sqlalchemy.engine import make_url
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import READERS, Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.schema import CURRENT_REVISION, UnknownSchema
-from proviso_service.backends.sql.tables import metadata
+from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema, metadata
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
 INDEXES = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"

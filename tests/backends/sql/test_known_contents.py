@@ -1,7 +1,7 @@
 """Which contents need not be written again."""
 
-from proviso_service.backends.sql import item_contents
-from proviso_service.backends.sql.item_contents import KnownContents
+from proviso_service.backends.sql import sessions
+from proviso_service.backends.sql.sessions import KnownContents
 
 
 def test_only_contents_stored_lately_for_the_tenant_are_known() -> None:
@@ -12,7 +12,7 @@ def test_only_contents_stored_lately_for_the_tenant_are_known() -> None:
 
 
 def test_no_more_are_remembered_than_the_bound() -> None:
-    known, bound = KnownContents(), item_contents._MAX_REMEMBERED
+    known, bound = KnownContents(), sessions._MAX_REMEMBERED
     known.stored("acme", (str(number) for number in range(bound + 2)))
     contents = {str(number): "" for number in (0, 1, 2, bound + 1)}
     assert known.new("acme", contents).keys() == {"0", "1"}

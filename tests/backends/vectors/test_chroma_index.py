@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proviso_service.backends.vectors.chroma import ChromaIndex
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
 from proviso_service.matters.indexes import IndexFailed
 from proviso_service.matters.ports import VectorRecord
 from proviso_service.models import Vectors

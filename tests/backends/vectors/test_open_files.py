@@ -7,7 +7,7 @@ SCRIPT = """
 import resource
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
-from proviso_service.backends.vectors.open_files import raise_open_file_limit
+from proviso_service.backends.vectors.worker import raise_open_file_limit
 assert raise_open_file_limit() == hard
 assert raise_open_file_limit() == hard
 assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from proviso_service.backends.vectors import process as worker_processes
-from proviso_service.backends.vectors.chroma import ChromaIndex
+from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
 from proviso_service.backends.vectors.frames import MAX_BYTES, BadFrame, frame, lengths, read_header
-from proviso_service.backends.vectors.layout import VectorLayout
 from proviso_service.backends.vectors.process import WORKER, WorkerProcess
 from proviso_service.backends.vectors.worker import LOCK_FILE
 from proviso_service.errors import TooBusy

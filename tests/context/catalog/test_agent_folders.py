@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
-from proviso_service.mcp.config import HttpTransport, StdioTransport
+from proviso_service.mcp.model import HttpTransport, StdioTransport
 from tests.support.catalogs import AGENT, RULE, faults_of, load, write
 
 SECRETS = {"TIME_TOKEN": "sesame", "REGISTRY_TOKEN": "open-it"}

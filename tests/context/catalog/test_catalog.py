@@ -7,7 +7,7 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
-from proviso_service.mcp.config import HttpTransport, McpServerConfig
+from proviso_service.mcp.model import HttpTransport, McpServerConfig
 from proviso_service.paging import PageRequest
 from tests.support.catalogs import a_catalog, an_item
 

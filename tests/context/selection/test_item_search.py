@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from proviso_service.backends.vector_cache import MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.model import IncludeMode
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Vectors

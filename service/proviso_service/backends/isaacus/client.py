@@ -1,30 +1,138 @@
-"""Calls of Isaacus's API: bounded in number and time, tried again where that helps, counted."""
+"""Calls of Isaacus's API, and the answers it gives: calls are bounded in number and time, tried again where that
+helps, and counted; answers are checked before anything is read from them."""
 
 import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
 
 import structlog
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
-from proviso_service.backends.isaacus.answers import Answer
 from proviso_service.backends.isaacus.failures import Failure, not_in_time, not_reached, refused_with, unreadable_answer
-from proviso_service.backends.isaacus.gate import CallGate
-from proviso_service.errors import NotReady
+from proviso_service.errors import NotReady, TooBusy
 from proviso_service.settings import IsaacusSettings
-from proviso_service.telemetry.propagation import send_trace_context
-from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed
+from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed, send_trace_context
 
 if TYPE_CHECKING:
     import httpx
     from isaacus import AsyncIsaacus
     from opentelemetry.trace import Span
+
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _BilledTokens(_Part):
+    input_tokens: Count
+
+
+class Answer(_Part):
+    usage: _BilledTokens
+
+
+class Scored(_Part):
+    index: Count
+    score: Fraction
+
+
+class Classifications(Answer):
+    """Of POST /classifications/universal."""
+
+    classifications: tuple[Scored, ...]
+
+
+class Rerankings(Answer):
+    """Of POST /rerankings."""
+
+    results: tuple[Scored, ...]
+
+
+class Embedding(_Part):
+    index: Count
+    embedding: list[float]
+
+
+class Embeddings(Answer):
+    """Of POST /embeddings."""
+
+    embeddings: tuple[Embedding, ...]
+
+
+class AnswerPart(_Part):
+    text: str
+    start: Count
+    end: Count
+    score: Fraction
+
+
+class Extraction(_Part):
+    index: Count
+    answers: tuple[AnswerPart, ...]
+    inextractability_score: Fraction
+
+
+class Extractions(Answer):
+    """Of POST /extractions/qa."""
+
+    extractions: tuple[Extraction, ...]
+
+
+class _Indexed(Protocol):
+    @property
+    def index(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Indexed)
+
+
+def by_index(results: Sequence[T], count: int) -> list[T]:
+    """The results in the order of the texts, of which each has one. Raises ModelApiUnavailable."""
+    ordered = sorted(results, key=lambda result: result.index)
+    if [result.index for result in ordered] != list(range(count)):
+        raise unreadable_answer("it has not one result for each text")
+    return ordered
+
+
+MAX_WAITING = 1_024
+
+_RETRY_AFTER_S = 2.0
+
+
+class CallGate:
+    """Lets `at_once` calls in. Where there is more than one place, one of them is kept for urgent calls, so that no
+    search waits for the end of an analysis."""
+
+    def __init__(self, at_once: int) -> None:
+        self._all = asyncio.Semaphore(at_once)
+        self._bulk = asyncio.Semaphore(max(1, at_once - 1))
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def place(self, *, urgent: bool) -> AsyncIterator[None]:
+        """Raises TooBusy when too many wait already."""
+        if self._waiting >= MAX_WAITING:
+            raise TooBusy("Too many calls are waiting for Isaacus's models", _RETRY_AFTER_S)
+        async with AsyncExitStack() as held:
+            self._waiting += 1
+            try:
+                if not urgent:
+                    await held.enter_async_context(self._bulk)
+                await held.enter_async_context(self._all)
+            finally:
+                self._waiting -= 1
+            yield
+
 
 _log = structlog.get_logger(__name__)
 

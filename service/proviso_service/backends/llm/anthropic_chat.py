@@ -5,7 +5,7 @@ from functools import cached_property
 from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 from langchain_anthropic import ChatAnthropic
 
-from proviso_service.telemetry.propagation import send_trace_context
+from proviso_service.telemetry.spans import send_trace_context
 
 
 class ClaudeChatModel(ChatAnthropic):

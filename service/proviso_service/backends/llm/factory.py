@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from proviso_service.backends.llm.guarded import GuardedChatModel
+from proviso_service.backends.llm.replies import GuardedChatModel
 from proviso_service.settings import OPENAI_URL, Settings
 
 GOOGLE = "google_genai"

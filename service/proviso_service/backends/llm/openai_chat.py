@@ -4,7 +4,7 @@ from langchain_openai import ChatOpenAI
 from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
-from proviso_service.telemetry.propagation import send_trace_context
+from proviso_service.telemetry.spans import send_trace_context
 
 
 def openai_model(

@@ -1,16 +1,18 @@
-"""Chunks of READY documents: by id, beside one another, and by their words."""
+"""Rows of chunks and of their vectors, and the exact search over the vectors of a matter."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func, select
 
 from proviso_service.backends.sql.database import Store, reading
 from proviso_service.backends.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
-from proviso_service.backends.sql.tables import chunks, documents
+from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters
 from proviso_service.matters.model import DocumentHits, DocumentStatus, StoredChunk
-from proviso_service.matters.ports import LexicalHit
+from proviso_service.matters.ports import LexicalHit, VectorHit, VectorRecord
+from proviso_service.models import Vectors
 from proviso_service.reading.model import Chunk
 from proviso_service.reading.words import significant_words, telling_words
 
@@ -25,7 +27,7 @@ class ChunkRows(Store):
         query = (
             select(chunks, documents.c.filename)
             .join_from(chunks, documents)
-            .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready())
+            .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready_chunks())
         )
         rows = transaction.execute(query).all()
         stored = {row.chunk_id: _stored(row) for row in rows}
@@ -41,7 +43,7 @@ class ChunkRows(Store):
                 chunks.c.tenant == tenant,
                 chunks.c.document_id == stored.document_id,
                 chunks.c.ordinal.in_([before, after]),
-                _ready(),
+                _ready_chunks(),
             )
         )
         texts = {row.ordinal: row.text for row in transaction.execute(query)}
@@ -131,7 +133,7 @@ def _with_chunks(hits: FromClause) -> FromClause:
 
 
 def _within(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[ColumnElement[bool]]:
-    conditions = [documents.c.tenant == tenant, documents.c.matter_id == matter_id, _ready()]
+    conditions = [documents.c.tenant == tenant, documents.c.matter_id == matter_id, _ready_chunks()]
     if document_ids:
         conditions.append(documents.c.document_id.in_(document_ids))
     return conditions
@@ -142,7 +144,7 @@ def _holding(phrases: Sequence[str]) -> list[ColumnElement[bool]]:
     return [func.holds_phrases(chunks.c.text, json.dumps(phrases)) == 1] if phrases else []
 
 
-def _ready() -> ColumnElement[bool]:
+def _ready_chunks() -> ColumnElement[bool]:
     return documents.c.status == DocumentStatus.READY
 
 
@@ -151,3 +153,176 @@ def _stored(row: Row[Any]) -> StoredChunk:
         row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path, row.clause_numbers
     )
     return StoredChunk(row.chunk_id, row.document_id, row.filename, chunk)
+
+
+HASHES_PER_QUERY = 500
+DOCUMENTS_PER_QUERY = 500
+ROWS_SCORED = 2_000
+"""Vectors held at once by an exact search."""
+
+_JOINED = documents.join(matters).join(chunks).join(embeddings)
+
+
+class EmbeddingRows(Store):
+    """Embeddings of the MatterStore port; the VectorSource port."""
+
+    @reading
+    def known_embeddings(
+        self, transaction: Connection, tenant: str, model_id: str, content_sha256: Sequence[str]
+    ) -> Mapping[str, Vectors]:
+        known: dict[str, Vectors] = {}
+        for start in range(0, len(content_sha256), HASHES_PER_QUERY):
+            query = select(embeddings.c.content_sha256, embeddings.c.vector).where(
+                embeddings.c.tenant == tenant,
+                embeddings.c.model_id == model_id,
+                embeddings.c.content_sha256.in_(content_sha256[start : start + HASHES_PER_QUERY]),
+            )
+            known |= {sha256: _vector(packed) for sha256, packed in transaction.execute(query)}
+        return known
+
+    @reading
+    def nearest_chunks(
+        self,
+        transaction: Connection,
+        tenant: str,
+        matter_id: str,
+        model_id: str,
+        vector: Vectors,
+        limit: int,
+        document_ids: Sequence[str] = (),
+    ) -> Sequence[VectorHit]:
+        ready = list(_chunk_counts(transaction, tenant, matter_id, document_ids))
+        query = select(chunks.c.chunk_id, embeddings.c.vector).select_from(_JOINED)
+        query = query.where(documents.c.tenant == tenant, *_ready(model_id)).execution_options(yield_per=ROWS_SCORED)
+        best: list[tuple[float, str]] = []
+        for start in range(0, len(ready), DOCUMENTS_PER_QUERY):
+            some = documents.c.document_id.in_(ready[start : start + DOCUMENTS_PER_QUERY])
+            for rows in transaction.execute(query.where(some)).partitions():
+                scored = [*best, *_nearest(rows, vector, limit)]
+                best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:limit]
+        return [VectorHit(chunk_id, similarity) for similarity, chunk_id in best]
+
+    @reading
+    def count_vectors(
+        self, transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
+    ) -> int:
+        query = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(*_ready_of(tenant, matter_id))
+        if document_ids:
+            query = query.where(documents.c.document_id.in_(document_ids))
+        return int(transaction.execute(query).scalar_one())
+
+    @reading
+    def indexed_matters(self, transaction: Connection, model_id: str) -> Mapping[tuple[str, str], int]:
+        query = (
+            select(documents.c.tenant, documents.c.matter_id, func.count())
+            .select_from(documents.join(matters).join(chunks))
+            .where(documents.c.status == DocumentStatus.READY, chunks.c.model_id == model_id, ~matters.c.deleted)
+            .group_by(documents.c.tenant, documents.c.matter_id)
+        )
+        return {(tenant, matter_id): count for tenant, matter_id, count in transaction.execute(query)}
+
+    async def matter_vectors(
+        self, tenant: str, matter_id: str, model_id: str, batch_size: int
+    ) -> AsyncIterator[Sequence[VectorRecord]]:
+        # No transaction is held while the caller works on a batch.
+        for ids, first in _batches(await self._counts(tenant, matter_id), batch_size):
+            part = chunks.c.ordinal.between(first, first + batch_size - 1)
+            if records := await self._vectors(tenant, model_id, documents.c.document_id.in_(ids), part):
+                yield records
+
+    async def vectors_of_chunks(self, tenant: str, model_id: str, chunk_ids: Sequence[str]) -> Sequence[VectorRecord]:
+        return await self._vectors(tenant, model_id, chunks.c.chunk_id.in_(chunk_ids))
+
+    @reading
+    def unclaimed_chunks(
+        self, transaction: Connection, tenant: str, model_id: str, document_of: Mapping[str, str]
+    ) -> Sequence[str]:
+        status = select(documents.c.document_id, documents.c.status).where(
+            documents.c.tenant == tenant, documents.c.document_id.in_(set(document_of.values()))
+        )
+        final = {document_id: found.is_final for document_id, found in transaction.execute(status)}
+        ready = select(chunks.c.chunk_id).select_from(documents.join(matters).join(chunks))
+        ready = ready.where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(list(document_of)), *_ready(model_id))
+        claimed = set(transaction.execute(ready).scalars())
+        return [
+            chunk_id
+            for chunk_id, document_id in document_of.items()
+            if chunk_id not in claimed and final.get(document_id, True)
+        ]
+
+    @reading
+    def unfinished(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> Sequence[str]:
+        query = select(documents.c.document_id).where(
+            documents.c.tenant == tenant,
+            documents.c.document_id.in_(document_ids),
+            documents.c.status.not_in((DocumentStatus.READY, DocumentStatus.FAILED)),
+        )
+        return transaction.execute(query).scalars().all()
+
+    @reading
+    def _counts(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, int]:
+        return _chunk_counts(transaction, tenant, matter_id)
+
+    @reading
+    def _vectors(
+        self, transaction: Connection, tenant: str, model_id: str, *conditions: ColumnElement[bool]
+    ) -> list[VectorRecord]:
+        query = (
+            select(chunks.c.chunk_id, documents.c.matter_id, documents.c.document_id, embeddings.c.vector)
+            .select_from(_JOINED)
+            .where(documents.c.tenant == tenant, *_ready(model_id), *conditions)
+        )
+        return [VectorRecord(*row[:3], _vector(row.vector)) for row in transaction.execute(query)]
+
+
+def _ready(model_id: str) -> tuple[ColumnElement[bool], ...]:
+    # The function keeps the planner from the index by model, which would lead it through every chunk of the tenant.
+    of_model = func.coalesce(chunks.c.model_id, "") == model_id
+    return (documents.c.status == DocumentStatus.READY, ~matters.c.deleted, of_model)
+
+
+def _ready_of(tenant: str, matter_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        documents.c.tenant == tenant,
+        documents.c.matter_id == matter_id,
+        documents.c.status == DocumentStatus.READY,
+    )
+
+
+def _chunk_counts(
+    transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
+) -> Mapping[str, int]:
+    """Of the matter's READY documents, all or those given."""
+    query = select(documents.c.document_id, documents.c.chunk_count).where(*_ready_of(tenant, matter_id))
+    wanted = set(document_ids)
+    return {
+        document_id: count for document_id, count in transaction.execute(query) if not wanted or document_id in wanted
+    }
+
+
+def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], int]]:
+    """Documents of together at most `size` chunks, and the ordinal from which on they are meant: a longer document
+    comes in several batches of its own."""
+    together: list[str] = []
+    room = size
+    for document_id, count in counts.items():
+        if count > size:
+            yield from (([document_id], first) for first in range(0, count, size))
+            continue
+        if count > room:
+            yield together, 0
+            together, room = [], size
+        together.append(document_id)
+        room -= count
+    if together:
+        yield together, 0
+
+
+def _nearest(rows: Sequence[Row[Any, Any]], vector: Vectors, limit: int) -> list[tuple[float, str]]:
+    values = np.frombuffer(b"".join(packed for _, packed in rows), dtype="<f4")
+    similarities = values.reshape(len(rows), -1) @ vector
+    return [(float(similarities[row]), rows[row].chunk_id) for row in np.argsort(-similarities)[:limit]]
+
+
+def _vector(packed: bytes) -> Vectors:
+    return np.frombuffer(packed, dtype="<f4").astype(np.float32, copy=False)

@@ -23,8 +23,8 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 
-from proviso_service.backends.sql import functions
-from proviso_service.backends.sql.schema import is_current
+from proviso_service.backends.sql import fulltext
+from proviso_service.backends.sql.tables import is_current
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
 P = ParamSpec("P")
@@ -214,7 +214,7 @@ def _make_file(path: str) -> None:
 
 
 def _configure(connection: Any, _record: Any) -> None:
-    functions.register(connection)
+    fulltext.register(connection)
     cursor = connection.cursor()
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")

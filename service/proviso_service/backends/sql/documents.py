@@ -1,19 +1,29 @@
-"""Rows of documents, as they are uploaded and make their way to READY."""
+"""Rows of documents: as they are uploaded, make their way to READY, and are removed with all that hangs on them."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, literal, select, tuple_, update
 
-from proviso_service.backends.sql.columns import UtcDateTime
-from proviso_service.backends.sql.contents import forget_contents
+from proviso_service.backends.sql.contents import SEGMENT_CHARS, Contents, contents_of, forget_contents, write_contents
 from proviso_service.backends.sql.database import Store, insert, reading, writing
-from proviso_service.backends.sql.leftovers import forget_leftovers, note_leftovers
 from proviso_service.backends.sql.pages import Order, rows_by_time
-from proviso_service.backends.sql.tables import UNFINISHED, documents, matters
+from proviso_service.backends.sql.tables import (
+    UNFINISHED,
+    UtcDateTime,
+    documents,
+    leftovers,
+    matters,
+    outlines,
+    segments,
+)
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus
+from proviso_service.matters.ports import Leftover
+from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
+from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument
 
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
 
@@ -181,3 +191,131 @@ def _require_matter(transaction: Connection, tenant: str, matter_id: str) -> Non
     query = select(matters.c.matter_id).where(_is(tenant, matter_id))
     if transaction.execute(query).one_or_none() is None:
         raise MatterNotFound(matter_id)
+
+
+class IngestedRows(Store):
+    """Contents of documents of the MatterStore port."""
+
+    async def commit_ready(
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        model_id: str,
+        vectors: Vectors,
+    ) -> Document:
+        # Ahead of the transaction: other writers do not wait for it.
+        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
+        measures = {
+            "character_count": len(parsed.text),
+            "chunk_count": len(chunks),
+            "page_count": len(parsed.pages),
+        }
+        return await self._commit_contents(document, contents, measures)
+
+    @writing
+    def _commit_contents(
+        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
+    ) -> Document:
+        lock_document(transaction, document)
+        write_contents(transaction, document, contents)
+        bump_index_version(transaction, document.tenant, document.matter_id)
+        return change_document(transaction, document, status=DocumentStatus.READY, failure_reason="", **measures)
+
+    @reading
+    def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
+        """From `start` (at least 0) to `end`, or to the text's end; less where the text is shorter."""
+        first = start // SEGMENT_CHARS
+        query = select(segments.c.text).where(
+            segments.c.tenant == tenant, segments.c.document_id == document_id, segments.c.ordinal >= first
+        )
+        if end is not None:
+            query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
+        ready = select(documents.c.document_id).where(
+            documents.c.tenant == tenant,
+            documents.c.document_id == document_id,
+            documents.c.status == DocumentStatus.READY,
+        )
+        if transaction.execute(ready).one_or_none() is None:
+            raise DocumentNotFound(document_id)
+        pieces = transaction.execute(query.order_by(segments.c.ordinal)).scalars().all()
+        offset = first * SEGMENT_CHARS
+        return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
+
+    @reading
+    def structure(
+        self, transaction: Connection, tenant: str, document_id: str
+    ) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
+        """Of a READY document. Raises DocumentNotFound."""
+        query = (
+            select(outlines.c.headings, outlines.c.pages)
+            .join_from(outlines, documents)
+            .where(
+                outlines.c.tenant == tenant,
+                outlines.c.document_id == document_id,
+                documents.c.status == DocumentStatus.READY,
+            )
+        )
+        row = transaction.execute(query).one_or_none()
+        if row is None:
+            raise DocumentNotFound(document_id)
+        return row.headings, row.pages
+
+
+_BATCH_ROWS = 500
+
+
+class LeftoverRows(Store):
+    """Leftovers of the MatterStore port."""
+
+    @writing
+    def begin_upload(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+        note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
+
+    @writing
+    def give_up_uploads(self, transaction: Connection) -> None:
+        transaction.execute(update(leftovers).where(leftovers.c.uploading).values(uploading=False))
+
+    @reading
+    def leftovers(self, transaction: Connection, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
+        matter_exists = exists().where(
+            and_(
+                matters.c.tenant == leftovers.c.tenant,
+                matters.c.matter_id == leftovers.c.matter_id,
+                ~matters.c.deleted,
+            )
+        )
+        query = (
+            select(leftovers.c.tenant, leftovers.c.matter_id, leftovers.c.document_id, ~matter_exists)
+            .where(~leftovers.c.uploading)
+            .order_by(leftovers.c.tenant, leftovers.c.document_id)
+            .limit(limit)
+        )
+        if after is not None:
+            key = tuple_(leftovers.c.tenant, leftovers.c.document_id)
+            query = query.where(key > tuple_(after.tenant, after.document_id))
+        return [
+            Leftover(tenant, matter_id, document_id, bool(gone))
+            for tenant, matter_id, document_id, gone in transaction.execute(query)
+        ]
+
+    @writing
+    def forget_leftovers(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> None:
+        forget_leftovers(transaction, tenant, document_ids)
+
+
+def note_leftovers(
+    transaction: Connection, tenant: str, matter_id: str, document_ids: Iterable[str], *, uploading: bool = False
+) -> None:
+    rows = [
+        {"tenant": tenant, "matter_id": matter_id, "document_id": document_id, "uploading": uploading}
+        for document_id in document_ids
+    ]
+    transaction.execute(insert(leftovers), rows)
+
+
+def forget_leftovers(transaction: Connection, tenant: str, document_ids: Sequence[str]) -> None:
+    for start in range(0, len(document_ids), _BATCH_ROWS):
+        some = document_ids[start : start + _BATCH_ROWS]
+        statement = delete(leftovers).where(leftovers.c.tenant == tenant, leftovers.c.document_id.in_(some))
+        transaction.execute(statement)

@@ -10,6 +10,7 @@ It keeps no copy of what it has read, so an entry can only be removed by reading
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from sqlalchemy import (
     text,
 )
 
+from proviso_service.matters.wording import holds_phrase, searchable
 from proviso_service.reading.references import levels_of
 from proviso_service.reading.words import MAX_WORDS, words_of
 
@@ -139,3 +141,15 @@ def scope_word(tenant: str, matter_id: str) -> str:
     every query checks tenant and matter of what it finds."""
     digest = hashlib.sha256(f"{tenant}\0{matter_id}".encode()).digest()
     return str(int.from_bytes(digest[:8], "big"))
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Makes the functions known to a connection."""
+    connection.create_function("searchable", 1, searchable, deterministic=True)
+    connection.create_function("clause_words", 1, clause_words, deterministic=True)
+    connection.create_function("scope_word", 2, scope_word, deterministic=True)
+    connection.create_function("holds_phrases", 2, _holds_phrases, deterministic=True)
+
+
+def _holds_phrases(text: str, phrases: str) -> bool:
+    return all(holds_phrase(text, phrase) for phrase in json.loads(phrases))

@@ -4,16 +4,23 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, func, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.dialects.sqlite import Insert
 
-from proviso_service.backends.sql.chunks import ChunkRows
+from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import insert, reading, writing
-from proviso_service.backends.sql.documents import DocumentRows
-from proviso_service.backends.sql.embeddings import EmbeddingRows
-from proviso_service.backends.sql.ingested import IngestedRows
-from proviso_service.backends.sql.leftovers import LeftoverRows, note_leftovers
+from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import Order, rows_by_time
 from proviso_service.backends.sql.tables import DELETED, documents, matters
 from proviso_service.errors import MatterNotFound

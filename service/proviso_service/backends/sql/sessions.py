@@ -1,18 +1,150 @@
-"""SqlSessionStore: sessions and their messages."""
+"""SqlSessionStore keeps sessions and their messages; SqlContentStore keeps the texts of context items that they name
+by hash."""
 
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    func,
+    select,
+    update,
+)
 
-from proviso_service.backends.sql.conversations import ensure_session, message_of, session_key, this_session
-from proviso_service.backends.sql.database import Store, reading, writing
+from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
-from proviso_service.backends.sql.tables import OPEN_IN_SESSION, messages, sessions, turns
-from proviso_service.context.model import ItemsChange, NewSession, RequestContext
+from proviso_service.backends.sql.tables import (
+    OPEN_IN_SESSION,
+    item_contents,
+    messages,
+    sessions,
+    turns,
+)
+from proviso_service.context.model import ApprovedTool, ItemsChange, NewSession, RequestContext
 from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.paging import Page, PageRequest
+from proviso_service.turns.ports import TurnOutcome
 from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, with_late_items
+
+
+def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:
+    """Makes the session when it is unknown; whether it was."""
+    statement = insert(sessions).values(
+        tenant=caller.tenant,
+        session_key=uuid4().hex,
+        user_id=caller.user,
+        session_id=session_id,
+        items=new.items,
+        pending_servers=new.pending_servers,
+        matter_context=None,
+        message_count=0,
+        create_time=now,
+        update_time=now,
+    )
+    unique = ["tenant", "user_id", "session_id"]
+    result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
+    return result.one_or_none() is not None
+
+
+def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
+    """Raises SessionNotFound."""
+    query = select(sessions.c.session_key).where(*this_session(caller, session_id))
+    key: str | None = transaction.execute(query).scalar_one_or_none()
+    if key is None:
+        raise SessionNotFound(session_id)
+    return key
+
+
+def keep_outcome(
+    transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
+) -> None:
+    """Appends a turn's messages to its session and updates its matter context. An unknown session is made for them,
+    not for nothing."""
+    if outcome.new_messages or outcome.update_matter_context:
+        ensure_session(transaction, caller, session_id, now, outcome.new_session)
+    changes: dict[str, Any] = {
+        "update_time": now,
+        "message_count": sessions.c.message_count + len(outcome.new_messages),
+    }
+    if outcome.update_matter_context:
+        changes["matter_context"] = outcome.matter_context
+    statement = (
+        update(sessions)
+        .where(*this_session(caller, session_id))
+        .values(changes)
+        .returning(sessions.c.session_key, sessions.c.message_count)
+    )
+    session = transaction.execute(statement).one_or_none()
+    if session is not None:
+        first = session.message_count - len(outcome.new_messages)
+        _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+
+
+def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
+    """The tool needs no further approval in the session, where there is one. It takes the place of what was approved
+    under its name before."""
+    this = this_session(caller, session_id)
+    approved = transaction.execute(select(sessions.c.approved_tools).where(*this)).scalar_one_or_none()
+    if approved is not None and tool not in approved:
+        others = [known for known in approved if known.ref != tool.ref]
+        transaction.execute(update(sessions).where(*this).values(approved_tools=(*others, tool)))
+
+
+def this_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        sessions.c.tenant == caller.tenant,
+        sessions.c.user_id == caller.user,
+        sessions.c.session_id == session_id,
+    )
+
+
+def _append(
+    transaction: Connection,
+    caller: Caller,
+    key: str,
+    turn_id: str,
+    first: int,
+    new: Sequence[ChatMessage],
+    now: datetime,
+) -> None:
+    rows = [
+        {
+            "tenant": caller.tenant,
+            "session_key": key,
+            "position": position,
+            "message_id": message.message_id or str(uuid4()),
+            "turn_id": message.turn_id or turn_id,
+            "role": message.role,
+            "create_time": message.create_time or now,
+            "character_count": len(message.content),
+            "content": message.content,
+            "request_context": message.request_context,
+            "turn": message.turn,
+        }
+        for position, message in enumerate(new, start=first)
+    ]
+    if rows:
+        transaction.execute(insert(messages), rows)
+
+
+def message_of(row: Row[Any]) -> ChatMessage:
+    return ChatMessage(
+        role=row.role,
+        content=row.content,
+        request_context=row.request_context,
+        turn_id=row.turn_id,
+        message_id=row.message_id,
+        create_time=row.create_time,
+        turn=row.turn,
+    )
 
 
 class SqlSessionStore(Store):
@@ -170,3 +302,42 @@ def _last_position(page: PageRequest, scope: tuple[str, ...]) -> int:
     if not after[0].isdecimal() or len(after[0]) > 9:
         raise foreign_token()
     return int(after[0])
+
+
+class SqlContentStore(Store):
+    """The ContentStore port on a Database."""
+
+    @reading
+    def contents(self, transaction: Connection, tenant: str, hashes: Collection[str]) -> Mapping[str, str]:
+        query = select(item_contents.c.content_sha256, item_contents.c.content).where(
+            item_contents.c.tenant == tenant, item_contents.c.content_sha256.in_(list(hashes))
+        )
+        return {row.content_sha256: row.content for row in transaction.execute(query)}
+
+
+_MAX_REMEMBERED = 10_000
+
+
+def keep_contents(transaction: Connection, tenant: str, contents: Mapping[str, str]) -> None:
+    """Stores those that are new."""
+    if contents:
+        rows = [{"tenant": tenant, "content_sha256": sha, "content": text} for sha, text in contents.items()]
+        transaction.execute(insert(item_contents).on_conflict_do_nothing(), rows)
+
+
+class KnownContents:
+    """Which contents this process has stored lately: not every turn writes what hardly ever changes. Bounded."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def new(self, tenant: str, contents: Mapping[str, str]) -> dict[str, str]:
+        """Those of `contents` that may not be stored yet."""
+        return {sha: text for sha, text in contents.items() if (tenant, sha) not in self._known}
+
+    def stored(self, tenant: str, hashes: Iterable[str]) -> None:
+        """To be told once they are."""
+        for sha in hashes:
+            self._known[tenant, sha] = None
+        while len(self._known) > _MAX_REMEMBERED:
+            self._known.popitem(last=False)

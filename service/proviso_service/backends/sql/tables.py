@@ -1,8 +1,17 @@
 """Every table. Each row carries its tenant, and foreign keys include it: a row can't hang under another tenant's."""
 
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import TypeAdapter
 from sqlalchemy import (
     Boolean,
     Column,
+    Connection,
+    DateTime,
+    Dialect,
+    Enum,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -12,12 +21,13 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     false,
+    inspect,
     text,
 )
 
-from proviso_service.backends.sql.columns import Encoded, UtcDateTime, enumerated
 from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.reading.model import Heading, PageSpan
@@ -25,6 +35,49 @@ from proviso_service.turns.events import FinalState
 from proviso_service.turns.ports import TurnState
 from proviso_service.turns.records import TurnSummary
 from proviso_service.turns.sessions import MessageRole
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment: stored in UTC, handed out in UTC, refused without a time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment without a time zone cannot be stored")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Encoded(TypeDecorator[Any]):
+    """A frozen dataclass, or a tuple of them, as JSON; `form` is its type. None is NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, form: Any) -> None:
+        super().__init__()
+        self.form = form
+        self._adapter: TypeAdapter[Any] = TypeAdapter(form)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else self._adapter.dump_json(value).decode()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else self._adapter.validate_json(value)
+
+
+def enumerated(kind: type[StrEnum]) -> Enum:
+    """A column of an enum's values, in text: a new value needs no migration."""
+    return Enum(kind, native_enum=False, length=32, values_callable=lambda members: [m.value for m in members])
+
 
 metadata = MetaData(
     naming_convention={
@@ -301,3 +354,21 @@ turns = Table(
 )
 """A session may be made by its first turn's end, so a turn names its session by the caller's string. `suspended` is
 what a turn that awaits an approval goes on from, as JSON."""
+
+
+CURRENT_REVISION = "0004"
+"""The newest step in `migrations/versions`."""
+
+
+class UnknownSchema(Exception):
+    """The state was written by a newer version of the service."""
+
+    def __init__(self) -> None:
+        super().__init__("The state was written by a newer version of the service; start that version")
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether every step has been applied."""
+    if not inspect(connection).has_table("alembic_version"):
+        return False
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == CURRENT_REVISION

@@ -7,9 +7,8 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
 
-from proviso_service.backends.sql.conversations import approve_tool, keep_outcome
 from proviso_service.backends.sql.database import Database, Store, insert, reading, writing
-from proviso_service.backends.sql.item_contents import KnownContents, keep_contents
+from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown

@@ -1,17 +1,63 @@
-"""A vector index in a Chroma database that a process of its own owns."""
+"""A vector index in a Chroma database that a process of its own owns, and how matters are spread over its
+collections."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from proviso_service.backends.vectors.layout import VectorLayout, index_id, scope_of, tenant_and_chunk
 from proviso_service.backends.vectors.process import Answer, WorkerProcess
 from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.ports import VectorHit, VectorRecord
 from proviso_service.models import Vectors
+
+VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLayout:
+    """Number of collections, number of values in a vector, and the model that makes the vectors."""
+
+    collections: int
+    dimensions: int
+    model_id: str
+    version: int = VERSION
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all collections."""
+        return tuple(_name(number) for number in range(self.collections))
+
+    def collection_of(self, tenant: str, matter_id: str) -> str:
+        """The name of the collection that holds a matter; the same in every process and release."""
+        digest = hashlib.blake2b(scope_of(tenant, matter_id).encode(), digest_size=8).digest()
+        return _name(int.from_bytes(digest) % self.collections)
+
+
+def scope_of(tenant: str, matter_id: str) -> str:
+    """One value for tenant and matter; the length keeps apart pairs that would read alike when joined."""
+    return f"{len(tenant)}:{tenant}:{matter_id}"
+
+
+def index_id(tenant: str, chunk_id: str) -> str:
+    """The id of a chunk in the index: equal chunk ids of two tenants never meet."""
+    return f"{len(tenant)}:{tenant}:{chunk_id}"
+
+
+def tenant_and_chunk(index_id: str) -> tuple[str, str]:
+    """The inverse of `index_id`. Raises ValueError for an id that it did not make."""
+    length, _, rest = index_id.partition(":")
+    size = int(length)
+    return rest[:size], rest[size + 1 :]
+
+
+def _name(number: int) -> str:
+    return f"vectors-{number:03}"
+
 
 BATCH_RECORDS = 16
 """Records of one write. Chroma keeps its process's interpreter while it writes, and a search waits for that: 15 ms at

@@ -16,8 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from uuid import UUID
 
-from proviso_service.backends.vectors.chroma import BATCH_RECORDS, BATCH_RECORDS_UNSEARCHED, ChromaIndex
-from proviso_service.backends.vectors.layout import VectorLayout
+from proviso_service.backends.vectors.chroma import BATCH_RECORDS, BATCH_RECORDS_UNSEARCHED, ChromaIndex, VectorLayout
 from proviso_service.matters.indexes import IndexFailed, OpenIndex
 
 CURRENT = "current"

@@ -6,6 +6,7 @@ read and one writes, so that a search overtakes the writes that wait; writes kee
 
 import fcntl
 import os
+import resource
 import signal
 import sys
 import time
@@ -16,8 +17,20 @@ from threading import Condition, Lock, Thread
 from typing import BinaryIO, NoReturn
 
 from proviso_service.backends.vectors.frames import LENGTHS, Header, frame, lengths, read_header
-from proviso_service.backends.vectors.open_files import raise_open_file_limit
 from proviso_service.backends.vectors.worker_database import Answer, WorkerDatabase, describe, spare_the_package
+
+
+def raise_open_file_limit() -> int:
+    """Raises the soft limit to the hard one where the system allows it; returns the limit in force."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == hard:
+        return soft
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # some systems have a lower limit that they do not tell
+        return soft
+    return hard
+
 
 READERS = 2
 LOCK_FILE = "worker.lock"

@@ -20,7 +20,7 @@ from proviso_service.context.catalog.variables import UnknownVariable, filled_in
 from proviso_service.context.catalog.yaml_text import YamlText
 from proviso_service.context.contents import content_sha256
 from proviso_service.errors import FileFault
-from proviso_service.mcp.config import HttpTransport, McpServerConfig, StdioTransport
+from proviso_service.mcp.model import HttpTransport, McpServerConfig, StdioTransport
 
 _AnyFields = StdioServerFields | HttpServerFields
 _DEFINING = {"transport", "command", "args", "env", "cwd", "url", "headers"}

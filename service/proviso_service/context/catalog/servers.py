@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.model import IncludeMode
-from proviso_service.mcp.config import McpServerConfig
-from proviso_service.mcp.model import ServerHealth
+from proviso_service.mcp.model import McpServerConfig, ServerHealth
 
 
 @dataclass(frozen=True, slots=True)

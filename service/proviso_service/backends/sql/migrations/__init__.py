@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-from proviso_service.backends.sql.schema import UnknownSchema
+from proviso_service.backends.sql.tables import UnknownSchema
 
 
 def upgrade(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""The embedder port on Isaacus."""
+"""Isaacus's embedder and reranker, as the ports of `models` ask for them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from proviso_service.backends.isaacus.answers import Embeddings, by_index
-from proviso_service.backends.isaacus.client import Call, IsaacusClient
+from proviso_service.backends.isaacus.client import Call, Embeddings, IsaacusClient, Rerankings, Scored, by_index
 from proviso_service.backends.isaacus.failures import unreadable_answer
-from proviso_service.backends.isaacus.texts import batches, plain
+from proviso_service.backends.isaacus.passages import FORM, batches, plain, score_all
 from proviso_service.concurrency import all_of
-from proviso_service.models import Vectors
+from proviso_service.models import Passage, Scores, Vectors
 from proviso_service.settings import IsaacusSettings
 
-ENDPOINT = "embeddings"
+EMBEDDING = "embeddings"
 
 
 def embedder_id(settings: IsaacusSettings) -> str:
@@ -64,7 +63,7 @@ class IsaacusEmbedder:
             "dimensions": self.dimensions,
         }
         send = partial(self._client.sdk.embeddings.with_raw_response.create, **request)
-        answer = await self._client.call(Call(ENDPOINT, send, texts, urgent=urgent), Embeddings)
+        answer = await self._client.call(Call(EMBEDDING, send, texts, urgent=urgent), Embeddings)
         return self._unit([one.embedding for one in by_index(answer.embeddings, len(texts))])
 
     def _unit(self, embeddings: Sequence[Sequence[float]]) -> Vectors:
@@ -76,3 +75,38 @@ class IsaacusEmbedder:
             raise unreadable_answer("an embedding has no direction")
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
+
+
+RERANKING = "rerankings"
+
+
+class IsaacusReranker:
+    """Reranker port. Somebody waits for a search, so its calls are urgent."""
+
+    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+        self._client = client
+        self._model = settings.reranker_model
+        self._texts_per_call = settings.texts_per_call
+
+    @property
+    def model_id(self) -> str:
+        return f"isaacus/{self._model}/{FORM}"
+
+    async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+        """Raises ModelApiError, TooBusy, NotReady."""
+        ask = partial(self._ask, plain(query))
+        return await score_all(self._client, passages, self._texts_per_call, ask)
+
+    async def _ask(self, query: str, texts: Sequence[str]) -> Sequence[Scored]:
+        request: dict[str, Any] = {
+            "model": self._model,
+            "query": query,
+            "texts": texts,
+            "top_n": None,
+            "is_iql": False,
+            "scoring_method": "auto",
+            "chunking_options": None,  # passages are chunks already
+        }
+        send = partial(self._client.sdk.rerankings.with_raw_response.create, **request)
+        answer = await self._client.call(Call(RERANKING, send, texts, query, urgent=True), Rerankings)
+        return answer.results

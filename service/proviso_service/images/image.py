@@ -1,7 +1,35 @@
-"""Type and size of an image file, read from its first bytes without decoding it."""
+"""What an image file is: read from its bytes, checked against what its server says and against the limits, never
+decoded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
+
+from proviso_service.images.destinations import Refused
+from proviso_service.settings import ImageSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A checked image file. `media_type`: image/png, image/jpeg, image/gif or image/webp, as its bytes say."""
+
+    media_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NoImage:
+    """`reason` says why there is none, in words that follow "could not be loaded:"; never in words of the server's."""
+
+    reason: str
+
+
+class ImageFetcher(Protocol):
+    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+        """The image at an https URL, for a message of the tenant's. Within a time limit of its own; raises nothing that
+        concerns the URL."""
+        ...
+
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
@@ -112,3 +140,33 @@ def _exactly(content: bytes, at: int, size: int) -> bytes:
     if len(field) < size:
         raise IndexError(at)
     return field
+
+
+_SAYS_NOTHING = frozenset({"", "application/octet-stream", "binary/octet-stream"})
+"""Content types of stores that do not know what they keep."""
+
+_OTHER_NAMES = {"image/jpg": "image/jpeg"}
+
+
+def check_image(content: bytes, content_type: str, settings: ImageSettings) -> Image:
+    """The image, if the bytes are what the Content-Type header says they are. Raises Refused."""
+    header = _header(content)
+    declared = content_type.partition(";")[0].strip().lower()
+    if declared not in _SAYS_NOTHING and _OTHER_NAMES.get(declared, declared) != header.media_type:
+        raise Refused("its server says that it is something else than it is")
+    if not header.width or not header.height:
+        raise Refused("it is damaged or incomplete")
+    if max(header.width, header.height) > settings.max_side_pixels:
+        raise Refused(f"it is more than {settings.max_side_pixels} pixels wide or high")
+    if header.width * header.height > settings.max_pixels:
+        raise Refused(f"it has more than {settings.max_pixels / 1_000_000:g} million pixels")
+    return Image(header.media_type, content)
+
+
+def _header(content: bytes) -> ImageHeader:
+    try:
+        return read_image_header(content)
+    except UnknownImage:
+        raise Refused("it is no PNG, JPEG, GIF or WebP image") from None
+    except BrokenImage:
+        raise Refused("it is damaged or incomplete") from None

@@ -1,18 +1,61 @@
-"""The answer extractor port on Isaacus."""
+"""Isaacus's classifier and extractor, as the ports of `models` ask for them."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from proviso_service.backends.isaacus.answers import Extraction, Extractions, Span, by_index
-from proviso_service.backends.isaacus.client import Call, IsaacusClient
+from proviso_service.backends.isaacus.client import (
+    AnswerPart,
+    Call,
+    Classifications,
+    Extraction,
+    Extractions,
+    IsaacusClient,
+    Scored,
+    by_index,
+)
 from proviso_service.backends.isaacus.failures import unreadable_answer
-from proviso_service.backends.isaacus.texts import batches, code_points, plain
+from proviso_service.backends.isaacus.passages import FORM, batches, code_points, plain, score_all
 from proviso_service.concurrency import all_of
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, Passage, Scores
 from proviso_service.settings import IsaacusSettings
 
-ENDPOINT = "extractions/qa"
+CLASSIFICATION = "classifications/universal"
+
+
+class IsaacusClassifier:
+    """Classifier port. Statements are sent as plain words: the language is evaluated here, so that a score is kept for
+    each statement."""
+
+    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+        self._client = client
+        self._model = settings.classifier_model
+        self._texts_per_call = settings.texts_per_call
+
+    @property
+    def model_id(self) -> str:
+        return f"isaacus/{self._model}/{FORM}"
+
+    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+        """Raises ModelApiError, TooBusy, NotReady."""
+        ask = partial(self._ask, plain(statement))
+        return await score_all(self._client, passages, self._texts_per_call, ask)
+
+    async def _ask(self, statement: str, texts: Sequence[str]) -> Sequence[Scored]:
+        request: dict[str, Any] = {
+            "model": self._model,
+            "query": statement,
+            "texts": texts,
+            "is_iql": False,
+            "scoring_method": "auto",
+            "chunking_options": None,  # passages are chunks already
+        }
+        send = partial(self._client.sdk.classifications.universal.with_raw_response.create, **request)
+        answer = await self._client.call(Call(CLASSIFICATION, send, texts, statement), Classifications)
+        return answer.classifications
+
+
+EXTRACTION = "extractions/qa"
 ANSWERS = 3
 """Of one passage."""
 
@@ -58,7 +101,7 @@ class IsaacusExtractor:
             "chunking_options": None,  # passages are chunks already
         }
         send = partial(self._client.sdk.extractions.qa.with_raw_response.create, **request)
-        answer = await self._client.call(Call(ENDPOINT, send, texts, question), Extractions)
+        answer = await self._client.call(Call(EXTRACTION, send, texts, question), Extractions)
         ordered = by_index(answer.extractions, len(texts))
         return [_answers(extraction, text) for extraction, text in zip(ordered, texts, strict=True)]
 
@@ -73,7 +116,7 @@ def _answers(extraction: Extraction, text: str) -> tuple[AnswerSpan, ...]:
     return tuple(kept)
 
 
-def _checked(span: Span, text: str, share: float) -> AnswerSpan:
+def _checked(span: AnswerPart, text: str, share: float) -> AnswerSpan:
     """The span without white space at its ends. Raises ModelApiUnavailable where the answer does not stand there."""
     inside = text[span.start : span.end]
     if span.end > len(text) or inside.split() != span.text.split():
