@@ -1,0 +1,38 @@
+"""How much of the service a reader has to follow: the files that one chat, one query and one upload enter.
+
+`pytest -rP tests/test_entered_files.py` lists them."""
+
+from pathlib import Path
+
+from proviso_client.v1 import tools_pb2
+from proviso_service.cli.demo_run import SAMPLES
+from tests.support.entered_files import EnteredFiles
+from tests.support.running import final_of, running_service
+
+MOST_OF_A_CHAT = 141
+
+QUESTION = "What is the notice period?"
+
+
+async def test_one_chat_enters_few_files(tmp_path: Path, models_dir: Path) -> None:
+    entered = EnteredFiles()
+    with entered.watching():
+        async with running_service(tmp_path / "data", models_dir) as service:
+            first, *others = sorted(SAMPLES.iterdir())
+            matter_id = await service.create_matter()
+            for sample in others:
+                await service.upload(matter_id, sample.name, sample.read_bytes())
+            await service.wait_until_ready(matter_id)
+            with entered.counting() as upload:
+                await service.upload(matter_id, first.name, first.read_bytes())
+                await service.wait_until_ready(matter_id)
+            with entered.counting() as chat:
+                events = await service.ask(QUESTION, matter_id)
+            with entered.counting() as query:
+                request = tools_pb2.ExecuteIqlRequest(matter_id=matter_id, query="{IS confidentiality clause}")
+                await service.tools.ExecuteIql(request)
+
+    assert final_of(events).citations
+    for name, files in (("chat", chat), ("query", query), ("upload", upload)):
+        print(f"{name}: {len(files)} files", *sorted(files), sep="\n  ")
+    assert len(chat) <= MOST_OF_A_CHAT
