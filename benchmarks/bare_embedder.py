@@ -10,7 +10,6 @@ from contextlib import closing
 from pathlib import Path
 
 from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.settings import ModelSettings
 
 BATCH_TEXTS = 1_024
 
@@ -19,7 +18,7 @@ async def measure(database: Path, models_dir: Path) -> tuple[int, float]:
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         rows = connection.execute("SELECT text FROM chunks GROUP BY content_sha256 ORDER BY min(row_id)").fetchall()
     texts = [row[0] for row in rows]
-    embedder = MiniLmEmbedder.load(models_dir, ModelSettings())
+    embedder = MiniLmEmbedder.load(models_dir)
     try:
         await embedder.embed_documents(texts[:64])  # the first runs set up memory
         begun = time.perf_counter()

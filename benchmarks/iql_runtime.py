@@ -27,7 +27,7 @@ from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
 from proviso_service.models import Passage
 from proviso_service.paging import PageRequest
-from proviso_service.settings import IqlSettings, ModelSettings
+from proviso_service.settings import IqlSettings
 
 TENANT = "local"
 CHUNKS_OF_A_DOCUMENT = 100_000
@@ -50,7 +50,7 @@ OTHER_STATEMENTS = (
 
 
 async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[str, float]:
-    embedder = MiniLmEmbedder.load(models_dir, ModelSettings())
+    embedder = MiniLmEmbedder.load(models_dir)
     database = Database(f"sqlite:///{database_file}")
     try:
         store, scores = SqlMatterStore(database), SqlScoreStore(database)

@@ -14,12 +14,12 @@ from evals.rankings import RANKINGS
 from evals.report import Report
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.prepared import ModelNotPrepared
-from proviso_service.settings import DocumentSettings, ModelSettings
+from proviso_service.settings import DocumentSettings
 
 
 async def measure(data: Data, cache: Path, models_dir: Path, chunk_chars: int) -> Report:
     """Every ranking's answers to every question. Raises ModelNotPrepared."""
-    model = MiniLmEmbedder.load(models_dir, ModelSettings())
+    model = MiniLmEmbedder.load(models_dir)
     embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
     try:
         with tempfile.TemporaryDirectory(prefix="proviso-evals-") as folder:

@@ -14,7 +14,7 @@ from evals.corpus import Corpus, read_corpus
 from evals.data import DataProblem, load
 from evals.phrasings import phrasings
 from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.settings import DocumentSettings, ModelSettings
+from proviso_service.settings import DocumentSettings
 
 FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))
 """Marked wherever the contract is named or dated, which says nothing about clauses."""
@@ -46,7 +46,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 @asynccontextmanager
 async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
     """Raises DataProblem, ModelNotPrepared."""
-    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    model = MiniLmEmbedder.load(options.models_dir)
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
         cache: Path = options.cache or Path(scratch)
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)

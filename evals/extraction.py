@@ -29,7 +29,7 @@ from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.models import Embedder
-from proviso_service.settings import DocumentSettings, ModelSettings
+from proviso_service.settings import DocumentSettings
 
 EXTRACTOR, SENTENCES = "extractor", "its sentences"
 FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence by BM25", "best sentence by cosine"
@@ -104,7 +104,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder]]:
     """Raises DataProblem, ModelNotPrepared."""
     data, categories = load(options.data, options.contracts), _categories(options.data)
-    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    model = MiniLmEmbedder.load(options.models_dir)
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
         cache: Path = options.cache or Path(scratch)
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)

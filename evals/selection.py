@@ -27,7 +27,7 @@ from proviso_service.context.selection.search import ItemSearch
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.models import Embedder
-from proviso_service.settings import ModelSettings, SelectionSettings
+from proviso_service.settings import SelectionSettings
 
 DEFAULT, WORDS, MEANING, FILLED = "Proviso, default", "BM25", "embeddings", "Proviso, filled up to five"
 TOGETHER = "both"
@@ -96,7 +96,7 @@ def ways(judged: Judged) -> dict[str, SelectionSettings]:
 
 
 async def _run(options: argparse.Namespace) -> None:
-    model = MiniLmEmbedder.load(options.models_dir, ModelSettings())
+    model = MiniLmEmbedder.load(options.models_dir)
     try:
         judged = await judge(load_labelled(), model, _WORD_WEIGHTS)
         cost = await measure_cost(model)

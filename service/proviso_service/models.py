@@ -8,10 +8,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from proviso_service.errors import NotReady, TooBusy
+
 Vectors = NDArray[np.float32]
 
 Scores = NDArray[np.float32]
 """Shape (count,), each in [0, 1]."""
+
+
+class ModelBusy(TooBusy):
+    """As many calls wait for a model as are allowed to; the call may be made again after `retry_after_s`."""
+
+
+class ModelClosed(NotReady):
+    """A model was closed before it answered: the service is stopping."""
 
 
 class Embedder(Protocol):
@@ -26,8 +36,8 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), float32, L2-normalised rows, in order. Raises NotReady when closed, TooBusy
-        when the queue is full."""
+        """Shape (len(texts), dimensions), float32, L2-normalised rows, in order. Raises ModelClosed, and
+        ModelBusy when the queue is full."""
         ...
 
     async def embed_query(self, text: str) -> Vectors:
@@ -67,7 +77,7 @@ class Classifier(Protocol):
     async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
         """Shape (len(passages),), float32, in [0, 1], in order; above 0.5 means that the passage satisfies the
         statement. A score follows from the statement and the passage alone, never from its neighbours, and is the same
-        every time. Raises NotReady when closed, TooBusy when the queue is full."""
+        every time. Raises ModelClosed, and ModelBusy when the queue is full."""
         ...
 
 
@@ -78,8 +88,8 @@ class Reranker(Protocol):
     def model_id(self) -> str: ...
 
     async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
-        """Shape (len(passages),), float32, in [0, 1], in order. Raises NotReady when closed, TooBusy when the queue is
-        full, ModelApiError."""
+        """Shape (len(passages),), float32, in [0, 1], in order. Raises ModelClosed, ModelBusy when the
+        queue is full, and ModelApiError."""
         ...
 
 
@@ -102,5 +112,5 @@ class AnswerExtractor(Protocol):
 
     async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
         """For each passage, in order, its answers, best first, without overlap; none where it has none. Scores are
-        comparable between passages. Raises NotReady when closed, TooBusy when the queue is full, ModelApiError."""
+        comparable between passages. Raises ModelClosed, ModelBusy when the queue is full, and ModelApiError."""
         ...

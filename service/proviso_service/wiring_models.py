@@ -121,7 +121,8 @@ class Opening:
         if self._minilm is None:
             if self._encoder is None:
                 self._encoder = await asyncio.to_thread(self._load_encoder)
-            self._minilm = MiniLmEmbedder(self._encoder, self._settings.models)
+            models = self._settings.models
+            self._minilm = MiniLmEmbedder(self._encoder, batch_texts=models.embed_batch, queue_texts=models.embed_queue)
             self._stack.push_async_callback(self._minilm.close)
         return self._minilm
 

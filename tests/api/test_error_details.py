@@ -11,6 +11,7 @@ from proviso_service import errors
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from proviso_service.mcp.model import ToolServerFailed
+from proviso_service.models import ModelBusy, ModelClosed
 from tests.api.serving import unpacked
 
 METADATA_LIMIT = 8 * 1024
@@ -39,10 +40,12 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
     (errors.TurnNotWaiting("t", "c"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
+    (ModelBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
     (errors.ModelApiRefused("Isaacus", "bad key"), StatusCode.FAILED_PRECONDITION, "MODEL_API_ERROR", set()),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (ModelClosed("stopping"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Draining(), StatusCode.UNAVAILABLE, "DRAINING", {"RetryInfo"}),
     (
         errors.ContextItemNotFound("rule 'Quotng'", ["rule 'Quoting'"]),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from proviso_service.embedded.classifier import EmbeddedClassifier
 from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import Passage, Vectors
+from proviso_service.models import ModelBusy, ModelClosed, Passage, Vectors
 from tests.support.word_embedder import WordEmbedder
 
 LAW = Passage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
@@ -146,7 +145,7 @@ async def test_vectors_that_are_at_hand_are_not_made_again() -> None:
 async def test_a_closed_classifier_is_not_ready() -> None:
     classifier = EmbeddedClassifier.load(WordEmbedder())
     await classifier.close()
-    with pytest.raises(NotReady):
+    with pytest.raises(ModelClosed):
         await classifier.score("This is a lease.", [RENT])
 
 
@@ -155,7 +154,7 @@ async def test_too_many_statements_are_refused() -> None:
     try:
         waiting = [asyncio.create_task(classifier.score(f"Clause {n}", [RENT])) for n in range(200)]
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
-        refused = [outcome for outcome in outcomes if isinstance(outcome, TooBusy)]
+        refused = [outcome for outcome in outcomes if isinstance(outcome, ModelBusy)]
         assert 0 < len(refused) < len(outcomes)
         assert (await classifier.score("This is a lease.", [RENT])).shape == (1,)
     finally:

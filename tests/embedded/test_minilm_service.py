@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder, runs_of_similar_length
 from proviso_service.embedded.prepared import MAX_TOKENS
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import Vectors
-from proviso_service.settings import ModelSettings
+from proviso_service.models import ModelBusy, ModelClosed, Vectors
 
 
 class HeldEncoder(MiniLmEncoder):
@@ -50,7 +48,7 @@ def encoder(models_dir: Path) -> HeldEncoder:
 @pytest.fixture
 async def embedder(encoder: HeldEncoder) -> AsyncIterator[MiniLmEmbedder]:
     """Four texts in a batch, eight in line."""
-    embedder = MiniLmEmbedder(encoder, ModelSettings(embed_batch=4, embed_queue=8))
+    embedder = MiniLmEmbedder(encoder, batch_texts=4, queue_texts=8)
     yield embedder
     encoder.gate.set()
     await embedder.close()
@@ -81,7 +79,7 @@ async def test_queries_go_before_documents_that_wait(encoder: HeldEncoder, embed
 
 async def test_queries_go_between_the_runs_of_a_batch(models_dir: Path) -> None:
     encoder = HeldEncoder.make(models_dir)
-    embedder = MiniLmEmbedder(encoder, ModelSettings(embed_batch=16))
+    embedder = MiniLmEmbedder(encoder, batch_texts=16)
     long = ["clause " * 300] * 6
     documents = asyncio.create_task(embedder.embed_documents(long))
     await asyncio.to_thread(encoder.holding.wait)
@@ -170,7 +168,7 @@ async def test_queries_over_the_bound_are_too_many(encoder: HeldEncoder, embedde
     queries = [asyncio.create_task(embedder.embed_query(f"query {number}")) for number in range(8)]
     await one_step()
 
-    with pytest.raises(TooBusy) as caught:
+    with pytest.raises(ModelBusy) as caught:
         await embedder.embed_query("one more")
 
     assert caught.value.retry_after_s > 0
@@ -204,14 +202,14 @@ async def test_closing_finishes_the_run_and_fails_what_waits(encoder: HeldEncode
 
     assert (await running).shape == (1, 384)
     for task in [*waiting, embedder.embed_query("late"), embedder.embed_documents(["late"])]:
-        with pytest.raises(NotReady):
+        with pytest.raises(ModelClosed):
             await task
     assert encoder.read == ["held"]
     await embedder.close()
 
 
 def test_one_embedder_serves_several_event_loops(models_dir: Path) -> None:
-    embedder = MiniLmEmbedder.load(models_dir, ModelSettings())
+    embedder = MiniLmEmbedder.load(models_dir)
     found: list[Vectors] = []
 
     def caller() -> None:

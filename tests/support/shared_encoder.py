@@ -10,7 +10,6 @@ from tokenizers import Tokenizer
 from proviso_service.embedded.minilm import MiniLmEncoder
 from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.models import Vectors
-from proviso_service.settings import ModelSettings
 
 _KEPT_BATCHES = 1_000
 
@@ -34,6 +33,6 @@ class RecallingEncoder(MiniLmEncoder):
 def shared_encoder(models_dir: Path) -> MiniLmEncoder | None:
     """Usable from any thread. None of a folder in which no model is prepared."""
     try:
-        return RecallingEncoder.load(models_dir, ModelSettings().embed_threads)
+        return RecallingEncoder.load(models_dir)
     except ModelNotPrepared:
         return None

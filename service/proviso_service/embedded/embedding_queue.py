@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import Vectors
+from proviso_service.models import ModelBusy, ModelClosed, Vectors
 
 _RETRY_AFTER_S = 1.0
 
@@ -37,18 +36,18 @@ class EmbeddingQueue:
         self._closed = False
 
     def put_query(self, text: str) -> Job:
-        """Raises TooBusy when the line of queries is full, NotReady when closed."""
+        """Raises ModelBusy when the line of queries is full, ModelClosed when closed."""
         with self._changed:
             self._check_open()
             if len(self._queries) >= self._bound:
-                raise TooBusy("Too many searches are waiting for the embedding model", _RETRY_AFTER_S)
+                raise ModelBusy("Too many searches are waiting for the embedding model", _RETRY_AFTER_S)
             job = Job((text,))
             self._queries.append(job)
             self._changed.notify()
             return job
 
     async def put_documents(self, texts: Sequence[str]) -> Job:
-        """Waits for space; `texts` are at most `bound`. Raises NotReady when closed, also while waiting."""
+        """Waits for space; `texts` are at most `bound`. Raises ModelClosed when closed, also while waiting."""
         while True:
             with self._changed:
                 self._check_open()
@@ -78,7 +77,7 @@ class EmbeddingQueue:
             return self._take_queries(max_texts)
 
     def close(self) -> None:
-        """Refuses new jobs and fails the waiting ones with NotReady."""
+        """Refuses new jobs and fails the waiting ones with ModelClosed."""
         with self._changed:
             self._closed = True
             left = [*self._queries, *self._documents]
@@ -128,5 +127,5 @@ def _take_wanted(line: deque[Job], max_texts: int) -> tuple[list[Job], int]:
     return jobs, removed
 
 
-def _closed_error() -> NotReady:
-    return NotReady("The embedding model is closed")
+def _closed_error() -> ModelClosed:
+    return ModelClosed("The embedding model is closed")

@@ -23,7 +23,10 @@ from proviso_service.embedded.prepared import (
     find_prepared,
 )
 from proviso_service.models import Vectors
-from proviso_service.settings import ModelSettings
+
+THREADS = 2
+BATCH_TEXTS = 16
+QUEUE_TEXTS = 4_096
 
 _RUN_TOKENS = 512
 """Padded tokens of one run. A query waits for the run under way, some 40 ms at this size; larger runs cost more time a
@@ -44,8 +47,9 @@ class MiniLmEncoder:
         self._tokenizer = tokenizer
 
     @classmethod
-    def load(cls, models_dir: Path, threads: int) -> Self:
-        """Raises ModelNotPrepared."""
+    def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
+        """Reads the model that was prepared in `models_dir`; one text is encoded by `threads` threads. Raises
+        ModelNotPrepared."""
         folder = find_prepared(models_dir)
         try:
             session = _session(folder / MODEL_FILE, threads)
@@ -77,19 +81,22 @@ class MiniLmEncoder:
 class MiniLmEmbedder:
     """Embedder port. Concurrent callers share runs of the model; queries go before waiting documents."""
 
-    def __init__(self, encoder: MiniLmEncoder, settings: ModelSettings) -> None:
-        """Starts the model's thread; `close` ends it."""
+    def __init__(
+        self, encoder: MiniLmEncoder, *, batch_texts: int = BATCH_TEXTS, queue_texts: int = QUEUE_TEXTS
+    ) -> None:
+        """Starts the model's thread, which `close` ends. The model takes at most `batch_texts` texts at a time, and at
+        most `queue_texts` queries and as many texts of documents wait for it."""
         self._encoder = encoder
-        self._batch_texts = settings.embed_batch
-        self._slice_texts = min(settings.embed_batch, settings.embed_queue)
-        self._queue = EmbeddingQueue(settings.embed_queue)
+        self._batch_texts = batch_texts
+        self._slice_texts = min(batch_texts, queue_texts)
+        self._queue = EmbeddingQueue(queue_texts)
         self._thread = threading.Thread(target=self._work, name="minilm", daemon=True)
         self._thread.start()
 
     @classmethod
-    def load(cls, models_dir: Path, settings: ModelSettings) -> Self:
-        """Takes about 0.3 s, so call it in a thread. Raises ModelNotPrepared."""
-        return cls(MiniLmEncoder.load(models_dir, settings.embed_threads), settings)
+    def load(cls, models_dir: Path) -> Self:
+        """The embedder with the usual sizes. Takes about 0.3 s, so call it in a thread. Raises ModelNotPrepared."""
+        return cls(MiniLmEncoder.load(models_dir))
 
     @property
     def model_id(self) -> str:
@@ -100,7 +107,8 @@ class MiniLmEmbedder:
         return DIMENSIONS
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), in order; any number of texts, fed as the line has space. Raises NotReady."""
+        """Shape (len(texts), dimensions), in order; any number of texts, fed as the line has space. Raises
+        ModelClosed."""
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         under_way: deque[tuple[list[int], Job]] = deque()
@@ -119,13 +127,13 @@ class MiniLmEmbedder:
         return vectors
 
     async def embed_query(self, text: str) -> Vectors:
-        """Shape (dimensions,). Raises TooBusy when too many queries wait, NotReady when closed."""
+        """Shape (dimensions,). Raises ModelBusy when too many queries wait, ModelClosed when closed."""
         job = self._queue.put_query(text)
         vector: Vectors = (await _result(job))[0]
         return vector
 
     async def close(self) -> None:
-        """Fails what waits with NotReady, finishes the run under way and ends the thread."""
+        """Fails what waits with ModelClosed, finishes the run under way and ends the thread."""
         self._queue.close()
         await asyncio.to_thread(self._thread.join)
 

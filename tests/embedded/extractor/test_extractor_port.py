@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from proviso_service.embedded.extractor import EmbeddedExtractor
 from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
 
 LAW = Passage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
 RENT = Passage("Tenant shall pay a rent of $900 on the first day of every month, for two (2) years.", ("2. Rent",))
@@ -142,7 +141,7 @@ async def test_more_questions_than_may_wait_are_refused() -> None:
     extractor = EmbeddedExtractor(finder, "held")
     waiting = [asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(64)]
     assert await asyncio.to_thread(finder.entered.wait, 10)
-    with pytest.raises(TooBusy):
+    with pytest.raises(ModelBusy):
         await extractor.extract("Who?", [LAW])
     finder.let_go.set()
     await asyncio.gather(*waiting)
@@ -161,8 +160,8 @@ async def test_closing_fails_what_waits_and_ends_the_thread() -> None:
     finder.let_go.set()
     await closing
     assert await under_way == [[]]
-    with pytest.raises(NotReady):
+    with pytest.raises(ModelClosed):
         await waiting
-    with pytest.raises(NotReady):
+    with pytest.raises(ModelClosed):
         await extractor.extract("Who?", [LAW])
     assert not any(thread.name.startswith("extractor") for thread in set(threading.enumerate()) - before)

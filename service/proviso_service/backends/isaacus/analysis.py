@@ -37,7 +37,7 @@ class IsaacusClassifier:
         return f"isaacus/{self._model}/{FORM}"
 
     async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
-        """Raises ModelApiError, TooBusy, NotReady."""
+        """Raises ModelApiError, ModelBusy, ModelClosed."""
         ask = partial(self._ask, plain(statement))
         return await score_all(self._client, passages, self._texts_per_call, ask)
 
@@ -76,7 +76,7 @@ class IsaacusExtractor:
         return f"isaacus/{self._model}/1"
 
     async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
-        """Raises ModelApiError, TooBusy, NotReady."""
+        """Raises ModelApiError, ModelBusy, ModelClosed."""
         found: list[Sequence[AnswerSpan]] = [()] * len(passages)
         readable = [index for index, passage in enumerate(passages) if passage.text.strip()]
         texts = [code_points(passages[index].text) for index in readable]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
 from proviso_service.backends.isaacus.failures import Failure, not_in_time, not_reached, refused_with, unreadable_answer
-from proviso_service.errors import NotReady, TooBusy
+from proviso_service.models import ModelBusy, ModelClosed
 from proviso_service.settings import IsaacusSettings
 from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed, send_trace_context
 
@@ -120,9 +120,9 @@ class CallGate:
 
     @asynccontextmanager
     async def place(self, *, urgent: bool) -> AsyncIterator[None]:
-        """Raises TooBusy when too many wait already."""
+        """Raises ModelBusy when too many wait already."""
         if self._waiting >= MAX_WAITING:
-            raise TooBusy("Too many calls are waiting for Isaacus's models", _RETRY_AFTER_S)
+            raise ModelBusy("Too many calls are waiting for Isaacus's models", _RETRY_AFTER_S)
         async with AsyncExitStack() as held:
             self._waiting += 1
             try:
@@ -231,7 +231,7 @@ class IsaacusClient:
 
     async def call(self, call: Call, answer: type[A]) -> A:
         """The answer, read. A call that is tried again keeps its place among those under way, so that an API that asks
-        for patience gets fewer calls. Raises ModelApiError, TooBusy, and NotReady when closed."""
+        for patience gets fewer calls. Raises ModelApiError, ModelBusy, and ModelClosed."""
         begun = time.monotonic()
         async with self._gate.place(urgent=call.urgent):
             outcome: bytes | Failure = await self._retrying()(self._try, call, count())
@@ -262,7 +262,7 @@ class IsaacusClient:
 
     async def _try(self, call: Call, earlier: Iterator[int]) -> "bytes | Failure":
         if self._is_closed:
-            raise NotReady("The client of Isaacus's models is closed")
+            raise ModelClosed("The client of Isaacus's models is closed")
         self._usage[call.endpoint] += Usage(tries=1)
         with self._spans.post(str(self.sdk.base_url), call.endpoint, next(earlier)) as span:
             return await self._exchange(call, span)

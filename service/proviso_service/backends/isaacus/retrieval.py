@@ -37,7 +37,7 @@ class IsaacusEmbedder:
         return self._settings.dimensions
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Raises ModelApiError, TooBusy, NotReady."""
+        """Raises ModelApiError, ModelBusy, ModelClosed."""
         words = [plain(text) for text in texts]
         vectors = np.empty((len(words), self.dimensions), dtype=np.float32)
 
@@ -50,7 +50,7 @@ class IsaacusEmbedder:
         return vectors
 
     async def embed_query(self, text: str) -> Vectors:
-        """Raises ModelApiError, TooBusy, NotReady."""
+        """Raises ModelApiError, ModelBusy, ModelClosed."""
         vector: Vectors = (await self._embed([plain(text)], "retrieval/query", urgent=True))[0]
         return vector
 
@@ -93,7 +93,7 @@ class IsaacusReranker:
         return f"isaacus/{self._model}/{FORM}"
 
     async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
-        """Raises ModelApiError, TooBusy, NotReady."""
+        """Raises ModelApiError, ModelBusy, ModelClosed."""
         ask = partial(self._ask, plain(query))
         return await score_all(self._client, passages, self._texts_per_call, ask)
 

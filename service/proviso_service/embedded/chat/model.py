@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"\s*\S+|\s+$")
 class LocalChatModel(BaseChatModel):
     """Answers from tool results only, with quotes and their references; deterministic; cannot see images.
 
-    Raises what `embedder` raises (NotReady, TooBusy). Token counts are estimates.
+    Raises what `embedder` raises (ModelClosed, ModelBusy). Token counts are estimates.
     """
 
     embedder: SkipValidation[Embedder]

@@ -19,8 +19,7 @@ from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.passages import Block, PassageReader
 from proviso_service.embedded.classifier.statements import Form, Statement, understand, wordings
 from proviso_service.embedded.classifier.words import Stemmer
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import Embedder, Passage, Scores, Vectors
+from proviso_service.models import Embedder, ModelBusy, ModelClosed, Passage, Scores, Vectors
 from proviso_service.reading.canonical import readable
 
 _FITTED = "fitted.npz"
@@ -113,7 +112,7 @@ class EmbeddedClassifier:
     async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
         self._check_open()
         if self._waiting >= _MAX_WAITING:
-            raise TooBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
+            raise ModelBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
         self._waiting += 1
         try:
             return await self._score(statement, list(passages))
@@ -121,7 +120,7 @@ class EmbeddedClassifier:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Fails what waits with NotReady, finishes the block under way and ends the thread."""
+        """Fails what waits with ModelClosed, finishes the block under way and ends the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -157,7 +156,7 @@ class EmbeddedClassifier:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise NotReady("The classifier is closed")
+            raise ModelClosed("The classifier is closed")
 
     async def _vectors(self, passages: Sequence[Passage]) -> Vectors:
         missing = [index for index, passage in enumerate(passages) if passage.vector is None]

@@ -12,8 +12,7 @@ from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import from_bytes
 from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.embedded.extractor.fitted import head_from_json
-from proviso_service.errors import NotReady, TooBusy
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
 
 _HEAD = "fitted.json"
 _WORDS = "fitted.npz"
@@ -50,7 +49,7 @@ class EmbeddedExtractor:
     async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
         if self._waiting >= _MAX_WAITING:
-            raise TooBusy("Too many questions are waiting for the extractor", _RETRY_AFTER_S)
+            raise ModelBusy("Too many questions are waiting for the extractor", _RETRY_AFTER_S)
         self._waiting += 1
         try:
             return await self._extract(question, list(passages))
@@ -58,7 +57,7 @@ class EmbeddedExtractor:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Fails what waits with NotReady, finishes the block under way and ends the thread."""
+        """Fails what waits with ModelClosed, finishes the block under way and ends the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -77,7 +76,7 @@ class EmbeddedExtractor:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise NotReady("The extractor is closed")
+            raise ModelClosed("The extractor is closed")
 
 
 def _contents(package: str) -> dict[str, bytes]:
