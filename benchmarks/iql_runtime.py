@@ -15,7 +15,7 @@ import numpy as np
 
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.model import IqlQuery
-from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
+from proviso_service.analysis.scores import ScoreCache, ScoreKey
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.backends.sql.database import Database

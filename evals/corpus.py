@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evals.data import Data, is_held_out
 from proviso_service.models import Embedder, Passage, Vectors
 from proviso_service.reading.canonical import ReadingLimits, readable
-from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import read_document
 from proviso_service.reading.model import Span
 
 Flags = NDArray[np.bool_]

@@ -14,14 +14,14 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
-from proviso_service.matters.embedding import ChunkEmbedder
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
-from proviso_service.matters.ports import VectorRecord
+from proviso_service.matters.pipeline import ChunkEmbedder
 from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Embedder
 from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import read_document
 from proviso_service.settings import DocumentSettings
 
 TENANT = "evals"

@@ -16,8 +16,7 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.mcp.listing import Listing
 from proviso_service.mcp.model import Connect, ServerHealth, ServerState
 from proviso_service.mcp.servers import Backoff, McpServers
-from proviso_service.reading.reader import DocumentReader
-from proviso_service.reading.texts import FileTexts
+from proviso_service.reading.reader import DocumentReader, FileTexts
 from proviso_service.tools.base import Tool
 from proviso_service.tools.own import OWN_TOOL_NAMES
 from proviso_service.tools.toolbox import Toolbox

@@ -18,11 +18,10 @@ from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.agent_catalog import AgentCatalog
-from proviso_service.analysis.classification import Classification
-from proviso_service.analysis.clause_types import ClauseTypes
+from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.extraction import Extraction
-from proviso_service.analysis.score_cache import ScoreCache
+from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.domain import Domain, Limits, no_link
@@ -52,9 +51,8 @@ from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.mcp.opening import open_session
 from proviso_service.models import AnswerExtractor, Classifier, Embedder

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.analysis.clause_types import DEFAULT_CLAUSE_TYPES, ClauseTypes
+from proviso_service.analysis.classification import DEFAULT_CLAUSE_TYPES, ClauseTypes
 from proviso_service.errors import InvalidRequest
 from proviso_service.iql import TemplateCatalog
 

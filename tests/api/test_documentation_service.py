@@ -16,8 +16,7 @@ from proviso_service.api.domain import Limits
 from proviso_service.api.identity import Context
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.identity import Caller
-from proviso_service.matters.documentation import Documentation
-from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.settings import ContextSettings, TurnSettings
 from tests.api.serving import NO_DOMAIN, refusal, served
 from tests.support.matters_world import matters_world

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount
+from proviso_service.analysis.document_scoring import Target
 from proviso_service.analysis.extraction import Answer, AnswerCitation, ExtractOutcome, ExtractQuery
-from proviso_service.analysis.targets import Target
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert.classification import classify_response
 from proviso_service.api.convert.extraction import extract_response

@@ -1,6 +1,6 @@
 """The documents that wait, in memory and in their rows."""
 
-from proviso_service.matters.backlog import Backlog
+from proviso_service.matters.ingestion import Backlog
 from proviso_service.matters.model import DocumentStatus
 from tests.support.matters_world import TENANT, MattersWorld
 from tests.support.stored import a_document

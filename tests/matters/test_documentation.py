@@ -3,10 +3,8 @@
 import pytest
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
-from proviso_service.matters.documentation import Documentation
-from proviso_service.matters.identifiers import DOCUMENTATION
-from proviso_service.matters.model import DocumentStatus, UploadHeader
-from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.model import DOCUMENTATION, DocumentStatus, UploadHeader
+from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.paging import PageRequest
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld, pieces
 

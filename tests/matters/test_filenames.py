@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.errors import InvalidRequest
-from proviso_service.matters.filenames import clean_filename
+from proviso_service.matters.validation import clean_filename
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.matters.fusion import Ranks, clause_first_score, fused_score
+from proviso_service.matters.ranking import Ranks, clause_first_score, fused_score
 
 
 def test_a_better_rank_never_scores_less() -> None:

@@ -15,7 +15,7 @@ from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.errors import Draining, IndexRebuilding, Unavailable
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.matters.rebuilding import RebuildProgress
+from proviso_service.matters.reconciling import RebuildProgress
 from proviso_service.models import Vectors
 from tests.support.index_world import TENANT, IndexWorld, found, index_world, nearest, random_units, records
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.matters.queries import parse_query
+from proviso_service.matters.wording import parse_query
 from proviso_service.reading.words import words_of
 
 

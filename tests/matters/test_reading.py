@@ -3,8 +3,8 @@
 import pytest
 
 from proviso_service.errors import InvalidRequest
+from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.model import DocumentText, Matter
-from proviso_service.matters.reading import TextPart
 from proviso_service.reading.model import Place
 from tests.support.matters_world import TENANT, MattersWorld
 

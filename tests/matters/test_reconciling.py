@@ -11,7 +11,7 @@ from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.matters.indexes import IndexedVector
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter
-from proviso_service.matters.ports import VectorRecord
+from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Vectors
 from tests.support.index_world import TENANT, IndexWorld, index_world, random_units, records
 

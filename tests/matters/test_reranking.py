@@ -9,13 +9,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from proviso_service.errors import ModelApiRefused, ModelApiUnavailable, NotReady, TooBusy
-from proviso_service.matters import reranking
+from proviso_service.matters import ranking
 from proviso_service.matters.candidates import Candidate
 from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChunk
-from proviso_service.matters.queries import parse_query
-from proviso_service.matters.ranking import Ranked
-from proviso_service.matters.reranking import RERANKED, reranked
+from proviso_service.matters.ranking import RERANKED, Ranked, reranked
 from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.wording import parse_query
 from proviso_service.models import Passage, Scores
 from proviso_service.reading.model import Chunk
 from tests.support.matters_world import TENANT, MattersWorld
@@ -135,7 +134,7 @@ async def test_a_reranker_that_takes_too_long_is_not_waited_for(monkeypatch: pyt
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr(reranking, "TIME_LIMIT_S", 0.01)
+    monkeypatch.setattr(ranking, "TIME_LIMIT_S", 0.01)
     assert await reranked(EndlessReranker(), parse_query("what"), ranked_passages("a")) is None
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
 from proviso_service.matters.model import Matter, SearchQuery, chunk_id
-from proviso_service.matters.ports import VectorRecord
 from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.stores import VectorRecord
 from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 from tests.support.stored import a_document

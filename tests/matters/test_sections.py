@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.matters.sections import find_heading, nearest_titles, page_at, section_of, section_path
+from proviso_service.matters.document_text import find_heading, nearest_titles, page_at, section_of, section_path
 from proviso_service.reading.model import Heading, PageSpan, Span
 
 TITLES = [

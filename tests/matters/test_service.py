@@ -3,8 +3,8 @@
 import pytest
 
 from proviso_service.errors import DocumentNotFound, DocumentNotReady, InvalidRequest, MatterNotFound
+from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.matters.reading import TextPart
 from proviso_service.paging import PageRequest
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proviso_service.matters.excerpts import MAX_CHARS, Snippets
 from proviso_service.matters.model import Snippet
-from proviso_service.matters.queries import parse_query
-from proviso_service.matters.snippets import MAX_CHARS, Snippets
+from proviso_service.matters.wording import parse_query
 from proviso_service.reading.model import Chunk
 
 FILLER = "The parties have agreed on the following in good faith. " * 8

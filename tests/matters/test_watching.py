@@ -8,8 +8,7 @@ import pytest
 
 from proviso_service.errors import DocumentNotFound, Draining, InvalidRequest, MatterNotFound
 from proviso_service.matters.model import DocumentProgress, DocumentStatus
-from proviso_service.matters.progress import ProgressBoard
-from proviso_service.matters.watching import DocumentWatch
+from proviso_service.matters.progress import DocumentWatch, ProgressBoard
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 
 LEASE = "# Lease\n\n## Rent\n\nThe rent is USD 5 a month.\n"

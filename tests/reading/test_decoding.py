@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.decoding import decode
+from proviso_service.reading.plain import decode
 
 # Text that survives: no NUL, no line ends but newline, no byte order mark at the start.
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30).filter(

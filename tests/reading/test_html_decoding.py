@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.html_decoding import decode_html
+from proviso_service.reading.html_tree import decode_html
 
 _QUOTED = "\u201cAgreement\u201d \u2013 \u20ac5"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.reading.pdf_hyphens import Vocabulary, join_lines
+from proviso_service.reading.pdf_paragraphs import Vocabulary, join_lines
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ import pytest
 
 from proviso_service.errors import Draining, NotReady, UnsupportedDocument
 from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import read_document
 from proviso_service.reading.reader import DAMAGED, OUT_OF_MEMORY, OUT_OF_TIME, TOO_LARGE, ProcessReader
-from proviso_service.reading.worker import landlock
+from proviso_service.reading.worker import child
 from proviso_service.settings import DocumentSettings
 from tests.support.hostile_worker import MODULE
 
@@ -200,7 +200,7 @@ async def test_a_parser_writes_no_files(tmp_path: Path) -> None:
     async with _reader() as reader:
         assert await _reason(reader, "write-file", str(target).encode()) == DAMAGED
     # Where the system does not know how to forbid it, a file is made and stays empty.
-    assert not target.exists() or (landlock.version() == 0 and not target.read_bytes())
+    assert not target.exists() or (child.version() == 0 and not target.read_bytes())
 
 
 @pytest.mark.parametrize(("parser", "since"), [("remove", 1), ("truncate", 3), ("connect", 4), ("signal", 6)])
@@ -214,7 +214,7 @@ async def test_a_parser_reaches_nothing_beyond_it_where_the_system_can_forbid_th
         async with _reader() as reader:
             reading = reader.read(parser, str(beyond).encode())
             (outcome,) = await asyncio.gather(reading, return_exceptions=True)
-    can_forbid = landlock.version() >= since
+    can_forbid = child.version() >= since
     assert isinstance(outcome, UnsupportedDocument) == can_forbid
     assert ("PermissionError at " in caplog.text) == can_forbid
 

@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import read_document
 from proviso_service.reading.model import ReadDocument
 
 TEXT = "text/plain"

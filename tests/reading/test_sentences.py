@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.reading.sentences import sentence_ends
+from proviso_service.reading.chunking import sentence_ends
 
 
 def _sentences(text: str) -> list[str]:

@@ -6,8 +6,7 @@ import zipfile
 import pytest
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.formats import HTML, MARKDOWN, PDF, PLAIN_TEXT, WORD, Format
-from proviso_service.reading.signatures import check_signature
+from proviso_service.reading.formats import HTML, MARKDOWN, PDF, PLAIN_TEXT, WORD, Format, check_signature
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 

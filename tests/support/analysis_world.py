@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proviso_service.analysis.classification import Classification, ClassifyOutcome, ClassifyQuery
-from proviso_service.analysis.clause_types import ClauseTypes
+from proviso_service.analysis.classification import Classification, ClassifyOutcome, ClassifyQuery, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
-from proviso_service.analysis.score_cache import ScoreCache
+from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.backends.sql.database import Database

@@ -14,7 +14,7 @@ from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
-from proviso_service.matters.ports import VectorHit, VectorRecord
+from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
 from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.migrated import state_in

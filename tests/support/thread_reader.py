@@ -3,7 +3,7 @@
 import asyncio
 
 from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.documents import read_document
+from proviso_service.reading.formats import read_document
 from proviso_service.reading.model import ReadDocument
 from proviso_service.settings import DocumentSettings
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from proviso_service.analysis.document_scoring import Target
 from proviso_service.analysis.extraction import Answer, AnswerCitation, Extraction, ExtractOutcome, ExtractQuery
-from proviso_service.analysis.targets import Target
 from proviso_service.identity import Caller
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk

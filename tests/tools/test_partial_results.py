@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from proviso_service.analysis.document_scoring import Target
 from proviso_service.analysis.extraction import ExtractOutcome, ExtractQuery
-from proviso_service.analysis.targets import Target
 from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.tools.base import MaybePartial
 from proviso_service.tools.isaacus_extract import ExtractResult

@@ -10,8 +10,8 @@ from typing import Protocol
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters.identifiers import is_uuid
 from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.matters.validation import is_uuid
 from proviso_service.turns.events import ContextProblem
 from proviso_service.turns.ports import HistoryMessage
 

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.analysis.targets import Target, find_targets
+from proviso_service.analysis.document_scoring import Target, find_targets
 from proviso_service.errors import InvalidRequest, TooBusy
-from proviso_service.matters.identifiers import uuid_of, uuids_of
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, StoredChunk
-from proviso_service.matters.ports import MatterStore
 from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.stores import MatterStore
+from proviso_service.matters.validation import uuid_of, uuids_of
 from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
 from proviso_service.settings import ExtractionSettings
 

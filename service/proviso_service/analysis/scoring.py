@@ -8,8 +8,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from proviso_service.analysis.ports import ScoresByStatement, ScoreStore
-from proviso_service.analysis.score_cache import ScoreCache, ScoreKey
+from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatement, ScoreStore
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document

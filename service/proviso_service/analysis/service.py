@@ -5,16 +5,22 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from proviso_service.analysis.document_scoring import DocumentScoring
-from proviso_service.analysis.evaluation import Evaluated, evaluated, fair_shares, results_of
+from proviso_service.analysis.document_scoring import DocumentScoring, find_targets
+from proviso_service.analysis.evaluation import (
+    Evaluated,
+    Plan,
+    Planner,
+    evaluated,
+    fair_shares,
+    invalid_iql,
+    results_of,
+)
 from proviso_service.analysis.model import DocumentResult, Inspection, IqlOutcome, IqlProgress, IqlQuery, IqlSummary
-from proviso_service.analysis.planning import Plan, Planner, invalid_iql
-from proviso_service.analysis.ports import ScoreStore
-from proviso_service.analysis.targets import find_targets
+from proviso_service.analysis.scores import ScoreStore
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, statements
-from proviso_service.matters.identifiers import uuid_of, uuids_of
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.matters.ports import MatterStore
+from proviso_service.matters.stores import MatterStore
+from proviso_service.matters.validation import uuid_of, uuids_of
 from proviso_service.settings import IqlSettings
 
 DOCUMENTS_AT_ONCE = 64

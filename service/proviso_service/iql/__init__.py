@@ -40,13 +40,18 @@ Where neither the tool contract nor the vendor's documentation decides, this is 
 """
 
 from proviso_service.iql.evaluation import ComparisonMode, Scores, evaluate, node_scores
-from proviso_service.iql.json_form import tree_json
-from proviso_service.iql.limits import Limits
 from proviso_service.iql.parser import parse
-from proviso_service.iql.printing import canonical_text
-from proviso_service.iql.problems import IqlError, IqlSyntaxError, Problem, ProblemKind, TemplateFileError
-from proviso_service.iql.remedies import Edit, Remedy
-from proviso_service.iql.rendering import render
+from proviso_service.iql.problems import (
+    Edit,
+    IqlError,
+    IqlSyntaxError,
+    Problem,
+    ProblemKind,
+    Remedy,
+    TemplateFileError,
+    render,
+)
+from proviso_service.iql.structure import Limits
 from proviso_service.iql.syntax import (
     And,
     Average,
@@ -58,7 +63,9 @@ from proviso_service.iql.syntax import (
     Span,
     Statement,
     Template,
+    canonical_text,
     statements,
+    tree_json,
 )
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-from proviso_service.iql.call_parts import Call, Part, joined, span_of, unescaped
-from proviso_service.iql.joined_calls import JoinedCalls, is_operator_word
-from proviso_service.iql.printing import statement_in_braces, template_in_braces
-from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
-from proviso_service.iql.remedies import Edit, Remedy, closed, leaving_out, replacing
-from proviso_service.iql.syntax import Span
+from proviso_service.iql.call_parts import Call, JoinedCalls, Part, is_operator_word, joined, span_of, unescaped
+from proviso_service.iql.problems import Edit, ProblemKind, ProblemLog, Remedy, closed, leaving_out, quoted, replacing
+from proviso_service.iql.syntax import Span, statement_in_braces, template_in_braces
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 
 _OTHER_QUOTES = "“”„‟«»‹›‘’‚‛'`´＂"  # noqa: RUF001  those that people and word processors write

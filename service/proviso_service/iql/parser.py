@@ -6,11 +6,9 @@ the text; recursion goes no deeper than `Limits.max_depth`, since parentheses an
 
 from collections.abc import Mapping, Sequence
 
-from proviso_service.iql.limits import DEFAULT_LIMITS, Limits
-from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog
-from proviso_service.iql.remedies import replacing
+from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog, replacing
 from proviso_service.iql.statements import read_statement
-from proviso_service.iql.structure import check_structure
+from proviso_service.iql.structure import DEFAULT_LIMITS, Limits, check_structure
 from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
 from proviso_service.iql.templates import TemplateCatalog
 from proviso_service.iql.tokens import Token, TokenKind, has_braces, tokens_between, tokens_in_braces

@@ -5,13 +5,63 @@ IqlError
 └── TemplateFileError   a file of templates cannot be used
 """
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from proviso_service.iql.remedies import Remedy
 from proviso_service.iql.syntax import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of the query: `text` takes the place of `span`. `label` says what it does, for people."""
+
+    span: Span
+    text: str
+    label: str
+
+    def applied(self, query: str) -> str:
+        return query[: self.span.start] + self.text + query[self.span.end :]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A suggestion, and the changes that carry it out: one of them is enough. None where a person has to decide."""
+
+    suggestion: str
+    edits: tuple[Edit, ...] = ()
+
+
+def replacing(lead: str, span: Span, *texts: str) -> Remedy:
+    """Any of the texts in the place of `span`."""
+    return Remedy(f"{lead} {' or '.join(texts)}", tuple(Edit(span, text, text) for text in texts))
+
+
+def leaving_out(suggestion: str, span: Span, what: str = "it") -> Remedy:
+    return Remedy(suggestion, (left_out(span, what),))
+
+
+def left_out(span: Span, what: str = "it") -> Edit:
+    return Edit(span, "", f"Leave {what} out")
+
+
+def operator_at(query: str, span: Span, operator: str) -> Edit:
+    """The operator in the place of `span`, with white space around it."""
+    before, after = query[: span.start], query[span.end :]
+    left = " " if before and not before[-1].isspace() and before[-1] != "(" else ""
+    right = "" if after[:1].isspace() else " "
+    return Edit(span, f"{left}{operator}{right}", operator)
+
+
+def closed(query: str, place: int, sign: str, label: str) -> Edit:
+    """The closing sign behind the last word that stands before `place`."""
+    end = len(query[:place].rstrip())
+    # Behind a backslash the sign would belong to the words.
+    blank = " " if query[:end].endswith("\\") else ""
+    return Edit(Span(end, place), blank + sign, label)
+
 
 MAX_PROBLEMS = 10
 """More than a person mends at once."""
@@ -135,3 +185,45 @@ def _details(problems: Sequence[Problem]) -> str:
 def _remedies(problem: Problem) -> str:
     suggestions = "; ".join(suggestion.removesuffix(".") for suggestion in problem.suggestions)
     return f" ({suggestions})" if suggestions else ""
+
+
+_ELLIPSIS = "..."
+
+
+def render(error: IqlSyntaxError, width: int = 100) -> str:
+    """Every problem with its line of the query, a mark under the place, and the remedies. Lines of the query are cut
+    to `width` columns around the place; nothing of the query can steer the terminal."""
+    return "\n\n".join(_rendered(error.query, problem, width) for problem in error.problems)
+
+
+def _rendered(query: str, problem: Problem, width: int) -> str:
+    start = problem.span.start
+    line_start = query.rfind("\n", 0, start) + 1
+    line_end = query.find("\n", start)
+    line = printable(query[line_start : line_end if line_end >= 0 else len(query)])
+    column = start - line_start
+    line_number = query.count("\n", 0, start) + 1
+    where = f"line {line_number}, column {column + 1}" if "\n" in query else f"column {column + 1}"
+    shown, before, marked = _window(line, column, problem.span.end - start, width)
+    mark = " " * _columns(before) + "^" * max(1, _columns(marked))
+    remedies = [f"  - {printable(suggestion)}" for suggestion in problem.suggestions]
+    return "\n".join((f"{where}: {printable(problem.message)}", f"  {shown}", f"  {mark}", *remedies))
+
+
+def _window(line: str, column: int, length: int, width: int) -> tuple[str, str, str]:
+    """The part of a line around a place, what of it stands before the place, and what of it is the place."""
+    first = 0 if len(line) <= width else max(0, min(column - width // 3, len(line) - width))
+    last = min(len(line), first + width)
+    left, right = _ELLIPSIS if first else "", _ELLIPSIS if last < len(line) else ""
+    return left + line[first:last] + right, left + line[first:column], line[column : min(column + length, last)]
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal that a text takes up."""
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

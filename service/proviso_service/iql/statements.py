@@ -8,18 +8,15 @@ plain words, and so is `\\IS ...`. Words that are nothing but template calls joi
 import re
 
 from proviso_service.iql import call_faults
-from proviso_service.iql.call_parts import parts_of
-from proviso_service.iql.joined_calls import separated
-from proviso_service.iql.problems import ProblemKind, ProblemLog
-from proviso_service.iql.remedies import replacing
+from proviso_service.iql.call_parts import Call, parts_of, separated
+from proviso_service.iql.problems import ProblemKind, ProblemLog, replacing
 from proviso_service.iql.syntax import Span, Statement, Template
-from proviso_service.iql.template_calls import read_call
-from proviso_service.iql.templates import TemplateCatalog
+from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 
 _CALL = re.compile(r"IS(?:\s+|$)")
 _CALL_INSIDE = re.compile(r"\sIS\s")
 _LITERAL_IS = re.compile(r"\\(?=IS(?:\s|$))")
-_ESCAPE = re.compile(r"\\([\\{}])")
+_ESCAPE_IN_STATEMENT = re.compile(r"\\([\\{}])")
 
 
 def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> Statement | Template | None:
@@ -42,7 +39,7 @@ def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: Proble
         call_faults.log_operator_inside(query, span, joined_calls, log)
         return None
     text = words[1:] if _LITERAL_IS.match(words) else words
-    return Statement(_ESCAPE.sub(r"\1", text), span=span)
+    return Statement(_ESCAPE_IN_STATEMENT.sub(r"\1", text), span=span)
 
 
 def _words_within(query: str, span: Span) -> tuple[int, int]:
@@ -51,3 +48,43 @@ def _words_within(query: str, span: Span) -> tuple[int, int]:
     inside = query[span.start + braces : span.end - braces]
     start = span.start + braces + len(inside) - len(inside.lstrip())
     return start, start + len(inside.strip())
+
+
+def read_call(
+    query: str, span: Span, start: int, end: int, catalog: TemplateCatalog, log: ProblemLog
+) -> Template | None:
+    """The call whose name and arguments stand between `start` and `end`; None when it has a fault, which is logged."""
+    parts = parts_of(query, start, end)
+    if not parts:
+        call_faults.log_missing_name(span, log)
+        return None
+    if unclosed := next((part for part in parts if part.opens_a_quote), None):
+        call_faults.log_unclosed_quote(query, unclosed, end, log)
+        return None
+    call = Call.of(parts)
+    definition = catalog.get(call.name_text)
+    if definition and not call.rest:
+        return _filled(definition, call, span, catalog, log)
+    if joined_calls := separated(parts, catalog):
+        call_faults.log_operator_inside(query, span, joined_calls, log)
+    elif definition:
+        call_faults.log_text_after_argument(query, call, log)
+    elif prefix := catalog.longest_prefix([part.text for part in call.name]):
+        prefix_definition, word_count = prefix
+        call_faults.log_unquoted(query, span, parts[word_count:], prefix_definition, log)
+    else:
+        call_faults.log_unknown(call, span, catalog, log)
+    return None
+
+
+def _filled(
+    definition: TemplateDefinition, call: Call, span: Span, catalog: TemplateCatalog, log: ProblemLog
+) -> Template | None:
+    if len(call.arguments) != len(definition.arguments):
+        call_faults.log_argument_count(definition, call, span, log)
+        return None
+    if empty := [argument for argument in call.arguments if not argument.value]:
+        for argument in empty:
+            call_faults.log_empty_argument(definition, argument, log)
+        return None
+    return catalog.call(definition.name, *(argument.value for argument in call.arguments), span=span)

@@ -5,12 +5,44 @@ inverts, which is at most a comparison: after `+`, `>` and `<`, which bind tight
 pass knows all of it, reports each fault where it is, and leaves the parser to build trees out of sound tokens only."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proviso_service.iql.limits import Limits
-from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
-from proviso_service.iql.remedies import Edit, Remedy, closed, leaving_out, left_out, operator_at, replacing
+from proviso_service.iql.problems import (
+    Edit,
+    ProblemKind,
+    ProblemLog,
+    Remedy,
+    closed,
+    leaving_out,
+    left_out,
+    operator_at,
+    quoted,
+    replacing,
+)
 from proviso_service.iql.syntax import Span
 from proviso_service.iql.tokens import Token, TokenKind
+
+_CEILINGS = {"max_length": 100_000, "max_statements": 128, "max_depth": 64}
+"""Trees are walked by recursion; these keep its depth, at most statements plus depth, well within Python's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`max_length` in Unicode code points. `max_statements` counts statements and templates as written, also equal
+    ones. `max_depth` counts how many parentheses and NOTs stand around a statement, also needless ones."""
+
+    max_length: int = 4_000
+    max_statements: int = 16
+    max_depth: int = 32
+
+    def __post_init__(self) -> None:
+        for name, ceiling in _CEILINGS.items():
+            if not 1 <= getattr(self, name) <= ceiling:
+                raise ValueError(f"{name} is between 1 and {ceiling:,}")
+
+
+DEFAULT_LIMITS = Limits()
+
 
 _CONNECTIVES = frozenset({TokenKind.AND, TokenKind.OR})
 _TIGHT = frozenset({TokenKind.PLUS, TokenKind.GREATER, TokenKind.LESS})

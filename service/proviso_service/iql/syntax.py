@@ -6,10 +6,12 @@ all, so an `Average` may hold an `Average`. A chain `A > B > C` is one `Comparis
 keeps the text that it prints to as short as the text that it came from.
 """
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +159,83 @@ def _require_flat(operands: Sequence[Expression], kind: type[And] | type[Or]) ->
     _require_several(operands)
     if any(isinstance(operand, kind) for operand in operands):
         raise ValueError(f"an {kind.__name__} does not hold another; merge them with {kind.__name__}.of")
+
+
+_LOOSEST, _OR, _AND, _NOT, _COMPARISON, _AVERAGE, _ALONE = range(7)
+"""How tightly what is printed holds together."""
+
+_ESCAPED_IN_STATEMENT = re.compile(r"[\\{}]")
+_ESCAPED_IN_ARGUMENT = re.compile(r'[\\{}"]')
+_BEGINS_LIKE_A_TEMPLATE = re.compile(r"IS(?:\s|$)")
+
+
+def canonical_text(tree: Expression) -> str:
+    """The tree as a query."""
+    return _printed(tree, _LOOSEST)
+
+
+def statement_in_braces(text: str) -> str:
+    escaped = _ESCAPED_IN_STATEMENT.sub(r"\\\g<0>", text)
+    return f"{{\\{escaped}}}" if _BEGINS_LIKE_A_TEMPLATE.match(text) else f"{{{escaped}}}"
+
+
+def template_in_braces(name: str, arguments: tuple[str, ...]) -> str:
+    return f"{{{' '.join(('IS', name, *map(argument_in_quotes, arguments)))}}}"
+
+
+def argument_in_quotes(text: str) -> str:
+    escaped = _ESCAPED_IN_ARGUMENT.sub(r"\\\g<0>", text)
+    return f'"{escaped}"'
+
+
+def _printed(tree: Expression, floor: int) -> str:
+    """In parentheses when the tree holds together less tightly than `floor`."""
+    match tree:
+        case Statement():
+            return statement_in_braces(tree.text)
+        case Template():
+            return template_in_braces(tree.name, tree.arguments)
+        case Not():
+            text, tightness = f"NOT {_printed(tree.operand, _NOT)}", _NOT
+        case And():
+            text, tightness = " AND ".join(_printed(operand, _NOT) for operand in tree.operands), _AND
+        case Or():
+            text, tightness = " OR ".join(_printed(operand, _AND) for operand in tree.operands), _OR
+        case Average():
+            text, tightness = " + ".join(_printed(operand, _ALONE) for operand in tree.operands), _AVERAGE
+        case Comparison():
+            text, tightness = _printed_comparison(tree), _COMPARISON
+    return text if tightness >= floor else f"({text})"
+
+
+def _printed_comparison(tree: Comparison) -> str:
+    first, *others = (_printed(operand, _AVERAGE) for operand in tree.operands)
+    rest = (f" {comparator} {other}" for comparator, other in zip(tree.comparators, others, strict=True))
+    return first + "".join(rest)
+
+
+_TYPES = {And: "and", Or: "or", Average: "average"}
+
+
+def tree_json(tree: Expression) -> str:
+    """The tree as one line of JSON in ASCII."""
+    return json.dumps(_node(tree))
+
+
+def _node(tree: Expression) -> dict[str, Any]:
+    return {**_members(tree), "start": tree.span.start, "end": tree.span.end}
+
+
+def _members(tree: Expression) -> dict[str, Any]:
+    match tree:
+        case Statement():
+            return {"type": "statement", "text": tree.text}
+        case Template():
+            return {"type": "template", "name": tree.name, "arguments": list(tree.arguments), "text": tree.text}
+        case Not():
+            return {"type": "not", "operand": _node(tree.operand)}
+        case And() | Or() | Average():
+            return {"type": _TYPES[type(tree)], "operands": [_node(operand) for operand in tree.operands]}
+        case Comparison():
+            operands = [_node(operand) for operand in tree.operands]
+            return {"type": "comparison", "operands": operands, "comparators": list(map(str, tree.comparators))}

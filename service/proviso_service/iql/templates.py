@@ -19,10 +19,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from proviso_service.iql.printing import template_in_braces
 from proviso_service.iql.problems import TemplateFileError
-from proviso_service.iql.similarity import similarity, traits
-from proviso_service.iql.syntax import NOWHERE, Span, Template
+from proviso_service.iql.syntax import NOWHERE, Span, Template, template_in_braces
 
 _MAX_FILE_BYTES = 1_000_000
 _MAX_TEMPLATES = 500
@@ -187,3 +185,25 @@ def _definition(entry: dict[str, Any]) -> TemplateDefinition:
         entry["statement"].strip(),
         entry["meaning"].strip(),
     )
+
+
+_COMMON_WORDS = frozenset({"a", "an", "and", "clause", "clauses", "for", "from", "is", "of", "or", "that", "the", "to"})
+
+
+def traits(name: str) -> frozenset[str]:
+    """The letter triples of a name in lower case."""
+    return frozenset(triple for word in _telling(name.replace("-", " ").split()) for triple in _triples(word))
+
+
+def similarity(left: frozenset[str], right: frozenset[str]) -> float:
+    """From 0, nothing in common, to 1."""
+    return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0
+
+
+def _telling(words: list[str]) -> list[str]:
+    return [word for word in words if word not in _COMMON_WORDS] or words
+
+
+def _triples(word: str) -> list[str]:
+    padded = f"  {word} "
+    return [padded[i : i + 3] for i in range(len(padded) - 2)]

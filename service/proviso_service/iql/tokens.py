@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from proviso_service.iql.problems import ProblemKind, ProblemLog, quoted
-from proviso_service.iql.remedies import Remedy, closed
+from proviso_service.iql.problems import ProblemKind, ProblemLog, Remedy, closed, quoted
 from proviso_service.iql.syntax import Span
 
 _BRACES_AND_ESCAPES = re.compile(r"\\[\\{}]|[{}]")

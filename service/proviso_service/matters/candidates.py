@@ -7,9 +7,8 @@ import numpy as np
 
 from proviso_service.concurrency import together
 from proviso_service.matters.model import StoredChunk
-from proviso_service.matters.ports import LexicalHit, MatterStore, VectorHit, VectorIndex
-from proviso_service.matters.queries import ParsedQuery
-from proviso_service.matters.wording import holds_phrase
+from proviso_service.matters.stores import LexicalHit, MatterStore, VectorHit, VectorIndex
+from proviso_service.matters.wording import ParsedQuery, holds_phrase
 from proviso_service.models import Embedder, Vectors
 from proviso_service.reading.references import clause_ranks
 

@@ -7,8 +7,8 @@ import structlog
 
 from proviso_service.errors import Unavailable
 from proviso_service.matters.ingestion import Ingestion
-from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
 
 BATCH_LEFTOVERS = 100
 FIRST_RETRY_S = 1.0

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proviso_service.matters.ports import VectorHit, VectorIndex, VectorRecord
+from proviso_service.matters.stores import VectorHit, VectorIndex, VectorRecord
 from proviso_service.models import Vectors
 
 

@@ -1,7 +1,8 @@
 """The workers that take uploaded documents to READY or FAILED."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import structlog
 
@@ -13,11 +14,56 @@ from proviso_service.errors import (
     Unavailable,
     UnsupportedDocument,
 )
-from proviso_service.matters.backlog import Backlog
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
 from proviso_service.matters.pipeline import Pipeline
-from proviso_service.matters.ports import MatterStore, VectorIndex
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.stores import MatterStore, VectorIndex
+
+
+class Backlog:
+    """At most `capacity` documents in memory. What does not fit stays in its row and is read again when there is
+    room."""
+
+    def __init__(self, store: MatterStore, capacity: int) -> None:
+        self._store = store
+        self._waiting: asyncio.Queue[Document] = asyncio.Queue(capacity)
+        self._held: set[str] = set()
+        self._more_in_store = False
+        self._reading = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Takes up the rows that are neither READY nor FAILED."""
+        self._more_in_store = False
+        for document in await self._store.unfinished_documents():
+            self.add(document)
+
+    def load_again(self) -> None:
+        """Has the rows read again before the next document, because one may have been left unfinished."""
+        self._more_in_store = True
+
+    def add(self, document: Document) -> None:
+        """Not lost when the document is being worked on: its row is read again after that."""
+        if document.document_id in self._held or self._waiting.full():
+            self._more_in_store = True
+            return
+        self._held.add(document.document_id)
+        self._waiting.put_nowait(document)
+
+    @asynccontextmanager
+    async def next(self) -> AsyncIterator[Document]:
+        """Waits for a document, which is nobody else's until the end of the block. Its row may have changed since."""
+        await self._refill()
+        document = await self._waiting.get()
+        try:
+            yield document
+        finally:
+            self._held.discard(document.document_id)
+
+    async def _refill(self) -> None:
+        async with self._reading:
+            if self._more_in_store and self._waiting.empty():
+                await self.load()
+
 
 BACKLOG_CAPACITY = 1_000
 ATTEMPTS = 4

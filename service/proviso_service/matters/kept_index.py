@@ -10,9 +10,8 @@ import structlog
 
 from proviso_service.errors import Draining, IndexRebuilding, ProvisoError, TooBusy, Unavailable
 from proviso_service.matters.indexes import IndexFailed, IndexShelf, OpenIndex, VectorSource
-from proviso_service.matters.ports import VectorHit, VectorRecord
-from proviso_service.matters.rebuilding import Rebuild, RebuildProgress
-from proviso_service.matters.reconciling import Difference, Progress, Reconciler
+from proviso_service.matters.reconciling import Difference, Progress, Rebuild, RebuildProgress, Reconciler
+from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
 FEW_VECTORS = 1_000

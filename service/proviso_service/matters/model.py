@@ -186,3 +186,8 @@ class SearchOutcome:
     rerank_failed: bool = False
     documents_available: tuple[str, ...] = field(default=())
     documents_processing: tuple[str, ...] = field(default=())
+
+
+DOCUMENTATION = "documentation"
+"""Stands where a matter's id does and means the tenant's documentation, which belongs to no matter. It is no UUID, so
+nothing that asks for a matter reaches it."""

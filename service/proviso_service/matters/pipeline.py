@@ -1,17 +1,43 @@
 """One document from its bytes to READY."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.matters.embedding import ChunkEmbedder
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
-from proviso_service.matters.ports import BlobStore, MatterStore, VectorIndex, VectorRecord
+from proviso_service.matters.stores import BlobStore, MatterStore, VectorIndex, VectorRecord
 from proviso_service.models import Embedder, Vectors
+from proviso_service.reading.canonical import readable
 from proviso_service.reading.model import Chunk, ReadDocument
 from proviso_service.reading.reader import DocumentReader
+
+
+class ChunkEmbedder:
+    """For one document. A text that the tenant has had embedded before, or that stands twice in the document, is not
+    embedded again. The model reads it without ligatures and invisible characters, as queries are typed."""
+
+    def __init__(self, tenant: str, store: MatterStore, embedder: Embedder) -> None:
+        self._tenant = tenant
+        self._store = store
+        self._embedder = embedder
+        self._seen: dict[str, Vectors] = {}
+
+    async def embed(self, chunks: Sequence[Chunk]) -> Vectors:
+        """Shape (len(chunks), dimensions), in order; `chunks` is one batch and not empty."""
+        hashes = [chunk.content_sha256 for chunk in chunks]
+        await self._see({sha256: chunk.text for sha256, chunk in zip(hashes, chunks, strict=True)})
+        return np.stack([self._seen[sha256] for sha256 in hashes])
+
+    async def _see(self, texts: Mapping[str, str]) -> None:
+        unseen = [sha256 for sha256 in texts if sha256 not in self._seen]
+        self._seen |= await self._store.known_embeddings(self._tenant, self._embedder.model_id, unseen)
+        new = [sha256 for sha256 in unseen if sha256 not in self._seen]
+        if new:
+            vectors = await self._embedder.embed_documents([readable(texts[sha256]) for sha256 in new])
+            self._seen |= zip(new, vectors, strict=True)
+
 
 BATCH_CHUNKS = 64
 BATCH_VECTORS = 1_000

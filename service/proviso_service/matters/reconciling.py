@@ -19,12 +19,13 @@ an index goes through one lock, and what is written here is decided while the lo
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from proviso_service.errors import ProvisoError
 from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex, VectorSource
 from proviso_service.matters.model import document_of
 from proviso_service.models import Vectors
@@ -148,3 +149,51 @@ def _by_tenant(chunks: Sequence[tuple[str, str]]) -> Mapping[str, list[str]]:
 
 def _slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (items[start : start + size] for start in range(0, len(items), size))
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildProgress:
+    """Vectors that are in the new index, of those that the database had at the start."""
+
+    done: int
+    total: int
+
+
+class Rebuild:
+    """Goes on when its one watcher goes away; a slow watcher sees the latest state."""
+
+    def __init__(self) -> None:
+        self._progress = RebuildProgress(0, 0)
+        self._changed = asyncio.Event()
+        self._ended = False
+        self._failure: ProvisoError | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    def begin(self, total: int) -> None:
+        self._set(RebuildProgress(0, total))
+
+    def advance(self, done: int) -> None:
+        """Never back: the last comparison counts from the start again."""
+        if done > self._progress.done:
+            self._set(RebuildProgress(done, max(done, self._progress.total)))
+
+    def end(self, failure: ProvisoError | None = None) -> None:
+        self._ended, self._failure = True, failure
+        self._set(self._progress if failure else RebuildProgress(self._progress.total, self._progress.total))
+
+    async def watch(self) -> AsyncGenerator[RebuildProgress, None]:
+        """Each state until the end. Raises what the rebuilding has failed with."""
+        while not self._ended:
+            await self._changed.wait()
+            self._changed.clear()
+            if not self._failure:
+                yield self._progress
+        if self._failure:
+            raise self._failure
+
+    def _set(self, progress: RebuildProgress) -> None:
+        self._progress = progress
+        self._changed.set()

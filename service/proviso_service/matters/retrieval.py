@@ -3,15 +3,14 @@
 import asyncio
 
 from proviso_service.concurrency import together
-from proviso_service.errors import InvalidRequest, TooBusy
+from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
 from proviso_service.matters.candidates import CandidateSearch, Place
-from proviso_service.matters.identifiers import DOCUMENTATION, matter_or_documentation, uuids_of
-from proviso_service.matters.model import DocumentStatus, SearchHit, SearchOutcome, SearchQuery
-from proviso_service.matters.ports import MatterStore, VectorIndex
-from proviso_service.matters.queries import parse_query
-from proviso_service.matters.ranking import Ranked, best_of, rank
-from proviso_service.matters.reranking import reranked
-from proviso_service.matters.snippets import Snippets
+from proviso_service.matters.excerpts import Snippets
+from proviso_service.matters.model import DOCUMENTATION, DocumentStatus, SearchHit, SearchOutcome, SearchQuery
+from proviso_service.matters.ranking import Ranked, best_of, rank, reranked
+from proviso_service.matters.stores import MatterStore, VectorIndex
+from proviso_service.matters.validation import matter_or_documentation, uuids_of
+from proviso_service.matters.wording import parse_query
 from proviso_service.models import Embedder, Reranker
 from proviso_service.settings import DocumentSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -115,3 +114,24 @@ class Retriever:
             tuple(document.filename for document in documents if document.status is DocumentStatus.READY),
             tuple(document.filename for document in documents if not document.status.is_final),
         )
+
+
+class Documentation:
+    """What turns and tools ask of it. Its documents are kept by Matters, under the id DOCUMENTATION."""
+
+    def __init__(self, store: MatterStore, retriever: Retriever) -> None:
+        self._store = store
+        self._retriever = retriever
+
+    async def ready_version(self, tenant: str) -> int:
+        """Its Matter.index_version; 0 where there is nothing to find."""
+        try:
+            documentation = await self._store.get_matter(tenant, DOCUMENTATION)
+        except MatterNotFound:
+            return 0
+        return documentation.index_version if documentation.ready_count else 0
+
+    async def search(self, tenant: str, query: str, max_results: int) -> SearchOutcome:
+        """Passages that are close to the query, best first; none where there is no documentation. Raises
+        InvalidRequest and TooBusy."""
+        return await self._retriever.search(tenant, SearchQuery(DOCUMENTATION, query, max_results))

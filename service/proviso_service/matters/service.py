@@ -11,10 +11,10 @@ import structlog
 
 from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
 from proviso_service.matters.clearing import Clearing
-from proviso_service.matters.filenames import clean_filename
-from proviso_service.matters.identifiers import DOCUMENTATION, matter_or_documentation, uuid_of, uuids_of
+from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
+    DOCUMENTATION,
     Document,
     DocumentProgress,
     DocumentStatus,
@@ -24,11 +24,16 @@ from proviso_service.matters.model import (
     UploadResult,
 )
 from proviso_service.matters.pipeline import Pipeline
-from proviso_service.matters.ports import BlobStore, Leftover, MatterStore, VectorIndex
-from proviso_service.matters.progress import ProgressBoard
-from proviso_service.matters.reading import WHOLE_TEXT, TextPart, check_part, read_part
-from proviso_service.matters.uploading import CheckedBytes, checked_header
-from proviso_service.matters.watching import DocumentWatch
+from proviso_service.matters.progress import DocumentWatch, ProgressBoard
+from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
+from proviso_service.matters.validation import (
+    CheckedBytes,
+    checked_header,
+    clean_filename,
+    matter_or_documentation,
+    uuid_of,
+    uuids_of,
+)
 from proviso_service.models import Embedder
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading.formats import format_of

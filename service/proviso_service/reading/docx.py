@@ -13,18 +13,20 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from proviso_service.reading.canonical import CanonicalText, ReadingLimits
+from proviso_service.reading.canonical import CanonicalText, ReadingLimits, is_layout_row, marked_item
 from proviso_service.reading.clauses import opening_title
-from proviso_service.reading.docx_numbering import Numbering
+from proviso_service.reading.docx_numbering import Numbering, Styles
 from proviso_service.reading.docx_package import Package
 from proviso_service.reading.docx_paragraphs import Paragraph, ParagraphReader, rows
-from proviso_service.reading.docx_parts import Parts
-from proviso_service.reading.docx_styles import Styles
-from proviso_service.reading.docx_xml import Element, attribute, body_blocks, child, content_of, kind
-from proviso_service.reading.headings import complete_outline, reads_as_title, stands_out_as_title
-from proviso_service.reading.layout import is_layout_row, marked_item
+from proviso_service.reading.docx_xml import Element, Parts, attribute, body_blocks, child, content_of, kind
 from proviso_service.reading.model import Heading, ParsedDocument, Span
-from proviso_service.reading.outline import CAPITALS_LEVEL, CLAUSE_LEVEL
+from proviso_service.reading.outline import (
+    CAPITALS_LEVEL,
+    CLAUSE_LEVEL,
+    complete_outline,
+    reads_as_title,
+    stands_out_as_title,
+)
 
 _MAX_NUMBER_CHARS = 20
 

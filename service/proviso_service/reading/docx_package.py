@@ -23,8 +23,6 @@ _BLOCK_BYTES = 64 * 1024
 _MEMBER_SIGNATURE = b"PK\x01\x02"
 _ENCRYPTED_FLAG = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ENCRYPTED_FLAG = 0x1
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _OTHER_FORMATS = (
     ("xl/", "an Excel workbook"),
     ("ppt/", "a PowerPoint presentation"),

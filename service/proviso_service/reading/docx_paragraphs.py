@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from proviso_service.reading.canonical import readable
-from proviso_service.reading.docx_numbering import Label, Numbering
-from proviso_service.reading.docx_styles import Style, Styles, in_outline
+from proviso_service.reading.docx_numbering import Label, Numbering, Style, Styles, in_outline
 from proviso_service.reading.docx_xml import (
     Element,
     attribute,

@@ -1,12 +1,14 @@
 """From the elements of a web page to blocks of text."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from selectolax.lexbor import LexborNode
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.html_blocks import Block, Break, Draft, Look
-from proviso_service.reading.html_elements import (
+from proviso_service.reading.canonical import CELL_BREAK, is_layout_row, marked_item
+from proviso_service.reading.html_blocks import Block, Break, Draft, Look, texts_of
+from proviso_service.reading.html_tree import (
     BLOCKS,
     BOLD,
     CELLS,
@@ -22,11 +24,133 @@ from proviso_service.reading.html_elements import (
     Style,
     style_of,
 )
-from proviso_service.reading.html_lists import OpenList, integer
-from proviso_service.reading.html_tables import Table
+from proviso_service.reading.numerals import NumeralStyle, numeral
 
 _MAX_TABLES_OPEN = 60
 """One inside the other; every one moves the blocks inside it once."""
+
+
+BULLET = "-"
+
+_MAX_DIGITS = 9
+_TYPES: Mapping[str, str] = {
+    "1": NumeralStyle.DECIMAL,
+    "a": NumeralStyle.LOWER_LETTER,
+    "A": NumeralStyle.UPPER_LETTER,
+    "i": NumeralStyle.LOWER_ROMAN,
+    "I": NumeralStyle.UPPER_ROMAN,
+    "decimal": NumeralStyle.DECIMAL,
+    "decimal-leading-zero": NumeralStyle.DECIMAL_ZERO,
+    "lower-alpha": NumeralStyle.LOWER_LETTER,
+    "lower-latin": NumeralStyle.LOWER_LETTER,
+    "upper-alpha": NumeralStyle.UPPER_LETTER,
+    "upper-latin": NumeralStyle.UPPER_LETTER,
+    "lower-roman": NumeralStyle.LOWER_ROMAN,
+    "upper-roman": NumeralStyle.UPPER_ROMAN,
+}
+_BULLETS = frozenset({"disc", "circle", "square"})
+_UNMARKED = "none"
+
+
+@dataclass(slots=True)
+class OpenList:
+    """A list that is being read; `list_type` is the `type` attribute or the style's, "" where none is given."""
+
+    ordered: bool
+    list_type: str = ""
+    next_number: int = 1
+    step: int = 1
+
+    def label(self, value: int | None) -> str:
+        """What stands before the next item, whose number is `value` where the page says so."""
+        if not self.ordered:
+            return "" if self.list_type == _UNMARKED else BULLET
+        number = self.next_number if value is None else value
+        self.next_number = number + self.step
+        if self.list_type == _UNMARKED:
+            return ""
+        if self.list_type in _BULLETS:
+            return BULLET
+        return f"{numeral(number, _TYPES.get(self.list_type, NumeralStyle.DECIMAL))}."
+
+
+def integer(text: str | None) -> int | None:
+    """None for anything that is not a number of up to nine digits."""
+    if not text:
+        return None
+    digits = text.strip().removeprefix("+")
+    plain = digits.removeprefix("-")
+    return int(digits) if plain.isascii() and plain.isdecimal() and len(plain) <= _MAX_DIGITS else None
+
+
+_MAX_COLUMNS = 200
+_MAX_SPAN = 1_000
+
+
+@dataclass(slots=True)
+class Cell:
+    """`column` is the first that it takes; cells beyond the widest table share the last."""
+
+    column: int
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Table:
+    """Filled as its rows and cells open."""
+
+    _rows: list[list[Cell]] = field(default_factory=list)
+    _next_column: int = 0
+    _taken: dict[int, int] = field(default_factory=dict)
+
+    def open_row(self) -> None:
+        self._rows.append([])
+        self._next_column = 0
+        self._taken = {column: rows - 1 for column, rows in self._taken.items() if rows > 1}
+
+    def open_cell(self, columns: int, rows: int) -> list[Block]:
+        """A cell that spans so many columns and rows; returns what its blocks are to be put in."""
+        if not self._rows:
+            self.open_row()
+        while self._next_column in self._taken:
+            self._next_column += 1
+        first = min(self._next_column, _MAX_COLUMNS)
+        self._next_column = min(first + max(1, min(columns, _MAX_SPAN)), _MAX_COLUMNS)
+        if rows > 1:
+            # From the next row on, so that this row's remaining cells find their own place.
+            self._taken |= dict.fromkeys(range(first, self._next_column), min(rows, _MAX_SPAN))
+        cell = Cell(first)
+        self._rows[-1].append(cell)
+        return cell.blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """The table in reading order: its rows, without the columns that are empty throughout."""
+        columns = sorted({cell.column for row in self._rows for cell in row if texts_of(cell.blocks)})
+        opens_table = True
+        for row in self._rows:
+            texts = [texts_of(cell.blocks) for cell in row]
+            if not any(texts):
+                continue
+            if is_layout_row(texts):
+                yield from (block for cell in row for block in cell.blocks)
+                opens_table = True
+            elif item := marked_item(texts):
+                yield Block(item)
+                opens_table = True
+            else:
+                yield replace(_row(row, columns), opens_table=opens_table)
+                opens_table = False
+
+
+def _row(row: list[Cell], columns: list[int]) -> Block:
+    by_column: dict[int, str] = {}
+    for cell in row:
+        words = " ".join(texts_of(cell.blocks))
+        if words:
+            by_column[cell.column] = f"{by_column[cell.column]} {words}" if cell.column in by_column else words
+    last = max(by_column)
+    cells = tuple(by_column.get(column, "") for column in columns if column <= last)
+    return Block(CELL_BREAK.join(cells), cells=cells)
 
 
 @dataclass(slots=True)

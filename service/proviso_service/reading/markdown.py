@@ -11,8 +11,8 @@ from markdown_it.token import Token
 
 from proviso_service.reading.canonical import MAX_SECTIONS, ReadingLimits, check_sections
 from proviso_service.reading.clauses import opening_title
-from proviso_service.reading.decoding import decode
 from proviso_service.reading.model import Heading, ParsedDocument
+from proviso_service.reading.plain import decode
 
 _MAX_TITLE_CHARS = 200
 _CLAUSE_LEVEL = 7

@@ -1,5 +1,6 @@
 """The outline of a plain text: which of the titles found are headings, and their levels."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -78,3 +79,76 @@ def _value(number: str) -> int:
     if first.isdecimal():
         return int(first)
     return roman_value(first) if set(first) <= _ROMAN_SIGNS else 0
+
+
+_MAX_TITLE_CHARS = 150
+_MAX_TITLE_WORDS = 20
+_MAX_SENTENCE_WORDS = 6
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,5}")
+
+
+def reads_as_title(text: str) -> bool:
+    """Whether a paragraph that is marked as a heading is one: whole clauses are given heading styles as well, for the
+    sake of their numbers."""
+    words = text.split()
+    if len(text) > _MAX_TITLE_CHARS or len(words) > _MAX_TITLE_WORDS or not any(char.isalnum() for char in text):
+        return False
+    return len(words) <= _MAX_SENTENCE_WORDS or not text.endswith((".", ";", ",", ":"))
+
+
+def stands_out_as_title(text: str) -> bool:
+    """Whether a paragraph that is only bold or centred is a heading; stricter, because so are names and notices."""
+    if not reads_as_title(text) or "\n" in text or text.endswith((",", ";", "-", "_")):
+        return False
+    letters = sum(char.isalpha() for char in text)
+    opens = next((char for char in text if char.isalnum()), "")
+    return letters * 2 > len(text) and letters >= 4 and (opens.isupper() or opens.isdigit())
+
+
+def complete_outline(
+    text: str, marked: Sequence[Heading], likely: Iterable[Heading], apart: Iterable[Span] = ()
+) -> tuple[Heading, ...]:
+    """The marked headings, and around them those found in the text as in a plain one, then the likely ones that
+    overlap none of these; nothing inside the spans `apart`.
+
+    Levels of found and likely headings are those of `find_headings`. Beside marked ones they come below all of them,
+    but for parts, which open on the first level, and for numbers as deep as those of a marked heading, which share its
+    level."""
+    taken = sorted([(heading.start, heading.end) for heading in marked] + [(span.start, span.end) for span in apart])
+    found = list(_outside(find_headings(text), taken))
+    taken = sorted(taken + [(heading.start, heading.end) for heading in found])
+    added = [*found, *_outside(likely, taken)]
+    return tuple(sorted([*marked, *_with_levels(added, marked)], key=lambda heading: heading.start))
+
+
+def _outside(headings: Iterable[Heading], taken: Sequence[tuple[int, int]]) -> Iterator[Heading]:
+    """Those that overlap none of the sorted spans; both in order of their start."""
+    index = 0
+    for heading in sorted(headings, key=lambda heading: heading.start):
+        while index < len(taken) and taken[index][1] <= heading.start:
+            index += 1
+        if index == len(taken) or taken[index][0] >= heading.end:
+            yield heading
+
+
+def _with_levels(headings: Iterable[Heading], marked: Sequence[Heading]) -> Iterator[Heading]:
+    if not marked:
+        yield from headings
+        return
+    first, deepest = min(heading.level for heading in marked), max(heading.level for heading in marked)
+    level_of_depth: dict[int, int] = {}
+    for heading in marked:
+        if depth := _number_depth(heading.title):
+            level_of_depth.setdefault(depth, heading.level)
+    for heading in headings:
+        depth = _number_depth(heading.title)
+        level = level_of_depth.get(depth, deepest + heading.level)
+        if heading.level == PART_LEVEL and not depth:
+            level = first
+        yield Heading(level, heading.title, heading.start, heading.end)
+
+
+def _number_depth(title: str) -> int:
+    """How deep the number is that a title opens with; 0 without one."""
+    number = _NUMBER.match(title)
+    return number[0].count(".") + 1 if number else 0

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proviso_service.reading.furniture import recurring_lines, running_lines
-from proviso_service.reading.pdf_lines import PageText, Segment
-from proviso_service.reading.pdf_rows import Row, rows_of, text_of
+from proviso_service.reading.pdf_lines import PageText, Row, Segment, rows_of, text_of
 from proviso_service.reading.pdf_tables import is_next_row
 
 # Of the page's height, from its upper or lower edge. Page numbers may stand anywhere: filings have them where the pages

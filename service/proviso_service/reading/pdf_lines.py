@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_double, c_int, create_string_buffer
 from dataclasses import dataclass
 from operator import attrgetter
@@ -284,3 +284,35 @@ def _text_of(textpage: PdfTextPage) -> str:
 def _units(text: str) -> str:
     """One character for each UTF-16 unit, as positions in a text page are counted."""
     return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))
+
+
+Row = tuple[Segment, ...]
+"""Segments on one baseline, from left to right."""
+
+# Of the font size.
+_SAME_LINE = 0.35
+_MAX_OVERLAP = 0.5
+# More pieces than any line has that is to be read.
+_MAX_PIECES = 200
+
+
+def rows_of(segments: Iterable[Segment]) -> list[Row]:
+    """The rows that segments make, from the top."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda s: (s.baseline, s.left)):
+        if rows and len(rows[-1]) < _MAX_PIECES and _is_beside(segment, rows[-1]):
+            rows[-1].append(segment)
+        else:
+            rows.append([segment])
+    return [tuple(sorted(row, key=lambda s: s.left)) for row in rows]
+
+
+def text_of(row: Iterable[Segment]) -> str:
+    return " ".join(segment.text for segment in row)
+
+
+def _is_beside(segment: Segment, row: Sequence[Segment]) -> bool:
+    if segment.baseline - row[0].baseline > _SAME_LINE * min(segment.size, row[0].size):
+        return False
+    overlap = _MAX_OVERLAP * segment.size
+    return all(segment.left > other.right - overlap or segment.right < other.left + overlap for other in row)

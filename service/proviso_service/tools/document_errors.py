@@ -1,6 +1,6 @@
 """How results name the documents that could not be read."""
 
-from proviso_service.analysis.targets import Target
+from proviso_service.analysis.document_scoring import Target
 
 MAX_ERRORS_SHOWN = 3
 

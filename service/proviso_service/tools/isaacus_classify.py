@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proviso_service.analysis.classification import (
+    DEFAULT_CLAUSE_TYPES,
     Classification,
     ClassifyOutcome,
     ClassifyQuery,
@@ -13,7 +14,6 @@ from proviso_service.analysis.classification import (
     TypeCount,
     by_turns,
 )
-from proviso_service.analysis.clause_types import DEFAULT_CLAUSE_TYPES
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
 from proviso_service.tools.excerpts import best_part, excerpt_of, stems_of

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
+from proviso_service.analysis.evaluation import KANON
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
-from proviso_service.analysis.planning import KANON
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from proviso_service.matters.documentation import Documentation
 from proviso_service.matters.model import SearchHit
+from proviso_service.matters.retrieval import Documentation
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
 from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.isaacus_search import SearchResult

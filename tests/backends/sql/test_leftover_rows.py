@@ -7,7 +7,7 @@ import pytest
 from proviso_service.backends.sql.matters import SLICE_CHUNKS, SLICE_DOCUMENTS, SqlMatterStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter
-from proviso_service.matters.ports import Leftover
+from proviso_service.matters.stores import Leftover
 from proviso_service.paging import PageRequest
 from tests.support.stored import a_document, ingested
 

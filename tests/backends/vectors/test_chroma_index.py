@@ -9,7 +9,7 @@ import pytest
 
 from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
 from proviso_service.matters.indexes import IndexFailed
-from proviso_service.matters.ports import VectorRecord
+from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Vectors
 
 DIMENSIONS = 8

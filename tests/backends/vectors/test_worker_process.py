@@ -18,7 +18,7 @@ from proviso_service.backends.vectors.process import WORKER, WorkerProcess
 from proviso_service.backends.vectors.worker import LOCK_FILE
 from proviso_service.errors import TooBusy
 from proviso_service.matters.indexes import IndexFailed
-from proviso_service.matters.ports import VectorRecord
+from proviso_service.matters.stores import VectorRecord
 from tests.support.processes import ended
 
 LAYOUT = VectorLayout(4, 4, "test-model")

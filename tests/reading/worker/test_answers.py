@@ -21,7 +21,7 @@ from proviso_service.reading.worker.answers import (
     encode_read,
     encode_unsupported,
 )
-from proviso_service.reading.worker.frames import frame
+from proviso_service.reading.worker.messages import frame
 
 BOUNDS = Bounds(text_chars=1_000, chunk_chars=100)
 TEXT = "# Lease\n\nThe rent is due.\n\n7\n\nThe term is a year."

@@ -1,7 +1,7 @@
 """Search results."""
 
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.analysis.targets import Target
+from proviso_service.analysis.document_scoring import Target
 from proviso_service.api.answer_size import fit
 from proviso_service.matters.model import DocumentHits, SearchHit, SearchOutcome, Snippet
 from proviso_service.reading.model import Chunk

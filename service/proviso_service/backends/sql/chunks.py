@@ -11,7 +11,7 @@ from proviso_service.backends.sql.database import Store, reading
 from proviso_service.backends.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters
 from proviso_service.matters.model import DocumentHits, DocumentStatus, StoredChunk
-from proviso_service.matters.ports import LexicalHit, VectorHit, VectorRecord
+from proviso_service.matters.stores import LexicalHit, VectorHit, VectorRecord
 from proviso_service.models import Vectors
 from proviso_service.reading.model import Chunk
 from proviso_service.reading.words import significant_words, telling_words

@@ -20,7 +20,7 @@ from proviso_service.backends.sql.tables import (
 )
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.matters.ports import Leftover
+from proviso_service.matters.stores import Leftover
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument

@@ -22,7 +22,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from proviso_service.analysis.ports import ScoresByStatement
+from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, statement_scores
 from proviso_service.matters.model import Document, DocumentStatus

@@ -12,7 +12,7 @@ import numpy as np
 
 from proviso_service.backends.vectors.process import Answer, WorkerProcess
 from proviso_service.matters.indexes import IndexedVector
-from proviso_service.matters.ports import VectorHit, VectorRecord
+from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
 VERSION = 2

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from proviso_service.reading.sentences import sentence_ends
+from proviso_service.reading.chunking import sentence_ends
 
 _MAX_CHARS = 900
 _MIN_CHARS = 12

@@ -4,8 +4,7 @@ when it was idle for that time."""
 import os
 import sys
 
-from proviso_service.reading.documents import read_document
-from proviso_service.reading.formats import format_by_media_type
+from proviso_service.reading.formats import format_by_media_type, read_document
 from proviso_service.reading.worker.child import Read
 from proviso_service.reading.worker.supervisor import Prepare, supervise
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, ReadDocument, Span
-from proviso_service.reading.worker.frames import HEADER, frame
+from proviso_service.reading.worker.messages import HEADER, frame
 
 READ = b"."
 UNSUPPORTED = b"U"

@@ -1,7 +1,14 @@
 """The child of one document: reads it and writes its answer."""
 
+import ctypes
+import math
 import os
+import resource
+import signal
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from traceback import walk_tb
 
@@ -9,9 +16,119 @@ from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.model import ReadDocument
 from proviso_service.reading.worker.answers import OUT_OF_MEMORY, encode_fault, encode_read, encode_unsupported
-from proviso_service.reading.worker.confinement import confine
-from proviso_service.reading.worker.frames import frame, read_exactly, write_all
-from proviso_service.reading.worker.requests import Request
+from proviso_service.reading.worker.messages import Request, frame, read_exactly, write_all
+
+# The same on every architecture.
+_CREATE_RULESET = 444
+_RESTRICT_SELF = 446
+_ASK_VERSION = 1
+
+SIGNALS_SINCE = 6
+"""Version of the interface that `restrict` takes away signals from."""
+
+# By the version of the interface that brought them: bits of rights to files, to the network, and of scopes.
+_EXECUTE, _WRITE, _REMOVE_AND_MAKE, _LINK_AND_RENAME, _TRUNCATE = 1 << 0, 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
+_BIND_AND_CONNECT = 0b11
+_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+_TAKEN = (
+    (1, _EXECUTE | _WRITE | _REMOVE_AND_MAKE, 0, 0),
+    (2, _LINK_AND_RENAME, 0, 0),
+    (3, _TRUNCATE, 0, 0),
+    (4, 0, _BIND_AND_CONNECT, 0),
+    (SIGNALS_SINCE, 0, 0, _ABSTRACT_SOCKETS_AND_SIGNALS),
+)
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+def version() -> int:
+    """Of the kernel's interface; 0 where there is none, as on other systems than Linux."""
+    return max(0, _call(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)) if sys.platform == "linux" else 0
+
+
+def restrict() -> None:
+    """Takes from this process, for good and as far as the kernel knows how, everything that changes a file or folder or
+    executes one, connections by TCP, and signals to processes that it has not started. What is open stays so. Raises
+    OSError when the kernel refuses; the process must have given up new privileges before."""
+    known = version()
+    if not known:
+        return
+    taken = [rights for since, *rights in _TAKEN if since <= known]
+    rules = _Ruleset(*(_all_of(kinds) for kinds in zip(*taken, strict=True)))
+    # Earlier kernels refuse a longer structure than they know only where the rest of it is not empty.
+    ruleset = _call(_CREATE_RULESET, ctypes.byref(rules), ctypes.c_size_t(ctypes.sizeof(rules)), 0)
+    try:
+        if ruleset < 0 or _call(_RESTRICT_SELF, ruleset, 0) < 0:
+            raise OSError(ctypes.get_errno(), "Landlock")
+    finally:
+        if ruleset >= 0:
+            os.close(ruleset)
+
+
+def _all_of(bits: tuple[int, ...]) -> int:
+    together = 0
+    for some in bits:
+        together |= some
+    return together
+
+
+def _call(number: int, *arguments: object) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    return int(libc.syscall(ctypes.c_long(number), *arguments))
+
+
+_OPEN_FILES = 32
+_HIGHEST_DESCRIPTOR = 1_024
+"""More than the supervisor ever has."""
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+
+
+def confine(memory_bytes: int, time_limit_s: float, keep: tuple[int, ...]) -> None:
+    """Limits this process to memory, time and a few descriptors, takes away writing files and starting processes, and
+    closes every descriptor but those to `keep`; the standard ones lead nowhere. Where the system can, it also takes
+    away what else reaches beyond this process, see child.py. It cannot be undone."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _die_with_parent()
+    _close_all_but(keep)
+    # Should the machine run out of memory, this process is the one to end.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit(resource.RLIMIT_CPU, math.ceil(time_limit_s) + 1)
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    _limit(resource.RLIMIT_NPROC, 0)
+    restrict()
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def _close_all_but(keep: tuple[int, ...]) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(nowhere, standard)
+    edges = [2, *sorted(keep), _HIGHEST_DESCRIPTOR]
+    for below, above in pairwise(edges):
+        os.closerange(below + 1, above)
+
+
+def _limit(kind: int, value: int) -> None:
+    """Never above what the process may have already."""
+    _, highest = resource.getrlimit(kind)
+    if highest != resource.RLIM_INFINITY:
+        value = min(value, highest)
+    resource.setrlimit(kind, (value, value))
+
 
 Read = Callable[[str, bytes, ReadingLimits, int], ReadDocument]
 """As `reading.read_document`."""

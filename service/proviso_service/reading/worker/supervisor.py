@@ -11,10 +11,9 @@ from select import select
 from typing import NoReturn
 
 from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.worker import frames
+from proviso_service.reading.worker import messages
 from proviso_service.reading.worker.child import Read, run_child
-from proviso_service.reading.worker.frames import BrokenStream, frame, write_all
-from proviso_service.reading.worker.requests import Ending, Outcome, Request
+from proviso_service.reading.worker.messages import BrokenStream, Ending, Outcome, Request, frame, write_all
 
 Prepare = Callable[[str], object]
 """Imports what reading a media type needs, so that the children find it in place."""
@@ -38,7 +37,7 @@ def supervise(requests: int, answers: int, read: Read, prepare: Prepare, idle_s:
             # What is here already stays as it is in the children, so that they share its memory.
             gc.freeze()
             ending = _run(request, read, requests, answers)
-            write_all(answers, frame(frames.ENDING, ending.encode()))
+            write_all(answers, frame(messages.ENDING, ending.encode()))
 
 
 def _leave(number: int, stack: object) -> NoReturn:
@@ -46,10 +45,10 @@ def _leave(number: int, stack: object) -> NoReturn:
 
 
 def _next_request(requests: int) -> Request:
-    kind, size = frames.HEADER.unpack(frames.read_exactly(requests, frames.HEADER.size))
-    if kind != frames.REQUEST or size > frames.MAX_PAYLOAD_BYTES:
+    kind, size = messages.HEADER.unpack(messages.read_exactly(requests, messages.HEADER.size))
+    if kind != messages.REQUEST or size > messages.MAX_PAYLOAD_BYTES:
         raise BrokenStream
-    return Request.decode(frames.read_exactly(requests, size))
+    return Request.decode(messages.read_exactly(requests, size))
 
 
 def _run(request: Request, read: Read, requests: int, answers: int) -> Ending:
@@ -73,7 +72,7 @@ def _run(request: Request, read: Read, requests: int, answers: int) -> Ending:
 
 def _pass_content(requests: int, to_child: int, size: int) -> None:
     """Passes the file on in pieces: nothing of it stays here, where later children come from."""
-    for piece in frames.pieces_of(requests, size):
+    for piece in messages.pieces_of(requests, size):
         # A child that has ended already is noticed by its answer; the rest is still to be taken from the service.
         with suppress(BrokenPipeError):
             write_all(to_child, piece)
@@ -88,13 +87,13 @@ def _pass_answer(request: Request, requests: int, from_child: int, answers: int)
         if requests in ready:
             raise ServiceGone
         if from_child in ready:
-            piece = os.read(from_child, frames.MAX_PAYLOAD_BYTES)
+            piece = os.read(from_child, messages.MAX_PAYLOAD_BYTES)
             if not piece:
                 return Outcome.EXITED
             written += len(piece)
             if written > request.answer_bytes:
                 return Outcome.TOO_LARGE
-            write_all(answers, frame(frames.DATA, piece))
+            write_all(answers, frame(messages.DATA, piece))
     return Outcome.OUT_OF_TIME
 
 
