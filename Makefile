@@ -8,7 +8,7 @@ GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 
-.PHONY: setup demo serve web test node chromium check-typescript check-web test-typescript test-web lint fmt type proto contract-image bench eval lock
+.PHONY: setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type proto check-proto contract-image bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -35,11 +35,11 @@ test: export PYTHONDONTWRITEBYTECODE =
 # One process more than there are cores, for tests wait for the processes that they start; four have to be enough.
 WORKERS = $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 3 ? cores + 1 : 4)))
 
-test: setup test-typescript test-web
+test: node go setup test-typescript test-web
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
-	cd $(TYPESCRIPT) && npm run -s check:generated && npm run -s lint && npm run -s typecheck
+	cd $(TYPESCRIPT) && npm run -s lint && npm run -s typecheck
 
 # It is built already: the script's own build would make what the gateway has of it look old.
 test-typescript: setup $(TYPESCRIPT)/esm/index.js
@@ -78,9 +78,13 @@ node:
 	@node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null && npm --version >/dev/null 2>&1 || \
 	{ echo "The TypeScript client, the gateway and the page need Node.js 20.19 or newer with npm: install it, or put it on your PATH." >&2; exit 1; }
 
-chromium:
-	@test -x "$${CHROMIUM:-/usr/bin/chromium}" || \
-	{ echo "The tests of the page need Chromium: Debian's package chromium, or another one's path in CHROMIUM." >&2; exit 1; }
+go:
+	@[ "$$(printf '%s\n' go1.26 "$$(go -C clients/go env GOVERSION 2>/dev/null)" | sort --version-sort | head -1)" = go1.26 ] || \
+	{ echo "The Go client and its tests need Go 1.26 or newer: install it, or put it on your PATH." >&2; exit 1; }
+
+# The system's browser where there is one; else it is taken from npm, into .proviso.
+chromium: node
+	@requirements/chromium/find.mjs >/dev/null
 
 lint: $(STAMP)
 	.venv/bin/ruff check .
@@ -98,8 +102,12 @@ fmt: $(STAMP)
 type: $(STAMP)
 	.venv/bin/mypy service/proviso_service clients/python/proviso_client tests benchmarks evals protos/plugins
 
-proto: $(STAMP)
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf generate
+# The code of all clients is generated, committed, and checked for freshness.
+proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
+	protos/generate.sh
+
+check-proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
+	protos/generate.sh --check
 
 # What `buf breaking` compares with. Make it anew with a release, or for a break that is meant and that the changelog tells.
 contract-image: $(STAMP)
@@ -116,9 +124,11 @@ eval: setup
 
 LOCK := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q
 
+NPM_LOCK := --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel error
+
 lock:
 	$(LOCK) --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
-	cd requirements/mcp-servers && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
+	for folder in mcp-servers chromium; do (cd requirements/$$folder && npm install $(NPM_LOCK)) || exit; done

@@ -28,7 +28,8 @@ def main() -> None:
         descriptors = Path(folder) / "descriptors.binpb"
         descriptors.write_bytes(descriptor_pb2.FileDescriptorSet(file=request.proto_file).SerializeToString())
         outputs = [f"--{output}_out={folder}" for output in _OUTPUTS]
-        status = protoc.main(["protoc", f"--descriptor_set_in={descriptors}", *outputs, *request.file_to_generate])
+        options = [f"--descriptor_set_in={descriptors}", "--mypy_grpc_opt=quiet", *outputs]
+        status = protoc.main(["protoc", *options, *request.file_to_generate])
         if status != 0:
             response.error = f"grpc_tools.protoc exited with {status}"
         for path in sorted(Path(folder).rglob("*_pb2*.py*")):

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	pb "proviso/clients/go/gen/proviso/v1"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 // Text puts the text of a turn together while it is streamed. The zero value is empty. FinalState.message has the last

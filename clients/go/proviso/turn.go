@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	pb "proviso/clients/go/gen/proviso/v1"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 // turnIDKey is the initial metadata that names the turn ahead of its first event.

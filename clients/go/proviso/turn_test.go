@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	pb "proviso/clients/go/gen/proviso/v1"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 const lastSequence = 5

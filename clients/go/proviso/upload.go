@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	pb "proviso/clients/go/gen/proviso/v1"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 const pieceBytes = 256 * 1024

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	pb "proviso/clients/go/gen/proviso/v1"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 // shelf keeps what is uploaded whole, and refuses everything where told to.

@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	pb "proviso/clients/go/gen/proviso/v1"
-	"proviso/clients/go/proviso"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
+	"github.com/proviso-legal/proviso/clients/go/proviso"
 )
 
 // chatter asks the same question in rounds, each a turn of its own.

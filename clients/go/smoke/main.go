@@ -19,8 +19,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	pb "proviso/clients/go/gen/proviso/v1"
-	"proviso/clients/go/proviso"
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
+	"github.com/proviso-legal/proviso/clients/go/proviso"
 )
 
 // callLimit bounds a call that is not a turn.

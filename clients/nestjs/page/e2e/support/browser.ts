@@ -1,10 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
-/** Chromium without a window. */
+const FIND_CHROMIUM = fileURLToPath(new URL("../../../../../requirements/chromium/find.mjs", import.meta.url));
+
+/** Chromium without a window: what CHROMIUM names, else the system's, else that of an npm package. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: execFileSync(FIND_CHROMIUM, { encoding: "utf8" }).trim(),
     args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"],
   });
 }
