@@ -15,7 +15,7 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from proviso_client.v1 import chat_pb2
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import EXIT_SEMANTICS, ExitReason
 from tests.support.gemini_replies import (
     MODEL,
     Ending,

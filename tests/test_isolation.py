@@ -45,10 +45,7 @@ from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnRequest
-from proviso_service.turns.service import Turns
+from proviso_service.turns import ExitReason, FinalState, TurnRequest, Turns
 from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, SomeTools, items_of
 from tests.support.catalogs import an_item, holding
 from tests.support.image_files import png

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from proviso_service.turns import NOT_ENOUGH_INFORMATION
 from tests.support.running import (
     AGREEMENT,
     RunningService,

@@ -68,8 +68,7 @@ from proviso_service.tools.isaacus_search import IsaacusSearch
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
-from proviso_service.turns.service import Turns
-from proviso_service.turns.tracing import TracedProgram
+from proviso_service.turns import TracedProgram, Turns
 from proviso_service.wiring_models import BackEndUnavailable, Models, Opening, back_ends
 
 if TYPE_CHECKING:

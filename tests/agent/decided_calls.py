@@ -1,6 +1,6 @@
 """Calls of tools that persons decide on, and what came of them."""
 
-from proviso_service.turns.events import ToolEnd
+from proviso_service.turns import ToolEnd
 from tests.support.agent_world import AgentWorld, Lookup
 from tests.support.scripted_model import Call, text
 

@@ -8,10 +8,7 @@ import pytest
 from proviso_service.agent.call_records import MAX_INPUT_CHARS, UNFINISHED, called_tools, settled
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import ToolScope
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import TurnRequest
-from proviso_service.turns.records import ToolCallRecord
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import ExitReason, MessageRole, Retryable, ToolCallRecord, TurnRequest
 from tests.support.agent_world import CALLER, LOOKUP, MATTER_ID, PASSAGE, Found, Lookup, LookupArgs, agent_world
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, calls, text

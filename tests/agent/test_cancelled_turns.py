@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proviso_service.tools.base import Passage
-from proviso_service.turns.events import Event, TextDiscarded, Token
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, Event, TextDiscarded, Token
 from tests.support.agent_world import PASSAGE, Lookup, agent_world
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, text

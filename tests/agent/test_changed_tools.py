@@ -16,8 +16,7 @@ from proviso_service.context.catalog.tools import ToolPolicy
 from proviso_service.context.model import ApprovedTool
 from proviso_service.mcp.model import McpServerConfig, StdioTransport
 from proviso_service.tools.base import Tool, ToolScope
-from proviso_service.turns.ports import TurnOutcome
-from proviso_service.turns.records import Decision
+from proviso_service.turns import Decision, TurnOutcome
 from tests.agent.decided_calls import CALL, DENIED, GROUNDED, SEND, SORRY, Send, outcomes
 from tests.support.agent_world import (
     LOOKUP,

@@ -4,7 +4,7 @@ import pytest
 
 from proviso_service.context.model import AssetUse, DocumentSummary
 from proviso_service.images.image import Image
-from proviso_service.turns.events import TurnStart
+from proviso_service.turns import TurnStart
 from tests.support.agent_world import AgentWorld, KnownImages, agent_world
 from tests.support.image_files import gif, png
 from tests.support.scripted_model import text

@@ -16,8 +16,7 @@ from proviso_service.context.model import (
     RequestContext,
     RequestItem,
 )
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOutcome
+from proviso_service.turns import ExitReason, TurnOutcome
 
 STYLE = RequestItem(ItemRef(ItemType.REFERENCE, "House style"), IncludeMode.ALWAYS, content_sha256="ab")
 FEES = RequestItem(ItemRef(ItemType.REFERENCE, "Fees"), IncludeMode.ALWAYS, content_sha256="cd")

@@ -10,8 +10,7 @@ import pytest
 
 from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
-from proviso_service.turns.events import ContextProblem, ToolEnd, TurnStart
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, ContextProblem, ExitReason, ToolEnd, TurnStart
 from tests.support.agent_world import MATTER_ID, AgentWorld, Lookup, SomeDocumentation, agent_world
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service, text_of
 from tests.support.scripted_model import Call, Step, calls, text

@@ -11,8 +11,7 @@ from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
 from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import Passage
-from proviso_service.turns.events import ToolEnd, ToolStart
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason, ToolEnd, ToolStart
 from tests.api.serving import conversations, served
 from tests.support.agent_world import DOCUMENT_ID, MATTER_ID, PASSAGE, Lookup, agent_world
 from tests.support.scripted_model import Call, Step, calls, text

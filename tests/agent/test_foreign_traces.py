@@ -5,7 +5,7 @@ from typing import Any
 import langsmith
 import pytest
 
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.agent_world import agent_world
 from tests.support.scripted_model import text
 

@@ -8,7 +8,7 @@ from proviso_service.agent.grounding import check
 from proviso_service.agent.sources import Located, Sources
 from proviso_service.reading.model import Place
 from proviso_service.tools.base import Passage
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from proviso_service.turns import NOT_ENOUGH_INFORMATION
 
 MARKUP = "#*<>"
 TEXT = 'Each party (the "Provider")  shall give\nthirty (30) days’ notice. The cap is USD 5,000.'

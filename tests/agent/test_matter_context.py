@@ -5,10 +5,7 @@ import pytest
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import AssetKind, DocumentSummary, MatterContext
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.turns.events import ContextProblem, TurnStart
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import HistoryMessage
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, ContextProblem, ExitReason, HistoryMessage, MessageRole, TurnStart
 from tests.support.agent_world import (
     DOCUMENT_ID,
     MATTER_ID,

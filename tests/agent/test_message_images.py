@@ -13,8 +13,7 @@ from proviso_service.context.marker import render_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.images.image import Image, NoImage
 from proviso_service.settings import ImageSettings, TurnSettings
-from proviso_service.turns.events import TurnStart
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason, TurnStart
 from tests.support.agent_world import MATTER_ID, AgentWorld, KnownImages, agent_world
 from tests.support.image_files import gif, png
 from tests.support.scripted_model import ScriptedChatModel, text

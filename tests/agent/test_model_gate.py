@@ -7,8 +7,7 @@ import pytest
 from proviso_service.agent.failures import FailureKind, NotAsked
 from proviso_service.agent.model_gate import ModelGate
 from proviso_service.settings import ChatModelSettings
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.log import TurnLogFull
+from proviso_service.turns import ExitReason, TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world
 from tests.support.scripted_model import Step, text
 

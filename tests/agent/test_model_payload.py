@@ -13,8 +13,7 @@ from proviso_service.agent import payload as payloads
 from proviso_service.agent import preparation
 from proviso_service.agent.payload import ModelPayload
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.turns.ports import HistoryMessage
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import HistoryMessage, MessageRole
 from tests.support.agent_world import agent_world
 from tests.support.catalogs import an_item
 from tests.support.scripted_model import text

@@ -16,10 +16,7 @@ from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTransport, ToolOutput
 from proviso_service.tools.base import Tool
 from proviso_service.tools.served import McpTool
-from proviso_service.turns.events import ToolEnd
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import TurnOutcome, TurnRequest
-from proviso_service.turns.records import Decision
+from proviso_service.turns import Decision, ExitReason, Retryable, ToolEnd, TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, FAST_TURNS, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item
 from tests.support.request_world import request_world

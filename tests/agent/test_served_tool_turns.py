@@ -11,8 +11,7 @@ from proviso_service.mcp.servers import McpServers
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.served import McpTool
-from proviso_service.turns.events import ToolEnd, ToolStart
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason, ToolEnd, ToolStart
 from tests.support.agent_world import Lookup, agent_world
 from tests.support.mcp_world import listed_by, odd, running
 from tests.support.scripted_model import Call, calls, text

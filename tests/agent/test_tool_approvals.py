@@ -11,11 +11,20 @@ from langchain_core.messages import ToolMessage
 from proviso_service.agent import suspension
 from proviso_service.context.model import MatterContext
 from proviso_service.images.image import Image
-from proviso_service.turns.events import ApprovalRequired, Token, ToolEnd, ToolStart
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import SuspensionUnreadable, TurnOptions, TurnOutcome, TurnRequest
-from proviso_service.turns.records import Decision
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import (
+    ApprovalRequired,
+    Decision,
+    ExitReason,
+    MessageRole,
+    Retryable,
+    SuspensionUnreadable,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnOptions,
+    TurnOutcome,
+    TurnRequest,
+)
 from tests.agent.decided_calls import CALL, DENIED, GROUNDED, SEND, SORRY, Send, outcomes
 from tests.support.agent_world import (
     CALLER,

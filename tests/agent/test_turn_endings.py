@@ -10,10 +10,21 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from proviso_service.context.model import DocumentSummary
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.matters.indexes import IndexFailed
-from proviso_service.turns.events import Citation, DiscardReason, TextDiscarded, Token, ToolEnd, ToolStart, TurnStart
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
-from proviso_service.turns.ports import HistoryMessage, TurnOptions
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    NOT_ENOUGH_INFORMATION,
+    Citation,
+    DiscardReason,
+    ExitReason,
+    HistoryMessage,
+    MessageRole,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnOptions,
+    TurnStart,
+)
 from tests.support.agent_world import PASSAGE, Lookup, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
 

@@ -9,9 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proviso_service.agent.conversation import trim_messages
-from proviso_service.turns.events import Citation, FinalState, ToolEnd, ToolStart, TurnStart
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    Citation,
+    ExitReason,
+    FinalState,
+    MessageRole,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
 from tests.support.agent_world import PASSAGE
 from tests.support.played_turn import DETAIL, HUGE, QUESTION, PlayedTurn, play, play_twice
 from tests.support.turn_oracle import (

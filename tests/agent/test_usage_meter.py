@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages.ai import UsageMetadata
 
 from proviso_service.agent.usage import UsageMeter
-from proviso_service.turns.records import ModelCallUsage, Usage
+from proviso_service.turns import ModelCallUsage, Usage
 
 
 def reported(sent: int, written: int, cached: int = 0) -> UsageMetadata:

@@ -21,8 +21,7 @@ from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionSto
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
-from proviso_service.turns.ports import TurnProgram
-from proviso_service.turns.service import Turns
+from proviso_service.turns import TurnProgram, Turns
 from tests.support.catalogs import holding
 from tests.support.migrated import state_in
 from tests.turns.scripted import emits

@@ -15,9 +15,7 @@ from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.api.identity import LOCAL_USER
 from proviso_service.identity import LOCAL_TENANT, Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.events import Token
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import Approvals, Emit, TurnOutcome, TurnRequest
+from proviso_service.turns import Emit, ExitReason, Token, TurnApprovals, TurnOutcome, TurnRequest
 from tests.api.serving import Refusal, conversations, refusal, refused_with, served
 from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, NeverWaits, ScriptedExecution, emits
 
@@ -157,7 +155,7 @@ class Endless(NeverWaits):
     turn_id: str = ""
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> ScriptedExecution:
         self.turn_id = turn_id
         return ScriptedExecution(turn_id, request, emit, self._run, approvals)

@@ -44,21 +44,24 @@ from proviso_service.matters.model import (
     StoredChunk,
 )
 from proviso_service.reading.model import Chunk, Span
-from proviso_service.turns.events import (
+from proviso_service.turns import (
     ApprovalRequired,
+    ChatMessage,
     Citation,
     ContextProblem,
     DiscardReason,
+    ExitReason,
     FinalState,
     Heartbeat,
     LoggedEvent,
+    MessageRole,
+    ModelCallUsage,
+    Retryable,
     TextDiscarded,
     Token,
     ToolStart,
+    Usage,
 )
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.records import ModelCallUsage, Usage
-from proviso_service.turns.sessions import ChatMessage, MessageRole
 from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

@@ -13,7 +13,7 @@ from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1 import sessions_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso_service.turns.ports import TurnOutcome
+from proviso_service.turns import TurnOutcome
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import a_catalog, an_item, holding_catalog
 from tests.turns.scripted import ASKED, TURN_START, Program, ScriptedExecution, completed

@@ -16,8 +16,7 @@ from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, RequestContext, RequestItem
-from proviso_service.turns.ports import TurnOutcome
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, MessageRole, TurnOutcome
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import a_catalog, an_item, holding
 from tests.support.selection_world import reference, rule, tool

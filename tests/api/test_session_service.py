@@ -11,10 +11,7 @@ from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, ItemType, RequestContext, RequestItem
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOutcome
-from proviso_service.turns.records import ToolCallRecord, TurnSummary, Usage
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, ExitReason, MessageRole, ToolCallRecord, TurnOutcome, TurnSummary, Usage
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import an_item, holding
 from tests.turns.scripted import Gated, Program, ScriptedExecution, completed

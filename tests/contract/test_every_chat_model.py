@@ -20,7 +20,7 @@ from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.embedded.chat.model import LocalChatModel
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.settings import Settings
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support import gemini_replies
 from tests.support.contract_world import GROUNDED, INVENTED, QUICK
 from tests.support.final_states import comparable

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from proviso_client.v1 import chat_pb2, turns_pb2
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import EXIT_SEMANTICS, ExitReason
 from tests.support.contract_world import (
     GROUNDED,
     LIST,

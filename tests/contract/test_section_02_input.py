@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import SystemMessage
 
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.contract_world import QUESTION, ContractWorld, Mode
 from tests.support.scripted_model import text
 

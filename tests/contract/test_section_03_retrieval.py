@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
 
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, LIST, RETRIEVE_NOTHING, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Call, calls, text
 

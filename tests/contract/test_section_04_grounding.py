@@ -3,7 +3,7 @@
 import pytest
 
 from proviso_client.v1 import tools_pb2
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, HANDBOOK, INVENTED, RETRIEVE, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text
 

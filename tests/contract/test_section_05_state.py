@@ -8,7 +8,7 @@ import pytest
 from proviso_client.v1 import chat_pb2
 from proviso_service.agent.state import AgentState
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.agent_world import agent_world
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, ContractWorld, Mode, held_for_ever
 from tests.support.scripted_model import Step, calls, text

@@ -4,7 +4,7 @@ import pytest
 
 from proviso_client.v1 import chat_pb2, sessions_pb2
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.contract_world import QUESTION, SEARCH, ContractWorld, EndedTurn, Mode
 from tests.support.scripted_model import Step, text
 

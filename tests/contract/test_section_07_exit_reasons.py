@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from proviso_client.v1 import chat_pb2, turns_pb2
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, UNKNOWN, ContractWorld, EndedTurn, Mode
 from tests.support.running import chat_request
 from tests.support.scripted_model import Call, Step, calls, text

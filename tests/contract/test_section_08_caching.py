@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proviso_client.v1 import chat_pb2, matters_pb2, sessions_pb2
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import (
     EXTRACT,
     GROUNDED,

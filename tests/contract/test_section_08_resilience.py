@@ -9,7 +9,7 @@ from tenacity import RetryCallState, Retrying
 
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.contract_world import EXTRACT, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import INVENTED, QUESTION, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import calls, text
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from proviso_client.v1 import chat_pb2, sessions_pb2, turns_pb2
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
 from tests.support.contract_world import (
     GROUNDED,
     INVENTED,

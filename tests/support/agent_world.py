@@ -39,10 +39,17 @@ from proviso_service.tools.awaited import ToolFinder
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
-from proviso_service.turns.events import Event
-from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnRequest
-from proviso_service.turns.records import Decision
-from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, SessionStore
+from proviso_service.turns import (
+    AskedCall,
+    ChatMessage,
+    Decision,
+    Event,
+    MessageRole,
+    Session,
+    SessionStore,
+    TurnOutcome,
+    TurnRequest,
+)
 from tests.support.catalogs import holding
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.word_embedder import WordEmbedder

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.turns.attendance import Attendance
+from proviso_service.turns.readers import ConnectedReaders
 from proviso_service.wiring import App
 from tests.support.marked_tools import needing_approval
 from tests.support.message_scripted_model import MessageScriptedModel
@@ -38,10 +38,10 @@ def tell_readers(count: int) -> None:
 
 @contextmanager
 def readers_announced() -> Iterator[None]:
-    attached, readers = Attendance.attached, 0
+    attached, readers = ConnectedReaders.attached, 0
 
     @contextmanager
-    def announced(attendance: Attendance) -> Iterator[None]:
+    def announced(attendance: ConnectedReaders) -> Iterator[None]:
         nonlocal readers
         with attached(attendance):
             readers += 1
@@ -52,7 +52,7 @@ def readers_announced() -> Iterator[None]:
                 readers -= 1
                 tell_readers(readers)
 
-    with patch.object(Attendance, "attached", announced):
+    with patch.object(ConnectedReaders, "attached", announced):
         yield
 
 

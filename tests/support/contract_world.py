@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.models import AnswerSpan, Passage
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from tests.support.running import AGREEMENT, RunningService, chat_request, final_of, running_service, text_of
 from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, text
 from tests.support.word_extractor import WordExtractor

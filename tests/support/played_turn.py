@@ -18,9 +18,17 @@ from proviso_service.errors import NoReadyDocuments
 from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
 from proviso_service.tools.rendering import to_json
-from proviso_service.turns.events import Event, FinalState, Heartbeat, TextDiscarded, Token
-from proviso_service.turns.ports import TurnOptions, TurnOutcome, TurnRequest
-from proviso_service.turns.service import Turns
+from proviso_service.turns import (
+    Event,
+    FinalState,
+    Heartbeat,
+    TextDiscarded,
+    Token,
+    TurnOptions,
+    TurnOutcome,
+    TurnRequest,
+    Turns,
+)
 from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, AgentWorld, Found, LookupArgs, agent_world
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step

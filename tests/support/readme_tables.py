@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from proviso_service.settings import Settings
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, Retryable
+from proviso_service.turns import EXIT_SEMANTICS, Retryable
 
 _RETRYABLE = {
     Retryable.YES: "yes",

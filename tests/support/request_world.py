@@ -14,7 +14,7 @@ from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import MatterContext, RequestContext
 from proviso_service.identity import Caller
-from proviso_service.turns.ports import TurnOutcome, TurnRequest
+from proviso_service.turns import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.catalogs import a_catalog, holding_catalog
 from tests.support.migrated import state_in

@@ -19,7 +19,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.images.image import ImageFetcher
 from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.settings import Settings
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 from proviso_service.wiring import App
 from tests.support.migrated import state_in
 from tests.support.scripted_model import ScriptedChatModel, Step

@@ -11,10 +11,7 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.models import Vectors
 from proviso_service.reading.model import Chunk, ParsedDocument
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import TurnOutcome
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, ExitReason, FinalState, MessageRole, Retryable, TurnOutcome
 
 MODEL = "test-model"
 DIMENSIONS = 4

@@ -23,7 +23,7 @@ from proviso_service.telemetry.logging import configure_logging
 from proviso_service.telemetry.spans import Spans
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.tools.base import ToolScope
-from proviso_service.turns.tracing import TracedProgram
+from proviso_service.turns import TracedProgram
 from tests.api.serving import conversations, refusal, served
 from tests.support.agent_world import MATTER_ID, Found, Lookup, LookupArgs, agent_world
 from tests.support.scripted_model import Call, calls, text

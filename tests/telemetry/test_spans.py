@@ -20,7 +20,7 @@ from proviso_service.errors import TooBusy
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans, provider_and_model, trace_headers
 from proviso_service.telemetry.tracing import tracer_provider
-from proviso_service.turns.records import Usage
+from proviso_service.turns import Usage
 
 CONFIDENTIAL = "the settlement is swordfish"
 

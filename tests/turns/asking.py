@@ -4,10 +4,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.turns.events import Event, Token
-from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnRequest
-from proviso_service.turns.records import Decision
-from proviso_service.turns.service import Turns
+from proviso_service.turns import AskedCall, Decision, Event, Token, TurnOutcome, TurnRequest, Turns
 from tests.turns.scripted import (
     ANN,
     ASKED,

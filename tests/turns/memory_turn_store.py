@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.turns.ports import (
+from proviso_service.turns import (
+    Decision,
     SuspendedTurn,
     TurnBegun,
     TurnOutcome,
     TurnRecord,
     TurnRequest,
     TurnState,
-    decode,
-    encode,
+    suspended_from_json,
+    suspended_to_json,
 )
-from proviso_service.turns.records import Decision
 
 
 @dataclass
@@ -102,7 +102,7 @@ class MemoryTurnStore:
         row = self.rows[turn_id]
         assert row.record.state is TurnState.RUNNING
         row.record = replace(row.record, state=TurnState.AWAITING_APPROVAL, last_sequence=last_sequence)
-        row.suspended = encode(suspended)
+        row.suspended = suspended_to_json(suspended)
 
     async def record_decision(
         self,
@@ -115,9 +115,9 @@ class MemoryTurnStore:
     ) -> None:
         await self._enter("record_decision")
         row = self._waiting_row(caller, turn_id)
-        suspended = decode(row.suspended)
+        suspended = suspended_from_json(row.suspended)
         decisions = [decision if n in positions else known for n, known in enumerate(suspended.decisions)]
-        row.suspended = encode(replace(suspended, decisions=tuple(decisions)))
+        row.suspended = suspended_to_json(replace(suspended, decisions=tuple(decisions)))
         self.approved += [approved] if approved else []
 
     async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
@@ -133,7 +133,7 @@ class MemoryTurnStore:
 
     async def suspended(self, caller: Caller, turn_id: str) -> SuspendedTurn:
         await self._enter("suspended")
-        return decode(self._waiting_row(caller, turn_id).suspended)
+        return suspended_from_json(self._waiting_row(caller, turn_id).suspended)
 
     def _waiting_row(self, caller: Caller, turn_id: str) -> Row:
         row = self.rows.get(turn_id)

@@ -9,20 +9,29 @@ from datetime import UTC, datetime
 from proviso_service.context.model import ContextFill, ItemRef, ItemType, RequestContext
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.events import Event, FinalState, Heartbeat, LoggedEvent, Token, ToolEnd, ToolStart, TurnStart
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
-from proviso_service.turns.ports import (
-    Approvals,
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
     AskedCall,
     Emit,
+    Event,
+    ExitReason,
+    FinalState,
+    Heartbeat,
+    LoggedEvent,
+    Retryable,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnApprovals,
     TurnExecution,
     TurnOutcome,
     TurnProgram,
     TurnRequest,
+    Turns,
+    TurnStart,
     TurnStore,
+    Usage,
 )
-from proviso_service.turns.records import Usage
-from proviso_service.turns.service import Turns
 from tests.turns.memory_turn_store import MemoryTurnStore
 
 ANN = Caller("firm", "ann")
@@ -48,7 +57,7 @@ class NeverWaits:
     """Part of a TurnProgram that asks nobody."""
 
     async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
     ) -> TurnExecution:
         raise AssertionError("this program has never waited for a person")
 
@@ -61,7 +70,7 @@ class ScriptedExecution:
     request: TurnRequest
     emit: Emit
     script: Callable[["ScriptedExecution"], Awaitable[TurnOutcome]]
-    approvals: Approvals
+    approvals: TurnApprovals
     state: str = ""
 
     async def run(self) -> TurnOutcome:
@@ -88,12 +97,12 @@ class Program:
     execution: type[ScriptedExecution] = ScriptedExecution
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> ScriptedExecution:
         return self.execution(turn_id, request, emit, self.script, approvals)
 
     async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
     ) -> ScriptedExecution:
         return self.execution(turn_id, request, emit, self.script, approvals, state)
 
@@ -120,7 +129,7 @@ class Gated(NeverWaits):
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> ScriptedExecution:
         return ScriptedExecution(turn_id, request, emit, self._script, approvals)
 

@@ -1,7 +1,7 @@
 import asyncio
 
-from proviso_service.turns.attendance import Attendance
-from proviso_service.turns.ports import OnDisconnect
+from proviso_service.turns import OnDisconnect
+from proviso_service.turns.readers import ConnectedReaders
 
 SHORT_S = 0.01
 
@@ -9,7 +9,7 @@ SHORT_S = 0.01
 async def test_one_grace_time_runs_however_often_somebody_came_and_left() -> None:
     abandoned: list[float] = []
     loop = asyncio.get_running_loop()
-    attendance = Attendance(OnDisconnect.GRACE, SHORT_S, lambda: abandoned.append(loop.time()))
+    attendance = ConnectedReaders(OnDisconnect.GRACE, SHORT_S, lambda: abandoned.append(loop.time()))
     with attendance.attached(), attendance.attached():
         pass
     attendance.open()
@@ -22,7 +22,7 @@ async def test_one_grace_time_runs_however_often_somebody_came_and_left() -> Non
 async def test_after_the_end_nobody_s_leaving_matters() -> None:
     abandoned: list[float] = []
     for on_disconnect in OnDisconnect:
-        attendance = Attendance(on_disconnect, SHORT_S, lambda: abandoned.append(0))
+        attendance = ConnectedReaders(on_disconnect, SHORT_S, lambda: abandoned.append(0))
         with attendance.attached():
             attendance.open()
             attendance.close()

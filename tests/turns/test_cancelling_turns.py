@@ -5,9 +5,16 @@ import asyncio
 import pytest
 
 from proviso_service.errors import Draining
-from proviso_service.turns.events import FinalState, Token
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns import (
+    ExitReason,
+    FinalState,
+    OnDisconnect,
+    Retryable,
+    Token,
+    TurnOutcome,
+    TurnRequest,
+    TurnState,
+)
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import EXIT_SEMANTICS, ExitReason
 
 PROTO = Path(__file__).parents[2] / "protos/proviso/v1/turns.proto"
 VALUE = re.compile(r"((?:  //[^\n]*\n)+)  EXIT_REASON_(\w+) = \d+;")

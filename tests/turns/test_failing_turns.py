@@ -6,9 +6,19 @@ from collections.abc import Callable
 import pytest
 
 from proviso_service.identity import Caller
-from proviso_service.turns.events import FinalState, Token
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
-from proviso_service.turns.ports import Approvals, Emit, TurnExecution, TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    Emit,
+    ExitReason,
+    FinalState,
+    Retryable,
+    Token,
+    TurnApprovals,
+    TurnExecution,
+    TurnOutcome,
+    TurnRequest,
+    TurnState,
+)
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
@@ -96,14 +106,14 @@ async def test_the_exception_of_a_failed_program_goes_to_the_service_s_log(caplo
 
 class FailsToStart(NeverWaits):
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> TurnExecution:
         raise ValueError(PRIVATE)
 
 
 class StartsNothing(NeverWaits):
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> TurnExecution:
         return None  # type: ignore[return-value]
 
@@ -112,7 +122,7 @@ class Unaccountable(NeverWaits):
     """Fails to run and to account for it."""
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> TurnExecution:
         return self
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
-from proviso_service.turns.sessions import Session, with_late_items
+from proviso_service.turns import Session, with_late_items
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RULE = SessionItem(ItemRef(ItemType.RULE, "Quoting"), IncludeMode.ALWAYS)

@@ -15,10 +15,17 @@ from proviso_service.context.model import (
     RequestItem,
     SessionItem,
 )
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.missing import is_missing, marked_message, marked_session, marked_state
-from proviso_service.turns.sessions import ChatMessage, MessageRole, Session
+from proviso_service.turns import (
+    ChatMessage,
+    ExitReason,
+    FinalState,
+    MessageRole,
+    Retryable,
+    Session,
+    mark_missing_in_message,
+    mark_missing_in_session,
+    mark_missing_in_state,
+)
 from tests.support.catalogs import a_catalog, an_item
 from tests.support.selection_world import rule, tool
 
@@ -49,7 +56,7 @@ def marks(context: RequestContext | None) -> dict[ItemRef, bool]:
 def test_a_sessions_items_stay_and_those_that_left_are_marked() -> None:
     items = (SessionItem(HERE, MANUAL), SessionItem(GONE, MANUAL), SessionItem(BACK, MANUAL, missing=True))
     session = Session("s", items, None, NOW, NOW, "turn", 4)
-    marked = marked_session(session, CATALOG)
+    marked = mark_missing_in_session(session, CATALOG)
     assert [item.missing for item in marked.items] == [False, True, False]
     assert replace(marked, items=items) == session
 
@@ -60,12 +67,12 @@ def test_only_approvals_of_tools_that_are_what_was_approved_are_shown() -> None:
     here = ApprovedTool.of(search, catalog.tool_sha256(search))
     others = [replace(here, sha256="another"), replace(here, sha256=""), ApprovedTool.of(gone, "")]
     session = Session("s", (), None, NOW, NOW, approved_tools=(*others, here))
-    assert marked_session(session, catalog).approved_tools == (here,)
+    assert mark_missing_in_session(session, catalog).approved_tools == (here,)
 
 
 def test_the_items_of_answers_are_marked_and_nothing_else_of_them_changes() -> None:
     expected = {HERE: False, GONE: True, BACK: False}
-    message = marked_message(ANSWER, CATALOG)
+    message = mark_missing_in_message(ANSWER, CATALOG)
     assert marks(message.request_context) == expected
     assert replace(message, request_context=CONTEXT) == ANSWER
     assert message.request_context
@@ -82,13 +89,13 @@ def test_the_items_of_answers_are_marked_and_nothing_else_of_them_changes() -> N
         message="Yes.",
         messages=(question, ANSWER),
     )
-    state = marked_state(replace(final, request_context=CONTEXT), CATALOG)
+    state = mark_missing_in_state(replace(final, request_context=CONTEXT), CATALOG)
     assert marks(state.request_context) == expected
     assert [message.request_context and marks(message.request_context) for message in state.messages] == [
         None,
         expected,
     ]
-    assert marked_state(final, CATALOG).request_context is None
+    assert mark_missing_in_state(final, CATALOG).request_context is None
 
 
 @pytest.mark.parametrize(
@@ -107,4 +114,4 @@ def test_a_tool_is_missing_only_where_its_server_has_listed_its_tools(
 ) -> None:
     items = [an_item(tool(server, name)) for name in listed]
     catalog = Catalog(AgentDefinition("Test", ""), items, () if listed else ("time",))
-    assert is_missing(tool(server, "wanted"), catalog) is missing
+    assert catalog.is_missing(tool(server, "wanted")) is missing

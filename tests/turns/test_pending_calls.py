@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.turns.pending_calls import PendingCalls
-from proviso_service.turns.ports import AskedCall
-from proviso_service.turns.records import Decision
+from proviso_service.turns import AskedCall, Decision
+from proviso_service.turns.approvals import PendingCalls
 
 MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 

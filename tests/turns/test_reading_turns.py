@@ -6,10 +6,17 @@ from contextlib import aclosing
 import pytest
 
 from proviso_service.errors import InvalidRequest, TurnExpired
-from proviso_service.turns.events import Event, Heartbeat, LoggedEvent, Token
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnRequest
-from proviso_service.turns.reader import JOINED_MAX_CHARS
+from proviso_service.turns import (
+    Event,
+    ExitReason,
+    Heartbeat,
+    LoggedEvent,
+    OnDisconnect,
+    Token,
+    TurnOutcome,
+    TurnRequest,
+)
+from proviso_service.turns.readers import JOINED_MAX_CHARS
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,

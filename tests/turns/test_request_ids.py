@@ -7,10 +7,8 @@ import pytest
 
 from proviso_service.context.model import DocumentSummary, MatterContext
 from proviso_service.errors import Draining, RequestIdReused, TooBusy, TurnExpired
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import ExitReason, HistoryMessage, MessageRole, OnDisconnect, TurnOptions, TurnRequest
+from proviso_service.turns.program import payload_sha256
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, BEN, TURN_START, Gated, collect, emits, final_of, running
 
@@ -122,7 +120,7 @@ async def test_a_request_repeated_when_no_turn_can_be_started_finds_the_turn_it_
         await asyncio.sleep(0)
         with pytest.raises(Draining):
             await turns.start(BEN, REQUEST)
-        async with turns.attend(ANN, REQUEST) as found:
+        async with turns.start_attached(ANN, REQUEST) as found:
             assert found == turn_id
             program.gate.set()
             assert final_of(await collect(turns, found)).exit_reason is ExitReason.COMPLETED

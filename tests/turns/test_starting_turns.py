@@ -6,8 +6,7 @@ import pytest
 
 from proviso_service.errors import SessionBusy, TooBusy, TurnExpired
 from proviso_service.identity import Caller
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import OnDisconnect, TurnBegun, TurnRequest
+from proviso_service.turns import ExitReason, OnDisconnect, TurnBegun, TurnRequest
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, BEN, QUESTION, TURN_START, Gated, collect, emits, final_of, running
 

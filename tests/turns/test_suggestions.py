@@ -15,7 +15,7 @@ from proviso_service.context.model import (
     RequestItem,
     SessionItem,
 )
-from proviso_service.turns.suggestions import removals
+from proviso_service.turns import removal_suggestions
 
 STYLE = ItemRef(ItemType.REFERENCE, "House style")
 GLOSSARY = ItemRef(ItemType.REFERENCE, "Glossary")
@@ -37,7 +37,7 @@ def idle(ref: ItemRef) -> RequestItem:
 
 
 def suggested(*contexts: RequestContext, after: int = 2) -> list[tuple[str, int]]:
-    return [(one.item.ref.name, one.answers) for one in removals(SESSION, contexts, after)]
+    return [(one.item.ref.name, one.answers) for one in removal_suggestions(SESSION, contexts, after)]
 
 
 def test_references_and_tools_that_were_never_used_are_named_in_the_sessions_order() -> None:
@@ -75,7 +75,7 @@ requests = st.lists(st.dictionaries(refs, st.booleans()), max_size=12)
 @given(requests, st.integers(1, 4))
 def test_the_suggestions_are_what_counting_by_hand_gives(asked: list[dict[ItemRef, bool]], after: int) -> None:
     contexts = [answer(*(RequestItem(r, IncludeMode.AGENT, cited=c) for r, c in one.items())) for one in asked]
-    named = {one.item.ref: one.answers for one in removals(SESSION, contexts, after)}
+    named = {one.item.ref: one.answers for one in removal_suggestions(SESSION, contexts, after)}
     for ref in (STYLE, GLOSSARY, SEARCH, RULE):
         seen = [one[ref] for one in asked if ref in one]
         expected = ref is not RULE and len(seen) >= after and not any(seen)

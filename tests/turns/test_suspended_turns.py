@@ -11,28 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.context.model import DocumentSummary, MatterContext
-from proviso_service.turns.events import (
+from proviso_service.turns import (
     ApprovalRequired,
     Citation,
+    Decision,
     DiscardReason,
     Event,
-    LoggedEvent,
-    TextDiscarded,
-    Token,
-)
-from proviso_service.turns.memory_log import MemoryTurnLog
-from proviso_service.turns.ports import (
     HistoryMessage,
+    LoggedEvent,
+    MessageRole,
     OnDisconnect,
     SuspendedTurn,
     SuspensionUnreadable,
+    TextDiscarded,
+    Token,
     TurnOptions,
     TurnRequest,
-    decode,
-    encode,
+    suspended_from_json,
+    suspended_to_json,
 )
-from proviso_service.turns.records import Decision
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns.log import MemoryTurnLog
 from tests.turns.scripted import ASKED, TOOL_END, TOOL_START, TURN_START
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -78,7 +76,7 @@ def suspended(events: Sequence[Event] = ()) -> SuspendedTurn:
 @given(st.lists(EVENTS, max_size=8))
 def test_a_waiting_turn_survives_as_json(events: list[Event]) -> None:
     turn = suspended(events)
-    assert decode(encode(turn)) == turn
+    assert suspended_from_json(suspended_to_json(turn)) == turn
 
 
 def test_all_decisions_are_those_on_earlier_calls_too() -> None:
@@ -100,20 +98,20 @@ def test_a_log_begins_where_another_one_was(events: list[Event]) -> None:
 
 @pytest.mark.parametrize("field", ["version", "request", "calls", "decisions", "expire_time", "used_s", "events"])
 def test_a_damaged_one_is_refused(field: str) -> None:
-    plain = json.loads(encode(suspended([TURN_START])))
+    plain = json.loads(suspended_to_json(suspended([TURN_START])))
     for damage in (None, "?", [17], [None]):
         with pytest.raises(SuspensionUnreadable):
-            decode(json.dumps(plain | {field: damage}))
+            suspended_from_json(json.dumps(plain | {field: damage}))
     del plain[field]
     with pytest.raises(SuspensionUnreadable):
-        decode(json.dumps(plain))
+        suspended_from_json(json.dumps(plain))
 
 
 def test_what_is_said_of_a_damaged_one_quotes_nothing_of_it() -> None:
-    plain = json.loads(encode(suspended([TURN_START])))
+    plain = json.loads(suspended_to_json(suspended([TURN_START])))
     plain["request"]["message"] = {"swordfish": "the settlement"}
     with pytest.raises(SuspensionUnreadable) as refused:
-        decode(json.dumps(plain))
+        suspended_from_json(json.dumps(plain))
     logged_text = "".join(traceback.format_exception(refused.value))
     assert "ValidationError" in logged_text
     assert "swordfish" not in logged_text

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from proviso_service.turns.clock import TurnClock
+from proviso_service.turns import TurnClock
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from proviso_service.turns.leases import LeaseKeeper
+from proviso_service.turns.store import LeaseKeeper
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, QUESTION, Gated, running
 

@@ -2,10 +2,18 @@ import asyncio
 
 import pytest
 
-from proviso_service.turns.events import DiscardReason, FinalState, TextDiscarded, Token, ToolEnd
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.log import TurnLogFull, TurnLogSealed
-from proviso_service.turns.memory_log import MemoryTurnLog
+from proviso_service.turns import (
+    DiscardReason,
+    ExitReason,
+    FinalState,
+    Retryable,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    TurnLogFull,
+    TurnLogSealed,
+)
+from proviso_service.turns.log import MemoryTurnLog
 from tests.turns.scripted import TOOL_START, TURN_START
 
 FINAL = FinalState(ExitReason.COMPLETED, Retryable.NOT_APPLICABLE, True, "Thirty days.")

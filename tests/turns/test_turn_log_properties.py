@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 
-from proviso_service.turns.events import DiscardReason, Event, FinalState, LoggedEvent, TextDiscarded, Token
-from proviso_service.turns.memory_log import MemoryTurnLog
+from proviso_service.turns import DiscardReason, Event, FinalState, LoggedEvent, TextDiscarded, Token
+from proviso_service.turns.log import MemoryTurnLog
 from tests.turns.scripted import (
     ANN,
     QUESTION,

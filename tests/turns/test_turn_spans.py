@@ -12,10 +12,15 @@ from opentelemetry.trace import StatusCode
 from proviso_service.context.model import MatterContext
 from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.tracing import tracer_provider
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import SuspensionUnreadable, TurnExecution, TurnRequest
-from proviso_service.turns.records import Decision
-from proviso_service.turns.tracing import TracedProgram
+from proviso_service.turns import (
+    Decision,
+    ExitReason,
+    Retryable,
+    SuspensionUnreadable,
+    TracedProgram,
+    TurnExecution,
+    TurnRequest,
+)
 from tests.support.agent_world import CALLER, MATTER_ID, AgentWorld, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
 from tests.turns.scripted import running

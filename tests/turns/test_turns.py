@@ -10,10 +10,16 @@ import pytest
 
 from proviso_service.errors import NotReady, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.turns.events import Event, Token
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.log import TurnLogSealed
-from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns import (
+    Event,
+    ExitReason,
+    Retryable,
+    Token,
+    TurnLogSealed,
+    TurnOutcome,
+    TurnRequest,
+    TurnState,
+)
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,

@@ -11,9 +11,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOutcome, TurnRequest, TurnState
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, ExitReason, MessageRole, TurnOutcome, TurnRequest, TurnState
 from tests.support.migrated import state_in
 from tests.turns.scripted import (
     ANN,

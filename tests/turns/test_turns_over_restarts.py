@@ -7,12 +7,24 @@ from typing import Any
 import pytest
 
 from proviso_service.errors import Draining, TurnExpired, TurnNotWaiting
-from proviso_service.turns.events import ApprovalRequired, DiscardReason, Event, FinalState, TextDiscarded, Token
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import SuspensionUnreadable, TurnOutcome, TurnRequest, TurnState
-from proviso_service.turns.records import Decision, Usage
-from proviso_service.turns.runner import NOT_GONE_ON_WITH
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import (
+    ApprovalRequired,
+    Decision,
+    DiscardReason,
+    Event,
+    ExitReason,
+    FinalState,
+    MessageRole,
+    Retryable,
+    SuspensionUnreadable,
+    TextDiscarded,
+    Token,
+    TurnOutcome,
+    TurnRequest,
+    TurnState,
+    Usage,
+)
+from proviso_service.turns.runner import CANNOT_RESUME
 from tests.turns.asking import DENY, IN_SESSION, ONCE, OTHER_TOOL, SAME_TOOL, SHORT_S, Asking, message_of, waiting
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
@@ -306,13 +318,13 @@ async def test_a_stored_state_that_cannot_be_read_ends_the_turn_and_not_the_serv
 
 def assert_says_what_became_of_it(final: FinalState) -> None:
     assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.YES)
-    assert (final.display_message, final.message) == (True, NOT_GONE_ON_WITH)
+    assert (final.display_message, final.message) == (True, CANNOT_RESUME)
 
 
 def assert_kept_in_the_session(finished: list[TurnOutcome]) -> None:
     (outcome,) = finished
     (kept,) = outcome.new_messages
-    assert (kept.role, kept.content) == (MessageRole.ERROR, NOT_GONE_ON_WITH)
+    assert (kept.role, kept.content) == (MessageRole.ERROR, CANNOT_RESUME)
     assert kept.turn
     assert kept.turn.exit_reason is ExitReason.INTERNAL_ERROR
 
@@ -345,4 +357,4 @@ async def test_a_program_that_fails_to_go_on_for_another_reason_ends_the_turn_as
     async with running(Forgetful(asking.program.script, failure=OSError("disk full")), store) as turns:
         final = final_of(await collect(turns, turn_id))
     assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.MAYBE)
-    assert final.message != NOT_GONE_ON_WITH
+    assert final.message != CANNOT_RESUME

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import OnDisconnect, TurnRequest
+from proviso_service.turns import ExitReason, OnDisconnect, TurnRequest
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, TURN_START, Gated, collect, emits, final_of, read_to, running
 
@@ -108,7 +107,7 @@ async def test_a_caller_that_goes_before_it_has_read_anything_has_left_the_turn(
         store.gates["begin"] = asyncio.Event()
 
     async def chat() -> None:
-        async with turns.attend(ANN, CANCEL):
+        async with turns.start_attached(ANN, CANCEL):
             await asyncio.Event().wait()
 
     async with running(Gated(), store) as turns:
@@ -128,7 +127,7 @@ async def test_a_caller_that_is_registering_a_turn_to_go_on_may_leave() -> None:
     store.gates["begin"] = asyncio.Event()
 
     async def chat() -> None:
-        async with turns.attend(ANN, CONTINUE):
+        async with turns.start_attached(ANN, CONTINUE):
             raise AssertionError("it has left")
 
     async with running(program, store, grace_s=SHORT_S) as turns:
@@ -143,7 +142,7 @@ async def test_a_caller_that_is_registering_a_turn_to_go_on_may_leave() -> None:
 
 async def test_attending_counts_as_attached() -> None:
     program = Gated()
-    async with running(program, grace_s=SHORT_S) as turns, turns.attend(ANN, GRACE) as turn_id:
+    async with running(program, grace_s=SHORT_S) as turns, turns.start_attached(ANN, GRACE) as turn_id:
         await asyncio.sleep(2 * SHORT_S)  # the grace time passes while somebody is attached
         program.gate.set()
         assert final_of(await collect(turns, turn_id)).exit_reason is ExitReason.COMPLETED
@@ -152,8 +151,8 @@ async def test_attending_counts_as_attached() -> None:
 async def test_a_repeated_request_attends_the_earlier_turn() -> None:
     program, request = Gated(), replace(CANCEL, request_id="r-1")
     async with running(program) as turns:
-        async with turns.attend(ANN, request) as first:
-            repeating = turns.attend(ANN, request)
+        async with turns.start_attached(ANN, request) as first:
+            repeating = turns.start_attached(ANN, request)
             assert await repeating.__aenter__() == first
         program.gate.set()
         assert final_of(await collect(turns, first)).exit_reason is ExitReason.COMPLETED

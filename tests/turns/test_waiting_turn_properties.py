@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 from proviso_service.context.model import ApprovedTool, ItemRef, ItemType
 from proviso_service.errors import TurnNotWaiting
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import AskedCall, TurnOutcome, TurnState
-from proviso_service.turns.records import Decision
-from proviso_service.turns.service import Turns
+from proviso_service.turns import AskedCall, Decision, ExitReason, TurnOutcome, Turns, TurnState
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,

@@ -9,10 +9,15 @@ import pytest
 
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import SessionBusy, TurnNotWaiting, TurnUnknown
-from proviso_service.turns.events import ApprovalRequired, Heartbeat
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import OnDisconnect, TurnOutcome, TurnState
-from proviso_service.turns.records import ToolCallRecord
+from proviso_service.turns import (
+    ApprovalRequired,
+    ExitReason,
+    Heartbeat,
+    OnDisconnect,
+    ToolCallRecord,
+    TurnOutcome,
+    TurnState,
+)
 from tests.turns.asking import (
     DENY,
     FOR_SESSION,

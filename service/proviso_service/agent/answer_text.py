@@ -1,7 +1,6 @@
 """The text of a turn as its readers hold it."""
 
-from proviso_service.turns.events import DiscardReason, TextDiscarded, Token
-from proviso_service.turns.ports import Emit
+from proviso_service.turns import DiscardReason, Emit, TextDiscarded, Token
 
 
 class AnswerText:

@@ -9,10 +9,7 @@ from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.tools import Approval
 from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of
-from proviso_service.turns.clock import TurnClock
-from proviso_service.turns.missing import still_holds
-from proviso_service.turns.ports import Approvals, AskedCall
-from proviso_service.turns.records import Decision
+from proviso_service.turns import AskedCall, Decision, TurnApprovals, TurnClock
 
 ASK_ANEW = "Call it again if it is still needed: the person is asked about it as it is now."
 GO_ON_WITHOUT = "Do not call it again in this turn. Go on without it, and say what could not be done."
@@ -49,7 +46,7 @@ class ToolApprovals:
         self,
         began: Catalog,
         catalog: CatalogHolder,
-        approvals: Approvals,
+        approvals: TurnApprovals,
         clock: TurnClock,
         approved: Iterable[ApprovedTool] = (),
         asked: Iterable[str] = (),
@@ -96,7 +93,7 @@ class ToolApprovals:
         is_marked = self._began.approval_of(tool) is Approval.REQUIRED
         # A server that has gone meanwhile gets no calls, so nobody need be asked for it.
         is_marked |= now.has_server(tool.server_name) and now.approval_of(tool) is Approval.REQUIRED
-        return is_marked and not any(one.ref == tool and still_holds(one, now) for one in self.approved)
+        return is_marked and not any(one.ref == tool and now.still_approves(one) for one in self.approved)
 
     def _changed(self, calls: Sequence[ValidCall], approved: Sequence[AskedCall]) -> frozenset[str]:
         """The calls of tools that became others while persons were asked. One that is not listed now cannot be called

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from proviso_service.agent.tool_calls import ValidCall
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.tools.base import item_of
-from proviso_service.turns.records import Decision, ToolCallRecord
+from proviso_service.turns import Decision, ToolCallRecord
 
 MAX_INPUT_CHARS = 4_000
 MAX_ERROR_CHARS = 1_000

@@ -9,8 +9,7 @@ from proviso_service.agent.prompts import is_note
 from proviso_service.context.assets import render_documents
 from proviso_service.context.marker import parse_marker, render_marker
 from proviso_service.context.model import MatterContext
-from proviso_service.turns.ports import HistoryMessage
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import HistoryMessage, MessageRole
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from proviso_service.context.selection.search import ItemSearch
 from proviso_service.context.selection.similarity import TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.tools.awaited import ToolFinder
-from proviso_service.turns.ports import TurnRequest
+from proviso_service.turns import TurnRequest
 
 MODEL_NOT_CALLED = "the model was not called"
 

@@ -26,10 +26,18 @@ from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import Spans
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.turns.clock import TurnClock
-from proviso_service.turns.events import DiscardReason, TurnStart
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import Approvals, Emit, TurnOptions, TurnOutcome, TurnRequest
+from proviso_service.turns import (
+    DiscardReason,
+    Emit,
+    ExitReason,
+    Retryable,
+    TurnApprovals,
+    TurnClock,
+    TurnOptions,
+    TurnOutcome,
+    TurnRequest,
+    TurnStart,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ class AgentExecution:
         turn_id: str,
         request: TurnRequest,
         emit: Emit,
-        approvals: Approvals,
+        approvals: TurnApprovals,
         suspended: SuspendedAgent | None = None,
     ) -> None:
         """A turn that was `suspended` goes on where it stood."""

@@ -7,7 +7,7 @@ from langgraph.graph.state import CompiledStateGraph
 from proviso_service.agent.llm_node import LlmNode, is_empty_reply
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tools_node import ToolsNode
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ExitReason
 
 Graph = CompiledStateGraph[AgentState, TurnScope, AgentState, AgentState]
 

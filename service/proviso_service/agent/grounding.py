@@ -13,8 +13,7 @@ from itertools import islice
 from proviso_service.agent.conversational import is_conversational
 from proviso_service.agent.sources import Located, Sources
 from proviso_service.context.quotations import quotations
-from proviso_service.turns.events import Citation
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, Citation
 
 _REFERENCE = re.compile(r"\[(\d{1,3})\]")
 _IMAGE_REFERENCE = re.compile(r"\[image (\d{1,3})\]", re.IGNORECASE)

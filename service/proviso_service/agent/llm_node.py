@@ -17,8 +17,7 @@ from proviso_service.agent.prompts import grounding_reminder, is_grounding_remin
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import ValidCall, read_calls
-from proviso_service.turns.events import DiscardReason
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import NOT_ENOUGH_INFORMATION, DiscardReason, ExitReason
 
 _log = structlog.get_logger(__name__)
 

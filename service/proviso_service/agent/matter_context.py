@@ -12,8 +12,7 @@ from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.validation import is_uuid
-from proviso_service.turns.events import ContextProblem
-from proviso_service.turns.ports import HistoryMessage
+from proviso_service.turns import ContextProblem, HistoryMessage
 
 MAX_DOCUMENTS_LISTED = 20
 

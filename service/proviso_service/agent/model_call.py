@@ -22,7 +22,7 @@ from langchain_core.runnables import RunnableBinding
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import TurnMemory, TurnScope
 from proviso_service.telemetry.spans import ModelCallSpan
-from proviso_service.turns.events import DiscardReason
+from proviso_service.turns import DiscardReason
 
 _MAX_CALL_ID_CHARS = 128
 """What the contract allows."""

@@ -11,7 +11,7 @@ import structlog
 from proviso_service.agent.circuit_breaker import CircuitBreaker, Clock, Permit
 from proviso_service.agent.failures import FailureKind, NotAsked, classify, retry_after_s
 from proviso_service.settings import ChatModelSettings
-from proviso_service.turns.log import TurnLogFull, TurnLogSealed
+from proviso_service.turns import TurnLogFull, TurnLogSealed
 
 _log = structlog.get_logger(__name__)
 

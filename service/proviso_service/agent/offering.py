@@ -11,7 +11,6 @@ from proviso_service.tools.awaited import AwaitedTool, ToolFinder
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.retriever import RETRIEVER
-from proviso_service.turns.missing import is_missing
 
 _NO_TOOL = "its server does not offer it"
 _STARTING = "its server has not listed its tools yet"
@@ -50,7 +49,7 @@ def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, 
     callable_tools: list[Tool] = []
     for item in items:
         known, tool = catalog.find(item.ref), tools.find(item.ref)
-        missing = item.missing and is_missing(item.ref, catalog)
+        missing = item.missing and catalog.is_missing(item.ref)
         note = _STARTING if item.missing and not missing else item.note or _note(item.ref, tool, documentation)
         noted.append(replace(item, missing=missing, note=note))
         if known is not None and not note:

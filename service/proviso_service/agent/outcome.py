@@ -9,11 +9,16 @@ from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
 from proviso_service.context.citing import with_cited
 from proviso_service.context.model import NewSession, RequestContext
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
-from proviso_service.turns.ports import HistoryMessage, TurnOutcome
-from proviso_service.turns.records import TurnSummary
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    ChatMessage,
+    ExitReason,
+    FinalState,
+    HistoryMessage,
+    MessageRole,
+    TurnOutcome,
+    TurnSummary,
+)
 
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
 """The message is the model's answer, or what the service says in its place."""

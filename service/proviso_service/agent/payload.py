@@ -13,8 +13,7 @@ from proviso_service.agent.conversation import message_text, sent_history
 from proviso_service.agent.instructions import Entry, render_system
 from proviso_service.context.assets import image_part
 from proviso_service.context.model import AssetKind, ItemType, RequestContext, RequestItem
-from proviso_service.turns.ports import HistoryMessage
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import HistoryMessage, MessageRole
 
 Part = dict[str, Any]
 

@@ -24,10 +24,7 @@ from proviso_service.context.model import ApprovedTool, AssetUse, MatterContext,
 from proviso_service.errors import SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.turns.events import ContextProblem
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import HistoryMessage, TurnRequest
-from proviso_service.turns.sessions import SessionStore, with_late_items
+from proviso_service.turns import ContextProblem, ExitReason, HistoryMessage, SessionStore, TurnRequest, with_late_items
 
 _LONG_CHARS = 100_000
 """Of items' contents, which take some 15 ms a million."""

@@ -19,8 +19,7 @@ from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
-from proviso_service.turns.ports import Approvals, Emit, SuspensionUnreadable, TurnRequest
-from proviso_service.turns.sessions import SessionStore
+from proviso_service.turns import Emit, SessionStore, SuspensionUnreadable, TurnApprovals, TurnRequest
 
 
 class Agent:
@@ -47,12 +46,12 @@ class Agent:
         self.engine = Engine(means, graph, spans)
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> AgentExecution:
         return AgentExecution(self.engine, caller, turn_id, request, emit, approvals)
 
     async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
     ) -> AgentExecution:
         suspended = await asyncio.to_thread(suspension.read, state)
         if suspended.memory.model not in self.engine.means.models.names:

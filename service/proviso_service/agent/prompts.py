@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 
-from proviso_service.turns.exit_reasons import NOT_ENOUGH_INFORMATION
+from proviso_service.turns import NOT_ENOUGH_INFORMATION
 
 SYSTEM_PROMPT = f"""\
 You are Proviso, an assistant that answers questions about the documents of a legal matter.

@@ -13,10 +13,7 @@ from proviso_service.context.contents import ContentStore
 from proviso_service.context.model import ItemRef, RequestContext
 from proviso_service.errors import NoRequestContext
 from proviso_service.identity import Caller
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.missing import is_missing
-from proviso_service.turns.ports import HistoryMessage, TurnStore
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import ChatMessage, FinalState, HistoryMessage, MessageRole, TurnStore
 
 
 class ItemChange(StrEnum):
@@ -93,7 +90,7 @@ def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str
         current = known.content_sha256 if known else ""
         if item.content_sha256 not in kept:
             yield ItemDifference(item.ref, ItemChange.LOST, item.content_sha256, current)
-        elif is_missing(item.ref, catalog):
+        elif catalog.is_missing(item.ref):
             yield ItemDifference(item.ref, ItemChange.MISSING, item.content_sha256, current)
         elif known and current != item.content_sha256:
             yield ItemDifference(item.ref, ItemChange.CHANGED, item.content_sha256, current)

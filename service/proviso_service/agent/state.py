@@ -18,11 +18,7 @@ from proviso_service.context.model import ItemRef
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.turns.clock import TurnClock
-from proviso_service.turns.events import Citation, ContextProblem
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import Emit
-from proviso_service.turns.records import Decision, ToolCallRecord
+from proviso_service.turns import Citation, ContextProblem, Decision, Emit, ExitReason, ToolCallRecord, TurnClock
 
 
 class AgentState(TypedDict):

@@ -15,9 +15,7 @@ from proviso_service.agent.state import AgentState, TurnMemory
 from proviso_service.agent.usage import UsageMeter
 from proviso_service.context.model import ApprovedTool, RequestContext
 from proviso_service.tools.base import Passage
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import HistoryMessage, SuspensionUnreadable
-from proviso_service.turns.records import ModelCallUsage
+from proviso_service.turns import ExitReason, HistoryMessage, ModelCallUsage, SuspensionUnreadable
 
 _VERSION = 1
 

@@ -24,8 +24,7 @@ from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of
 from proviso_service.tools.rendering import to_json
-from proviso_service.turns.events import ContextProblem, ToolEnd, ToolStart
-from proviso_service.turns.exit_reasons import ExitReason
+from proviso_service.turns import ContextProblem, ExitReason, ToolEnd, ToolStart
 
 _log = structlog.get_logger(__name__)
 

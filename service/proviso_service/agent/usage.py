@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.messages.ai import UsageMetadata
 
-from proviso_service.turns.records import ModelCallUsage, Usage
+from proviso_service.turns import ModelCallUsage, Usage
 
 
 class UsageMeter:

@@ -23,8 +23,7 @@ from proviso_service.api.requests.chat import (
     ResumeChatRequestModel,
 )
 from proviso_service.identity import Caller
-from proviso_service.turns.missing import marked_state
-from proviso_service.turns.ports import TurnRequest
+from proviso_service.turns import TurnRequest, mark_missing_in_state
 
 TURN_ID_KEY = "proviso-turn-id"
 
@@ -37,7 +36,7 @@ class ChatServicer(ChatServiceServicer):
 
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         caller, asked = self._asked(request, context)
-        async with self._domain.turns.attend(caller, asked) as turn_id:
+        async with self._domain.turns.start_attached(caller, asked) as turn_id:
             # So that a caller who is cut off before the first event can resume.
             await self._begun(context, turn_id)
             async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
@@ -68,7 +67,7 @@ class ChatServicer(ChatServiceServicer):
         asked = parse(GetTurnRequestModel, request)
         self._about(asked.turn_id)
         turn = await self._domain.turns.get(self._domain.identify(context, asked.user_id), asked.turn_id)
-        ended = marked_state(turn.final_state, self._domain.catalog.current) if turn.final_state else None
+        ended = mark_missing_in_state(turn.final_state, self._domain.catalog.current) if turn.final_state else None
         return pb.GetTurnResponse(
             turn_id=turn.turn_id,
             state=TURN_STATES[turn.state],

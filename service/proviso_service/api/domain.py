@@ -16,9 +16,7 @@ from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
-from proviso_service.turns.ports import TurnRequest
-from proviso_service.turns.service import Turns
-from proviso_service.turns.sessions import SessionStore
+from proviso_service.turns import SessionStore, TurnRequest, Turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,13 @@ from proviso_service.api.requests.sessions import (
 from proviso_service.context.catalog.catalog import with_added, with_removed
 from proviso_service.context.model import ItemsChange
 from proviso_service.paging import PageRequest
-from proviso_service.turns.missing import marked_message, marked_session
-from proviso_service.turns.sessions import Session
-from proviso_service.turns.suggestions import ANSWERS_LOOKED_AT, removals
+from proviso_service.turns import (
+    ANSWERS_LOOKED_AT,
+    Session,
+    mark_missing_in_message,
+    mark_missing_in_session,
+    removal_suggestions,
+)
 
 FEATURE = "the catalog"
 
@@ -78,7 +82,7 @@ class SessionServicer(SessionServiceServicer):
             found = await self._domain.sessions.messages(caller, asked.session_id, page)
             catalog = self._domain.catalog.current
             return pb.ListMessagesResponse(
-                messages=[chat_message(marked_message(item, catalog)) for item in found.items],
+                messages=[chat_message(mark_missing_in_message(item, catalog)) for item in found.items],
                 next_page_token=found.next_token,
             )
 
@@ -114,7 +118,7 @@ class SessionServicer(SessionServiceServicer):
         caller = self._domain.identify(context, asked.user_id)
         found = await self._domain.sessions.get(caller, asked.session_id)
         contexts = await self._domain.sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
-        suggested = removals(found.items, contexts, self._domain.limits.context.suggest_after)
+        suggested = removal_suggestions(found.items, contexts, self._domain.limits.context.suggest_after)
         return pb.SuggestRemovalsResponse(
             suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
         )
@@ -127,4 +131,4 @@ class SessionServicer(SessionServiceServicer):
 
     def _shown(self, value: Session) -> pb.Session:
         """As it is handed out: with marks on the items that have left the catalog."""
-        return session(marked_session(value, self._domain.catalog.current))
+        return session(mark_missing_in_session(value, self._domain.catalog.current))

@@ -5,8 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from proviso_service.context.model import RequestContext
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.records import ToolCallRecord, Usage
+from proviso_service.turns.records import ExitReason, Retryable, ToolCallRecord, Usage
 from proviso_service.turns.sessions import ChatMessage
 
 

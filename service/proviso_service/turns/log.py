@@ -5,9 +5,25 @@ of their own, the last sequence they have seen. A log on another medium than mem
 fetching ahead in `wait`, so that a reader pays for suspension only when it has nothing to send.
 """
 
-from typing import Protocol
+import asyncio
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-from proviso_service.turns.events import Event, FinalState, LoggedEvent
+from proviso_service.context.model import RequestContext
+from proviso_service.turns.events import (
+    ApprovalRequired,
+    Citation,
+    Event,
+    FinalState,
+    LoggedEvent,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
 
 
 class TurnLogFull(Exception):
@@ -82,3 +98,231 @@ class TurnLog(Protocol):
         """Lets tokens come together: returns after `timeout_s`, or as soon as something other than a token lies after
         sequence `after`."""
         ...
+
+
+class Waiters:
+    """Wakes all who wait, at once or each when its time is over.
+
+    A timer for each wait would cost as much as the rest of the way of an event to its reader. So there is one alarm for
+    all, which is not moved when waiters come and go: when it rings it looks who is still there and due."""
+
+    __slots__ = ("_alarm", "_due")
+
+    def __init__(self) -> None:
+        self._due: dict[asyncio.Future[bool], float] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def wait(self, timeout_s: float) -> bool:
+        """True at the next `wake`, False when there was none for `timeout_s`."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        due = self._due[waiter] = loop.time() + timeout_s
+        if self._alarm is None or due < self._alarm.when():
+            self._set_alarm(due)
+        try:
+            return await waiter
+        finally:
+            self._due.pop(waiter, None)
+
+    def wake(self) -> None:
+        """Wakes everybody."""
+        if self._due:
+            for waiter in self._due:
+                _settle(waiter, True)
+            self._due.clear()
+
+    def close(self) -> None:
+        """Wakes everybody; nobody waits afterwards."""
+        self.wake()
+        self._set_alarm(None)
+
+    def _ring(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for waiter, due in self._due.items():
+            if due <= now:
+                _settle(waiter, False)
+        self._set_alarm(min((due for due in self._due.values() if due > now), default=None))
+
+    def _set_alarm(self, due: float | None) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = None if due is None else asyncio.get_running_loop().call_at(due, self._ring)
+
+
+def _settle(waiter: asyncio.Future[bool], woken: bool) -> None:
+    if not waiter.done():
+        waiter.set_result(woken)
+
+
+_EVENT_OVERHEAD_BYTES = 200
+_APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, ApprovalRequired)
+
+
+class MemoryTurnLog:
+    """A TurnLog that is bounded by the number of its events and by the UTF-8 bytes of their text."""
+
+    __slots__ = (
+        "_clock",
+        "_events",
+        "_final_state",
+        "_is_cut",
+        "_last_other",
+        "_max_bytes",
+        "_max_events",
+        "_others_waiters",
+        "_overflowed",
+        "_sealed",
+        "_text_bytes",
+        "_times",
+        "_waiters",
+    )
+
+    def __init__(
+        self,
+        max_events: int,
+        max_bytes: int,
+        clock: Callable[[], float] = time.time,
+        events: Sequence[LoggedEvent] = (),
+    ) -> None:
+        """Begins with `events`, as `history` gave them."""
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._events: list[Event] = []
+        self._times = array("d")
+        self._text_bytes = 0
+        self._sealed = False
+        self._overflowed = False
+        self._final_state: FinalState | None = None
+        self._waiters = Waiters()
+        self._last_other = 0
+        self._others_waiters = Waiters()
+        self._is_cut = False
+        for logged in events:
+            self._add(logged.event, _size(logged.event), logged.emit_time_s)
+
+    @property
+    def last_sequence(self) -> int:
+        return len(self._events)
+
+    @property
+    def final_state(self) -> FinalState | None:
+        return self._final_state
+
+    @property
+    def overflowed(self) -> bool:
+        return self._overflowed
+
+    @property
+    def held_bytes(self) -> int:
+        return self._text_bytes + _EVENT_OVERHEAD_BYTES * len(self._events)
+
+    @property
+    def is_cut(self) -> bool:
+        return self._is_cut
+
+    def history(self) -> tuple[LoggedEvent, ...]:
+        times = zip(self._events, self._times, strict=True)
+        return tuple(LoggedEvent(sequence, sequence, at, event) for sequence, (event, at) in enumerate(times, 1))
+
+    def append(self, event: Event) -> int:
+        if self._sealed:
+            raise TurnLogSealed
+        if type(event) is not Token and not isinstance(event, _APPENDED):
+            raise TypeError(f"{type(event).__name__} is not an event that a program emits")
+        size = _size(event)
+        if self._overflowed or len(self._events) >= self._max_events or self._text_bytes + size > self._max_bytes:
+            self._overflowed = True
+            raise TurnLogFull
+        return self._add(event, size, self._clock())
+
+    def seal(self) -> None:
+        self._sealed = True
+
+    def end(self, final_state: FinalState) -> int:
+        if self._final_state is not None:
+            raise TurnLogSealed
+        self._sealed = True
+        self._final_state = final_state
+        sequence = self._add(final_state, _text_bytes(final_state), self._clock())
+        self._waiters.close()
+        self._others_waiters.close()
+        return sequence
+
+    def cut(self) -> None:
+        self._is_cut = True
+        self._waiters.close()
+        self._others_waiters.close()
+
+    def take(self, after: int, max_chars: int) -> LoggedEvent | None:
+        events = self._events
+        if after >= len(events):
+            return None
+        event = events[after]
+        sequence = after + 1
+        if type(event) is Token and sequence < len(events):
+            event, sequence = self._joined(event, sequence, max_chars)
+        return LoggedEvent(after + 1, sequence, self._times[sequence - 1], event)
+
+    async def wait(self, after: int, timeout_s: float) -> bool:
+        if after < len(self._events) or self._is_cut:
+            return True
+        return await self._waiters.wait(timeout_s)
+
+    async def gather(self, after: int, timeout_s: float) -> None:
+        if after >= self._last_other:
+            await self._others_waiters.wait(timeout_s)
+
+    def _add(self, event: Event, size: int, time_s: float) -> int:
+        self._events.append(event)
+        self._times.append(time_s)
+        self._text_bytes += size
+        self._waiters.wake()
+        if type(event) is not Token:
+            self._last_other = len(self._events)
+            self._others_waiters.wake()
+        return len(self._events)
+
+    def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:
+        """`first` with the tokens of its text that follow `sequence`, and the sequence of the last one."""
+        texts = [first.text]
+        chars = len(first.text)
+        while sequence < len(self._events):
+            event = self._events[sequence]
+            if type(event) is not Token or event.text_id != first.text_id:
+                break
+            chars += len(event.text)
+            if chars > max_chars:
+                break
+            texts.append(event.text)
+            sequence += 1
+        return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), sequence
+
+
+def _size(event: Event) -> int:
+    """Of a token, what is not the same in all of its text."""
+    return _utf8_bytes(event.text) if type(event) is Token else _text_bytes(event)
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _text_bytes(event: Any) -> int:
+    """UTF-8 bytes of all text in an event, however deep. A request context counts once: the final state and its last
+    message share one."""
+    total, left, contexts = 0, [event], set[int]()
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            total += _utf8_bytes(value)
+        elif isinstance(value, tuple):
+            left += value
+        elif not isinstance(value, RequestContext) or id(value) not in contexts:
+            if isinstance(value, RequestContext):
+                contexts.add(id(value))
+            # Events are dataclasses with slots, whose names are at hand; `dataclasses.fields` takes longer than reading
+            # them.
+            names: tuple[str, ...] = getattr(type(value), "__slots__", ())
+            left += [getattr(value, name) for name in names]
+    return total

@@ -4,7 +4,75 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from proviso_service.turns.exit_reasons import ExitReason
+
+class ExitReason(StrEnum):
+    COMPLETED = "completed"
+    MAX_TURNS_REACHED = "max_turns_reached"
+    MAX_TOOL_CALLS_REACHED = "max_tool_calls_reached"
+    MAX_CONTEXT_REACHED = "max_context_reached"
+    EMPTY_INPUT = "empty_input"
+    RATE_LIMITED = "rate_limited"
+    LLM_ERROR = "llm_error"
+    LLM_GENERATION_FAILURE = "llm_generation_failure"
+    INVALID_TOOL_CALL = "invalid_tool_call"
+    CANCELLED = "cancelled"
+    DEADLINE_EXCEEDED = "deadline_exceeded"
+    INTERNAL_ERROR = "internal_error"
+
+
+class Retryable(StrEnum):
+    YES = "yes"
+    NO = "no"
+    MAYBE = "maybe"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitSemantics:
+    """`message` is the canned text, empty where the agent writes it or nothing is shown."""
+
+    retryable: Retryable
+    display_message: bool
+    message: str = ""
+
+
+NOT_ENOUGH_INFORMATION = "I don't have enough information in the current documentation to answer that."
+
+EXIT_SEMANTICS: dict[ExitReason, ExitSemantics] = {
+    ExitReason.COMPLETED: ExitSemantics(Retryable.NOT_APPLICABLE, True),
+    ExitReason.MAX_TURNS_REACHED: ExitSemantics(
+        Retryable.YES,
+        True,
+        "I could not finish this within the number of steps I am allowed. "
+        "Please rephrase the question or ask for less at once.",
+    ),
+    ExitReason.MAX_TOOL_CALLS_REACHED: ExitSemantics(Retryable.YES, True),
+    ExitReason.MAX_CONTEXT_REACHED: ExitSemantics(
+        Retryable.NO,
+        True,
+        "This conversation has grown longer than I can take into account. "
+        "Please start a new conversation so that my answers rest on all of it.",
+    ),
+    ExitReason.EMPTY_INPUT: ExitSemantics(Retryable.YES, False),
+    ExitReason.RATE_LIMITED: ExitSemantics(
+        Retryable.YES, True, "The language model is receiving too many requests just now. Please try again shortly."
+    ),
+    ExitReason.LLM_ERROR: ExitSemantics(
+        Retryable.MAYBE, True, "An internal error kept the language model from answering. Please try again."
+    ),
+    ExitReason.LLM_GENERATION_FAILURE: ExitSemantics(Retryable.YES, True, NOT_ENOUGH_INFORMATION),
+    ExitReason.INVALID_TOOL_CALL: ExitSemantics(
+        Retryable.YES, True, "I could not use my tools correctly for this question. Please rephrase it and try again."
+    ),
+    ExitReason.CANCELLED: ExitSemantics(Retryable.NOT_APPLICABLE, False),
+    ExitReason.DEADLINE_EXCEEDED: ExitSemantics(
+        Retryable.YES, True, "This took longer than the time I am allowed. Please try again or ask for less at once."
+    ),
+    ExitReason.INTERNAL_ERROR: ExitSemantics(
+        Retryable.MAYBE, True, "An internal error kept me from answering. Please try again."
+    ),
+}
+"""The one table of exit semantics. A drain makes CANCELLED retryable: the runner says so where it ends the turn."""
 
 
 class Decision(StrEnum):

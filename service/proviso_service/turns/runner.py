@@ -12,30 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from proviso_service.identity import Caller
-from proviso_service.turns.approval_desk import ApprovalDesk
-from proviso_service.turns.attendance import Attendance
-from proviso_service.turns.clock import TurnClock
+from proviso_service.turns.approvals import PendingApprovals
 from proviso_service.turns.events import Event, FinalState
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
 from proviso_service.turns.log import TurnLog
-from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import (
-    SuspendedTurn,
-    SuspensionUnreadable,
-    TurnExecution,
-    TurnOutcome,
-    TurnProgram,
-    TurnRequest,
-    TurnStore,
-)
-from proviso_service.turns.records import TurnSummary
+from proviso_service.turns.program import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, payload_sha256
+from proviso_service.turns.readers import ConnectedReaders
+from proviso_service.turns.records import EXIT_SEMANTICS, ExitReason, Retryable, TurnSummary
 from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns.store import TurnStore
 from proviso_service.turns.store_calls import within
-from proviso_service.turns.turn import Turn, TurnLimits
+from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
+from proviso_service.turns.turn import Turn, TurnClock, TurnLimits
 
 _logger = logging.getLogger(__name__)
 
-NOT_GONE_ON_WITH = (
+CANNOT_RESUME = (
     "This question waited for an approval, and I cannot go on with it since the service was started anew. "
     "The call that waited was not made. Please ask again."
 )
@@ -65,7 +56,7 @@ class TurnRunner:
         restored: SuspendedTurn | None = None,
     ) -> None:
         """A turn that is `restored` was begun before, and waits for a person."""
-        attendance = Attendance(request.on_disconnect, grace_s, self._abandoned)
+        attendance = ConnectedReaders(request.on_disconnect, grace_s, self._abandoned)
         self.turn = Turn(turn_id, caller, log, attendance, restored.all_decisions if restored else {})
         self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The id of the turn that answers the request: this one, or the one that the same request began before."""
@@ -76,7 +67,7 @@ class TurnRunner:
         self._limits = limits
         self._restored = restored
         self._clock = TurnClock(limits.program_s, restored.used_s if restored else None)
-        self.approvals = ApprovalDesk(
+        self.approvals = PendingApprovals(
             self.turn, request, self._clock, store, owner, limits, self._standing_still, restored
         )
         self._parked = False
@@ -245,7 +236,7 @@ class TurnRunner:
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
         if isinstance(error, SuspensionUnreadable):
-            return outcome_of_unreadable(turn_id, error)
+            return unreadable_outcome(turn_id, error)
         if self.turn.log.overflowed:
             _logger.error("turn %s: its log is full at %d events", turn_id, self.turn.log.last_sequence)
         elif error is not None:
@@ -300,13 +291,13 @@ def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> Turn
     )
 
 
-def outcome_of_unreadable(turn_id: str, error: SuspensionUnreadable) -> TurnOutcome:
+def unreadable_outcome(turn_id: str, error: SuspensionUnreadable) -> TurnOutcome:
     """Of a turn that waited for a person and cannot be gone on with after a restart. It may be asked anew: none of the
     calls that it waited for was made."""
     _logger.error("turn %s: its stored state cannot be gone on from: %s", turn_id, error)
     reason = ExitReason.INTERNAL_ERROR
-    message = ChatMessage(MessageRole.ERROR, NOT_GONE_ON_WITH, turn_id=turn_id, turn=TurnSummary(reason))
-    final_state = FinalState(reason, Retryable.YES, display_message=True, message=NOT_GONE_ON_WITH)
+    message = ChatMessage(MessageRole.ERROR, CANNOT_RESUME, turn_id=turn_id, turn=TurnSummary(reason))
+    final_state = FinalState(reason, Retryable.YES, display_message=True, message=CANNOT_RESUME)
     return TurnOutcome(final_state, new_messages=(message,))
 
 

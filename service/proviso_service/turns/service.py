@@ -12,25 +12,14 @@ from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaitin
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.leases import LeaseKeeper
-from proviso_service.turns.memory_log import MemoryTurnLog
-from proviso_service.turns.payload import payload_sha256
-from proviso_service.turns.ports import (
-    OnDisconnect,
-    SuspendedTurn,
-    SuspensionUnreadable,
-    TurnProgram,
-    TurnRecord,
-    TurnRequest,
-    TurnState,
-    TurnStore,
-)
-from proviso_service.turns.reader import check_position, follow
-from proviso_service.turns.records import Decision
-from proviso_service.turns.retention import Retention
-from proviso_service.turns.runner import TurnRunner, outcome_of_unreadable
+from proviso_service.turns.log import MemoryTurnLog
+from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
+from proviso_service.turns.readers import Retention, check_position, follow
+from proviso_service.turns.records import Decision, ExitReason, Retryable
+from proviso_service.turns.runner import TurnRunner, unreadable_outcome
+from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore
 from proviso_service.turns.store_calls import within
+from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
 
 _RETRY_AFTER_S = 1.0
@@ -93,7 +82,7 @@ class Turns:
         return await asyncio.shield(self._launch(caller, request).begun)
 
     @asynccontextmanager
-    async def attend(self, caller: Caller, request: TurnRequest) -> AsyncIterator[str]:
+    async def start_attached(self, caller: Caller, request: TurnRequest) -> AsyncIterator[str]:
         """As `start`, with the caller attached inside, from before the turn is registered: one that goes away at any
         moment has left the turn, and `on_disconnect` says what becomes of it."""
         with ExitStack() as attached:
@@ -113,7 +102,7 @@ class Turns:
         """Runs a turn to its end and returns its id and final state; `tell` gets the id as soon as there is one.
         Cancelling the call cancels the turn, at any moment and whatever `on_disconnect` says. Raises what `start`,
         `tell` and `wait` raise."""
-        async with self.attend(caller, replace(request, on_disconnect=OnDisconnect.CANCEL)) as turn_id:
+        async with self.start_attached(caller, replace(request, on_disconnect=OnDisconnect.CANCEL)) as turn_id:
             with self._cancelling(turn_id):
                 await tell(turn_id)
             return turn_id, await self.wait(caller, turn_id)
@@ -246,7 +235,7 @@ class Turns:
         try:
             restored = await within(self._limits.store_s, self._store.suspended(caller, turn_id))
         except SuspensionUnreadable as error:
-            outcome = outcome_of_unreadable(turn_id, error)
+            outcome = unreadable_outcome(turn_id, error)
             ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
             await within(self._limits.store_s, ended)
             return

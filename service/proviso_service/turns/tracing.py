@@ -9,8 +9,8 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current
 
 from proviso_service.identity import Caller
 from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import Approvals, Emit, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
+from proviso_service.turns.program import Emit, TurnApprovals, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
+from proviso_service.turns.records import ExitReason, Retryable
 
 _FAULTS = frozenset(
     {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
@@ -36,13 +36,13 @@ class TracedProgram:
         self._known: OrderedDict[str, _TurnTrace] = OrderedDict()
 
     def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
     ) -> TurnExecution:
         with self._span(turn_id) as span:
             return _TracedExecution(self._program.start(caller, turn_id, request, emit, approvals), span)
 
     async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: Approvals, state: str
+        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
     ) -> TurnExecution:
         """The span of the turn's earlier part, if any, has its own trace: nobody knows it any more."""
         with self._span(turn_id) as span:

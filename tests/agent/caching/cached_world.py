@@ -5,8 +5,7 @@ from typing import Any
 
 from proviso_service.agent.caching.turn_cache import Caches
 from proviso_service.context.model import MatterContext
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.ports import TurnRequest
+from proviso_service.turns import FinalState, TurnRequest
 from tests.support.agent_world import MATTER_ID, AgentWorld, agent_world
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, calls, text

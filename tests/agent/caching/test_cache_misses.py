@@ -11,8 +11,7 @@ from proviso_service.agent.program import Agent
 from proviso_service.context.model import DocumentSummary
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image
-from proviso_service.turns.ports import HistoryMessage, TurnOptions, TurnRequest
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import HistoryMessage, MessageRole, TurnOptions, TurnRequest
 from tests.agent.caching.cached_world import CONVERSATION, GROUNDED, QUESTION, cached_world
 from tests.support.agent_world import CALLER, PASSAGE, KnownImages, Lookup, OneMatter
 from tests.support.memory_caches import memory_caches

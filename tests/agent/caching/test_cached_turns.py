@@ -5,8 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.turns.events import Citation, Event, FinalState, Token, ToolEnd, ToolStart, TurnStart
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
+from proviso_service.turns import (
+    Citation,
+    Event,
+    ExitReason,
+    FinalState,
+    Retryable,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
 from tests.agent.caching.cached_world import (
     CONVERSATION,
     GROUNDED,

@@ -7,9 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proviso_service.turns.events import ToolEnd
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOptions
+from proviso_service.turns import ExitReason, ToolEnd, TurnOptions
 from tests.agent.caching.cached_world import GROUNDED, LOOKUP, QUESTION, cached_world, of_kind, twice
 from tests.support.agent_world import PASSAGE, Found, Lookup
 from tests.support.memory_caches import memory_caches

@@ -18,8 +18,7 @@ from proviso_service.errors import InvalidRequest
 from proviso_service.identity import Caller
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import Page, PageRequest, page_token
-from proviso_service.turns.ports import TurnRequest
-from proviso_service.turns.sessions import ChatMessage
+from proviso_service.turns import ChatMessage, TurnRequest
 from tests.support.stored import Clock, a_document, an_outcome
 
 ANNA = Caller("acme", "anna")

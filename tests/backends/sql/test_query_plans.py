@@ -18,7 +18,7 @@ from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
 from proviso_service.matters.stores import Leftover
 from proviso_service.paging import PageRequest
-from proviso_service.turns.ports import TurnRequest
+from proviso_service.turns import TurnRequest
 from tests.support.stored import DIMENSIONS, MODEL, a_document, an_outcome, ingested
 
 ANNA = Caller("acme", "anna")

@@ -21,10 +21,17 @@ from proviso_service.context.session_items import with_item
 from proviso_service.errors import ContextItemNotFound, SessionBusy, SessionExists, SessionNotFound, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
-from proviso_service.turns.exit_reasons import ExitReason
-from proviso_service.turns.ports import TurnOutcome, TurnRequest
-from proviso_service.turns.records import Decision, ToolCallRecord, TurnSummary, Usage
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import (
+    ChatMessage,
+    Decision,
+    ExitReason,
+    MessageRole,
+    ToolCallRecord,
+    TurnOutcome,
+    TurnRequest,
+    TurnSummary,
+    Usage,
+)
 from tests.support.stored import Clock, an_outcome
 
 ANNA = Caller("acme", "anna")

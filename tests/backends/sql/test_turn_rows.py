@@ -27,11 +27,25 @@ from proviso_service.context.model import (
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
-from proviso_service.turns.events import Citation, ContextProblem, FinalState
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason, Retryable
-from proviso_service.turns.ports import TurnBegun, TurnOutcome, TurnRecord, TurnRequest, TurnState
-from proviso_service.turns.records import Decision, ModelCallUsage, ToolCallRecord, Usage
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    ChatMessage,
+    Citation,
+    ContextProblem,
+    Decision,
+    ExitReason,
+    FinalState,
+    MessageRole,
+    ModelCallUsage,
+    Retryable,
+    ToolCallRecord,
+    TurnBegun,
+    TurnOutcome,
+    TurnRecord,
+    TurnRequest,
+    TurnState,
+    Usage,
+)
 from tests.support.stored import Clock, an_outcome
 
 ANNA = Caller("acme", "anna")

@@ -12,10 +12,17 @@ from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import ApprovedTool, IncludeMode, ItemRef, ItemType, NewSession, SessionItem
 from proviso_service.errors import SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.turns import ports
-from proviso_service.turns.events import ApprovalRequired, LoggedEvent
-from proviso_service.turns.ports import AskedCall, SuspendedTurn, SuspensionUnreadable, TurnRequest, TurnState
-from proviso_service.turns.records import Decision
+from proviso_service.turns import (
+    ApprovalRequired,
+    AskedCall,
+    Decision,
+    LoggedEvent,
+    SuspendedTurn,
+    SuspensionUnreadable,
+    TurnRequest,
+    TurnState,
+    suspended_to_json,
+)
 from tests.support.stored import Clock, an_outcome
 
 ANNA = Caller("acme", "anna")
@@ -60,9 +67,9 @@ async def test_what_a_turn_goes_on_from_is_written_as_json_before_the_one_thread
 
     def encode(turn: SuspendedTurn) -> str:
         threads.append(threading.current_thread().name)
-        return ports.encode(turn)
+        return suspended_to_json(turn)
 
-    monkeypatch.setattr("proviso_service.backends.sql.turns.encode", encode)
+    monkeypatch.setattr("proviso_service.backends.sql.turns.suspended_to_json", encode)
     await waits(turns, suspended)
     (thread,) = threads
     assert thread != threading.main_thread().name

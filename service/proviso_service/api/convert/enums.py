@@ -10,11 +10,16 @@ from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.mcp.model import ServerState
-from proviso_service.turns.events import ContextProblem, DiscardReason
-from proviso_service.turns.exit_reasons import ExitReason, Retryable
-from proviso_service.turns.ports import OnDisconnect, TurnState
-from proviso_service.turns.records import Decision
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import (
+    ContextProblem,
+    Decision,
+    DiscardReason,
+    ExitReason,
+    MessageRole,
+    OnDisconnect,
+    Retryable,
+    TurnState,
+)
 
 E = TypeVar("E", bound=Enum)
 V = TypeVar("V", bound=int)

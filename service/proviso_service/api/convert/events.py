@@ -15,7 +15,7 @@ from proviso_service.api.convert.enums import (
 from proviso_service.api.convert.sessions import chat_message
 from proviso_service.api.convert.times import duration, set_unix_time, timestamp, unix_timestamp
 from proviso_service.api.convert.turns import tool_call_record, usage
-from proviso_service.turns.events import (
+from proviso_service.turns import (
     ApprovalRequired,
     Citation,
     Event,

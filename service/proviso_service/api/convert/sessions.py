@@ -6,8 +6,7 @@ from proviso_service.api.convert.enums import INCLUDE_MODES, MESSAGE_ROLES
 from proviso_service.api.convert.times import timestamp
 from proviso_service.api.convert.turns import turn_summary
 from proviso_service.context.model import SessionItem
-from proviso_service.turns.sessions import ChatMessage, Session
-from proviso_service.turns.suggestions import RemovalSuggestion
+from proviso_service.turns import ChatMessage, RemovalSuggestion, Session
 
 
 def chat_message(message: ChatMessage) -> pb.ChatMessage:

@@ -3,7 +3,7 @@
 from proviso_client.v1 import turns_pb2 as pb
 from proviso_service.api.convert.enums import DECISIONS, EXIT_REASONS
 from proviso_service.api.convert.times import duration, timestamp
-from proviso_service.turns.records import ModelCallUsage, ToolCallRecord, TurnSummary, Usage
+from proviso_service.turns import ModelCallUsage, ToolCallRecord, TurnSummary, Usage
 
 
 def turn_summary(summary: TurnSummary) -> pb.TurnSummary:

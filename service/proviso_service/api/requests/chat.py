@@ -11,9 +11,7 @@ from proviso_service.api.requests.assets import WithAssets, limits_of
 from proviso_service.api.requests.base import RequestModel, TurnId, UserId, at_most, known
 from proviso_service.api.requests.context import MatterContextModel
 from proviso_service.errors import FieldViolation
-from proviso_service.turns.ports import HistoryMessage, OnDisconnect, TurnOptions, TurnRequest
-from proviso_service.turns.records import Decision
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import Decision, HistoryMessage, MessageRole, OnDisconnect, TurnOptions, TurnRequest
 from proviso_service.value_faults import refusal
 
 _DISCONNECT = {number: member for member, number in ON_DISCONNECT.items()} | {

@@ -8,7 +8,7 @@ from proviso_client.v1 import sessions_pb2
 from proviso_service.api.requests.assets import WithAssets
 from proviso_service.api.requests.base import PagedRequest, RequestModel, SessionId, TurnId, UserId
 from proviso_service.api.requests.context import ContextItemRefModel, MatterContextModel
-from proviso_service.turns.ports import TurnRequest
+from proviso_service.turns import TurnRequest
 
 
 class CreateSessionRequestModel(RequestModel):

@@ -31,8 +31,7 @@ from proviso_service.context.model import ApprovedTool, ItemsChange, NewSession,
 from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.paging import Page, PageRequest
-from proviso_service.turns.ports import TurnOutcome
-from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, with_late_items
+from proviso_service.turns import ChatMessage, MessageRole, Session, TurnOutcome, with_late_items
 
 
 def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:

@@ -31,10 +31,7 @@ from sqlalchemy import (
 from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.reading.model import Heading, PageSpan
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.ports import TurnState
-from proviso_service.turns.records import TurnSummary
-from proviso_service.turns.sessions import MessageRole
+from proviso_service.turns import FinalState, MessageRole, TurnState, TurnSummary
 
 
 class UtcDateTime(TypeDecorator[datetime]):

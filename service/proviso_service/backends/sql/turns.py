@@ -13,19 +13,20 @@ from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNI
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.turns.events import FinalState
-from proviso_service.turns.exit_reasons import EXIT_SEMANTICS, ExitReason
-from proviso_service.turns.ports import (
+from proviso_service.turns import (
+    EXIT_SEMANTICS,
+    Decision,
+    ExitReason,
+    FinalState,
     SuspendedTurn,
     TurnBegun,
     TurnOutcome,
     TurnRecord,
     TurnRequest,
     TurnState,
-    decode,
-    encode,
+    suspended_from_json,
+    suspended_to_json,
 )
-from proviso_service.turns.records import Decision
 
 IDS_PER_UPDATE = 500
 
@@ -154,7 +155,7 @@ class SqlTurnStore(Store):
 
     async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
         # Not in the transaction: there is one thread that writes, and megabytes take long.
-        await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(encode, suspended))
+        await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(suspended_to_json, suspended))
 
     @writing
     def _suspend(
@@ -197,7 +198,7 @@ class SqlTurnStore(Store):
         row = transaction.execute(query).one_or_none()
         if row is None:
             raise TurnUnknown(turn_id)
-        return decode(row.suspended)
+        return suspended_from_json(row.suspended)
 
     @reading
     def get(self, transaction: Connection, caller: Caller, turn_id: str) -> TurnRecord:

@@ -8,7 +8,15 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.spelling import Spelling, likeness
 from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
 from proviso_service.context.contents import content_sha256
-from proviso_service.context.model import OWN_SERVER, IncludeMode, ItemRef, ItemType, NewSession, SessionItem
+from proviso_service.context.model import (
+    OWN_SERVER,
+    ApprovedTool,
+    IncludeMode,
+    ItemRef,
+    ItemType,
+    NewSession,
+    SessionItem,
+)
 from proviso_service.context.session_items import initial_items, with_item, without_item
 from proviso_service.errors import ContextItemDisabled, ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
@@ -98,6 +106,14 @@ class Catalog:
         if item is None:
             return ""
         return content_sha256(f"{self._definitions.get(tool.server_name, '')} {item.content_sha256}")
+
+    def still_approves(self, approved: ApprovedTool) -> bool:
+        """Whether a tool is still the one that a person approved. It is not while its server has not listed it."""
+        return bool(approved.sha256) and approved.sha256 == self.tool_sha256(approved.ref)
+
+    def is_missing(self, ref: ItemRef) -> bool:
+        """Whether an item has left the catalog. The tools of a server that has not listed any yet have not."""
+        return self.find(ref) is None and ref.server_name not in self.pending_servers
 
     def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
         """By type and name. Raises InvalidRequest for a foreign token."""

@@ -1,0 +1,172 @@
+"""The store of turns: what of a turn outlives its process, and the leases that say whether its process is alive."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from proviso_service.context.model import ApprovedTool
+from proviso_service.identity import Caller
+from proviso_service.turns.events import (
+    ApprovalRequired,
+    FinalState,
+)
+from proviso_service.turns.program import TurnOutcome, TurnRequest
+from proviso_service.turns.records import Decision
+from proviso_service.turns.store_calls import within
+from proviso_service.turns.suspension import SuspendedTurn
+
+
+class TurnState(StrEnum):
+    RUNNING = "running"
+    AWAITING_APPROVAL = "awaiting_approval"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A turn's row. `final_state` is set once it has ended, `pending_approvals` while it waits in this process."""
+
+    turn_id: str
+    caller: Caller
+    session_id: str
+    state: TurnState
+    last_sequence: int
+    final_state: FinalState | None
+    pending_approvals: tuple[ApprovalRequired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegun:
+    """`created` is False when the same request_id and payload had begun `turn_id` before."""
+
+    turn_id: str
+    created: bool
+
+
+class TurnStore(Protocol):
+    """Rows of turns; shared by replicas."""
+
+    async def begin(
+        self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
+    ) -> TurnBegun:
+        """Registers a running turn, atomically. With a known request_id of this caller: the earlier turn when the
+        payload is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
+        ...
+
+    async def begun_before(self, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
+        """The turn that this caller's request_id began, None when it began none. Raises RequestIdReused when it began
+        one with another payload."""
+        ...
+
+    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
+        """Extends the leases of running turns."""
+        ...
+
+    async def finish(
+        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+    ) -> None:
+        """In one transaction: the final state, the session's new messages and its matter context. An unknown session is
+        made when there is something to keep. A turn that has ended already is left as it is."""
+        ...
+
+    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
+        """A running turn waits from now on. Raises TurnUnknown for one that does not run."""
+        ...
+
+    async def record_decision(
+        self,
+        caller: Caller,
+        turn_id: str,
+        session_id: str,
+        positions: Sequence[int],
+        decision: Decision,
+        approved: ApprovedTool | None,
+    ) -> None:
+        """In one transaction: the decision on the calls at `positions` of a waiting turn, and the tool that needs no
+        further approval in the session, if any. Raises TurnUnknown for a turn that does not wait."""
+        ...
+
+    async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        """A waiting turn runs again; nothing remains of what it was suspended with. Raises TurnUnknown for one that
+        does not wait."""
+        ...
+
+    async def waiting(self, owner: str) -> Sequence[TurnRecord]:
+        """The waiting turns of an owner."""
+        ...
+
+    async def suspended(self, caller: Caller, turn_id: str) -> SuspendedTurn:
+        """What a waiting turn was suspended with, and the decisions since. Raises SuspensionUnreadable, and TurnUnknown
+        for a turn that does not wait."""
+        ...
+
+    async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
+        """Raises TurnUnknown, also for another caller's turn."""
+        ...
+
+    async def close_interrupted(self, owner: str) -> int:
+        """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner` itself (an earlier life
+        of this process; "" names nobody); returns how many. Turns that await an approval are left alone."""
+        ...
+
+
+_logger = logging.getLogger(__name__)
+
+_RENEWALS_PER_LEASE = 3
+_NOBODY = ""
+
+
+class LeaseKeeper:
+    """Renews the leases of this process's turns three times in each lease, and once in each lease closes the turns of
+    owners that no longer renew theirs."""
+
+    def __init__(self, store: TurnStore, owner: str, lease_s: float, running: Callable[[], list[str]]) -> None:
+        self._store = store
+        self._owner = owner
+        self._lease_s = lease_s
+        self._running = running
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Closes what an earlier life of this owner left, and starts the keeper's task."""
+        await within(self._lease_s, self._close_interrupted(self._owner))
+        self._task = asyncio.create_task(self._keep(), name="turn leases")
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        period_s = self._lease_s / _RENEWALS_PER_LEASE
+        due, renewals = loop.time(), 0
+        while True:
+            due = max(due + period_s, loop.time())
+            await asyncio.sleep(due - loop.time())
+            await self._attempt(self._renew())
+            renewals += 1
+            if renewals % _RENEWALS_PER_LEASE == 0:
+                await self._attempt(self._close_interrupted(_NOBODY))
+
+    async def _attempt(self, work: Awaitable[None]) -> None:
+        """A failure is logged and met again, or not, at the next round."""
+        try:
+            await within(self._lease_s / _RENEWALS_PER_LEASE, work)
+        except Exception:
+            _logger.exception("turn leases could not be kept")
+
+    async def _renew(self) -> None:
+        if turn_ids := self._running():
+            await self._store.renew(self._owner, turn_ids, self._lease_s)
+
+    async def _close_interrupted(self, owner: str) -> None:
+        closed = await self._store.close_interrupted(owner)
+        if closed:
+            _logger.warning("closed %d turns whose process is gone", closed)

@@ -1,0 +1,109 @@
+"""What is stored of a turn while it waits for a person, and its form as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from proviso_service.turns.events import (
+    ApprovalRequired,
+    Citation,
+    LoggedEvent,
+    TextDiscarded,
+    Token,
+    ToolEnd,
+    ToolStart,
+    TurnStart,
+)
+from proviso_service.turns.program import AskedCall, TurnRequest
+from proviso_service.turns.records import Decision
+
+_VERSION = 1
+
+
+_EVENTS: Mapping[str, TypeAdapter[Any]] = {
+    "turn_start": TypeAdapter(TurnStart),
+    "token": TypeAdapter(Token),
+    "text_discarded": TypeAdapter(TextDiscarded),
+    "tool_start": TypeAdapter(ToolStart),
+    "tool_end": TypeAdapter(ToolEnd),
+    "citation": TypeAdapter(Citation),
+    "approval_required": TypeAdapter(ApprovalRequired),
+}
+
+
+_KINDS: Mapping[type, str] = {
+    TurnStart: "turn_start",
+    Token: "token",
+    TextDiscarded: "text_discarded",
+    ToolStart: "tool_start",
+    ToolEnd: "tool_end",
+    Citation: "citation",
+    ApprovalRequired: "approval_required",
+}
+
+
+class SuspensionUnreadable(Exception):
+    """What was stored of a waiting turn cannot be gone on from: it is of another version, damaged, or needs what is not
+    there any more. Says which, and quotes nothing that was stored: it goes to the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendedTurn:
+    """`state` is the program's own account of where it stands. `decisions` are those on `calls`, in their order;
+    `earlier_decisions` are those on calls that the turn waited for before, by call id. `used_s` is the time that it has
+    used of its limit; `events` are all of its events."""
+
+    request: TurnRequest
+    state: str
+    calls: tuple[AskedCall, ...]
+    decisions: tuple[Decision | None, ...]
+    expire_time: datetime
+    used_s: float
+    earlier_decisions: Mapping[str, Decision] = field(default_factory=dict)
+    events: tuple[LoggedEvent, ...] = ()
+
+    @property
+    def all_decisions(self) -> dict[str, Decision]:
+        """That persons have made, by call id."""
+        made = zip(self.calls, self.decisions, strict=True)
+        return dict(self.earlier_decisions) | {call.call_id: decision for call, decision in made if decision}
+
+
+_FORM = TypeAdapter(SuspendedTurn)
+
+
+def suspended_to_json(turn: SuspendedTurn) -> str:
+    """As JSON; takes long where there are images, so not for the event loop. The stores write new decisions to
+    `$.decisions[position]`."""
+    plain = _FORM.dump_python(replace(turn, events=()), mode="json")
+    return json.dumps(plain | {"version": _VERSION, "events": [_plain(logged) for logged in turn.events]})
+
+
+def suspended_from_json(text: str | None) -> SuspendedTurn:
+    """Raises SuspensionUnreadable."""
+    try:
+        plain = json.loads(text or "")
+        if plain["version"] != _VERSION:
+            raise SuspensionUnreadable(f"version {plain['version']}")
+        events = tuple(_logged(sequence, stored) for sequence, stored in enumerate(plain["events"], 1))
+        turn = replace(_FORM.validate_python(plain | {"events": ()}), events=events)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        # Not the error itself, which may quote what was stored: this goes to the log.
+        raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
+    if len(turn.decisions) != len(turn.calls):
+        raise SuspensionUnreadable("damaged")
+    return turn
+
+
+def _plain(logged: LoggedEvent) -> dict[str, Any]:
+    kind = _KINDS[type(logged.event)]
+    return {"kind": kind, "time_s": logged.emit_time_s, "event": _EVENTS[kind].dump_python(logged.event, mode="json")}
+
+
+def _logged(sequence: int, stored: dict[str, Any]) -> LoggedEvent:
+    event = _EVENTS[stored["kind"]].validate_python(stored["event"])
+    return LoggedEvent(sequence, sequence, stored["time_s"], event)
