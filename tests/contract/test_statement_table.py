@@ -38,7 +38,7 @@ def test_every_section_of_the_contract_has_its_file() -> None:
 
 def test_what_is_read_otherwise_is_a_statement_of_the_tables() -> None:
     statements = {row[0] for row in _ROW.findall(_DOCUMENT)}
-    otherwise = _DOCUMENT.split("## Where the service reads the contract otherwise")[1]
+    otherwise = _DOCUMENT.split("## Where the service adds to a statement or departs from it")[1]
     mentioned = {
         number
         for row in re.findall(r"^\| ([\d., to]+) \|", otherwise, re.MULTILINE)
