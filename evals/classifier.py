@@ -18,8 +18,8 @@ from evals.entailment import Entailment, measure_entailment
 from evals.fitting import fit
 from evals.phrasings import about
 from proviso_service.embedded import classifier
-from proviso_service.embedded.classifier.embedded import StatementScorer
 from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
+from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.prepared import ModelNotPrepared
 
 _SHIPPED = Path(classifier.__file__).with_name("fitted.npz")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus, Flags
-from proviso_service.embedded.classifier.embedded import StatementScorer
 from proviso_service.embedded.classifier.features import NAMES
+from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.models import Embedder
 

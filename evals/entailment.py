@@ -12,8 +12,8 @@ import numpy as np
 
 from evals.classifier_figures import THRESHOLD, WAYS, average_precision
 from evals.data import DataProblem
-from proviso_service.embedded.classifier.embedded import StatementScorer
 from proviso_service.embedded.classifier.features import NAMES
+from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.models import Embedder, Passage
 from proviso_service.reading.canonical import readable

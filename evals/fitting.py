@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus
-from proviso_service.embedded.classifier.embedded import StatementScorer
 from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.fitted import Fitted, Head, Topics, WordStatistics, from_bytes, to_bytes
-from proviso_service.embedded.classifier.passages import titles_of
-from proviso_service.embedded.classifier.words import Stemmer
+from proviso_service.embedded.classifier.model import StatementScorer
+from proviso_service.embedded.classifier.words import Stemmer, titles_of
 from proviso_service.models import Embedder, Vectors
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.safetensors import Weights
+from proviso_service.embedded.bert_graph import Weights
 
 Floats = NDArray[np.float32]
 

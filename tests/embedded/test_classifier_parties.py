@@ -2,8 +2,7 @@
 
 import pytest
 
-from proviso_service.embedded.classifier.forms import form_scores
-from proviso_service.embedded.classifier.parties import duty_score, right_score
+from proviso_service.embedded.classifier.forms import duty_score, form_scores, right_score
 from proviso_service.embedded.classifier.statements import Form, understand, wordings
 from proviso_service.models import Passage
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
-from proviso_service.embedded.prepare import find_source
-from proviso_service.embedded.safetensors import read_float_tensors
+from proviso_service.embedded.prepare import find_source, read_float_tensors
 from tests.embedded import bert_reference
 
 TEXTS = (

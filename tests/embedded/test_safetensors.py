@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from proviso_service.embedded.safetensors import read_float_tensors
+from proviso_service.embedded.prepare import read_float_tensors
 
 FLOATS = arrays(np.float32, array_shapes(max_dims=3, max_side=4), elements=st.floats(width=32, allow_nan=False))
 

@@ -12,8 +12,8 @@ from evals.data import load
 from evals.entailment import measure_entailment
 from evals.fitting import fit
 from evals.phrasings import about, phrasings
-from proviso_service.embedded.classifier.embedded import StatementScorer
 from proviso_service.embedded.classifier.fitted import from_bytes, to_bytes
+from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.reading.model import Span
 from tests.support.word_embedder import WordEmbedder
 

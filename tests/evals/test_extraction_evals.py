@@ -12,7 +12,7 @@ from evals.extraction_figures import Given, agreement, by_category, found_at, ju
 from evals.extraction_fitting import fit_head
 from evals.fit_extractor import shipped_head
 from evals.overlaps import answers_it, union_share, word_f1
-from proviso_service.embedded.extractor.fitted import head_from_json, head_to_json
+from proviso_service.embedded.extractor.model import head_from_json, head_to_json
 from proviso_service.reading.model import Span
 from tests.support.word_embedder import WordEmbedder
 

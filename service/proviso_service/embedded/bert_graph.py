@@ -8,6 +8,7 @@ whole batch, as general tools make it, would let a text's vector depend on the t
 here a text has one vector whatever the batch, and the speed is the same.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 
 from proviso_service.embedded import onnx_format
 from proviso_service.embedded.onnx_format import Attribute, ElementType
-from proviso_service.embedded.safetensors import Weights
 
 Floats = NDArray[np.float32]
+Weights = Mapping[str, Floats]
 
 _INPUTS = ("input_ids", "attention_mask")
 _OPSET = 20  # the first with Gelu; LayerNormalization is older

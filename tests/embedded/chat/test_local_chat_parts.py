@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from proviso_service.embedded.chat.comparison import larger_line
+from proviso_service.embedded.chat.comparison import larger_line, only_amount, only_duration
 from proviso_service.embedded.chat.conversation import ViewedDocument, read_conversation, read_user_message
 from proviso_service.embedded.chat.evidence import read_evidence
-from proviso_service.embedded.chat.measures import only_amount, only_duration
 from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
-from proviso_service.embedded.chat.rendering import quote
-from proviso_service.embedded.chat.sentences import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
+from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
+from proviso_service.embedded.chat.wording import quote
 from proviso_service.embedded.topics import Kind, kind_of, topic_of
 
 FILES = [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from proviso_service.embedded.chat import LocalChatModel, phrases
+from proviso_service.embedded.chat import LocalChatModel, wording
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.scripted_matter import (
@@ -98,7 +98,7 @@ async def test_without_a_named_document_each_document_speaks(model: LocalChatMod
 )
 async def test_what_is_not_there_is_not_answered(model: LocalChatModel, matter: ScriptedMatter, question: str) -> None:
     turn = await run_turn(model, matter, question)
-    assert turn.answer.startswith(phrases.NO_ANSWER)
+    assert turn.answer.startswith(wording.NO_ANSWER)
     assert quotes_of(turn.answer) == []
 
 
@@ -117,7 +117,7 @@ async def test_an_empty_matter_has_nothing_to_quote(model: LocalChatModel, matte
     assert "no documents yet" in (await run_turn(model, empty, "List the documents")).answer
     assert "no documents yet" in (await run_turn(model, empty, "Show me the lease")).answer
     answer = (await run_turn(model, empty, "What is the rent?")).answer
-    assert answer.startswith(phrases.NO_ANSWER)
+    assert answer.startswith(wording.NO_ANSWER)
 
 
 async def test_a_document_is_shown_as_one_quote(model: LocalChatModel, matter: ScriptedMatter) -> None:
@@ -138,7 +138,7 @@ async def test_a_section_is_read_from_the_document_on_view(model: LocalChatModel
 
 async def test_showing_asks_which_document_when_none_is_meant(model: LocalChatModel, matter: ScriptedMatter) -> None:
     turn = await run_turn(model, matter, "Show me the whole document")
-    assert turn.answer.startswith(phrases.WHICH_DOCUMENT)
+    assert turn.answer.startswith(wording.WHICH_DOCUMENT)
     assert SERVICES in turn.answer
 
 
@@ -239,7 +239,7 @@ async def test_a_question_about_this_document_stays_in_it(model: LocalChatModel,
     turn = await run_turn(model, matter, "What is the security deposit in this agreement?", viewed=SERVICES)
     assert turn.called == [SEARCH, SEARCH]
     assert all(args["document_ids"] == [document_id(SERVICES)] for _, args in turn.calls)
-    assert turn.answer == f"{phrases.NO_ANSWER} I searched {SERVICES}."
+    assert turn.answer == f"{wording.NO_ANSWER} I searched {SERVICES}."
 
 
 async def test_another_named_document_wins_over_the_one_on_view(model: LocalChatModel, matter: ScriptedMatter) -> None:
@@ -287,16 +287,16 @@ async def test_talk_that_needs_no_document_calls_no_tool(
 ) -> None:
     turn = await run_turn(model, matter, message)
     assert turn.called == []
-    assert turn.answer == phrases.FIXED_ANSWERS[intent]
+    assert turn.answer == wording.FIXED_ANSWERS[intent]
 
 
 async def test_without_tools_a_question_about_documents_asks_for_a_matter(
     model: LocalChatModel, matter: ScriptedMatter
 ) -> None:
     question: Content = [{"type": "text", "text": "What is the governing law?"}]
-    assert (await run_turn(model, matter, question, tools=())).answer == phrases.NO_MATTER
-    assert (await run_turn(model, matter, "What is the governing law?", tools=())).answer == phrases.NO_TOOLS
-    assert (await run_turn(model, matter, "Hello", tools=())).answer == phrases.FIXED_ANSWERS[Intent.GREETING]
+    assert (await run_turn(model, matter, question, tools=())).answer == wording.NO_MATTER
+    assert (await run_turn(model, matter, "What is the governing law?", tools=())).answer == wording.NO_TOOLS
+    assert (await run_turn(model, matter, "Hello", tools=())).answer == wording.FIXED_ANSWERS[Intent.GREETING]
 
 
 async def test_at_the_tool_limit_the_answer_comes_from_what_is_there(
@@ -312,18 +312,18 @@ async def test_missing_tools_are_done_without(model: LocalChatModel, matter: Scr
     assert turn.called == [SEARCH]
     assert DELAWARE in turn.answer
     turn = await run_turn(model, matter, "What is the governing law of the NDA?", tools=[TOOLS[0]])
-    assert turn.answer == phrases.NO_TOOLS
+    assert turn.answer == wording.NO_TOOLS
 
 
 @pytest.mark.parametrize(
     ("reply", "answer"),
     [
-        ("The tool took too long.", phrases.TOOL_FAILED),
-        ('{"query": "governing law", "resu', phrases.TOOL_FAILED),
-        ('["unexpected"]', phrases.TOOL_FAILED),
-        ('{"results": "none"}', phrases.TOOL_FAILED),
+        ("The tool took too long.", wording.TOOL_FAILED),
+        ('{"query": "governing law", "resu', wording.TOOL_FAILED),
+        ('["unexpected"]', wording.TOOL_FAILED),
+        ('{"results": "none"}', wording.TOOL_FAILED),
         ('{"error": "Document not found", "hint": "x"}', "I could not look that up: Document not found."),
-        ('{"query": "x", "total_found": 0, "results": [], "truncated": false}', phrases.NO_ANSWER),
+        ('{"query": "x", "total_found": 0, "results": [], "truncated": false}', wording.NO_ANSWER),
     ],
 )
 async def test_tools_that_fail_or_find_nothing_are_reported_honestly(
@@ -380,11 +380,11 @@ async def test_instructions_inside_filenames_stay_names(model: LocalChatModel, m
 async def test_images_are_not_seen(model: LocalChatModel, matter: ScriptedMatter) -> None:
     image: dict[Any, Any] = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     about_image: Content = [{"type": "text", "text": f"{marker()}What is in this picture?"}, image]
-    assert (await run_turn(model, matter, about_image)).answer == phrases.NO_IMAGES
+    assert (await run_turn(model, matter, about_image)).answer == wording.NO_IMAGES
     about_text: Content = [{"type": "text", "text": f"{marker()}What is the governing law of the NDA?"}, image]
     turn = await run_turn(model, matter, about_text)
-    assert turn.answer.startswith(f"{phrases.NO_IMAGES}\n\n{NDA}")
-    assert (await run_turn(model, matter, [image])).answer == phrases.NO_IMAGES
+    assert turn.answer.startswith(f"{wording.NO_IMAGES}\n\n{NDA}")
+    assert (await run_turn(model, matter, [image])).answer == wording.NO_IMAGES
 
 
 async def test_uploaded_files_are_known_by_their_summaries(model: LocalChatModel, matter: ScriptedMatter) -> None:

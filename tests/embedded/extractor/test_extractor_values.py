@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.extractor.questions import Sought
-from proviso_service.embedded.extractor.values import values_in
+from proviso_service.embedded.extractor.questions import Sought, values_in
 
 CASES = [
     (Sought.DURATION, "for five (5) years, on thirty (30) days' notice", ["five (5) years", "thirty (30) days"]),

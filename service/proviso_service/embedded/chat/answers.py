@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat import counts, phrases, reading
-from proviso_service.embedded.chat.clause_types import types_answer
+from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.evidence import Evidence, Listing, Search
 from proviso_service.embedded.chat.examples import Intent
-from proviso_service.embedded.chat.iql_answers import iql_answer
-from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, stated
+from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
 from proviso_service.embedded.chat.ranking import Scored, Wanted, closest, rank
-from proviso_service.embedded.chat.rendering import bullets, counted, document_lines, joined, name
-from proviso_service.embedded.chat.targets import Target
-from proviso_service.embedded.chat.task import Scope, Task
+from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
+from proviso_service.embedded.chat.task import Scope, Target, Task
+from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name
 from proviso_service.embedded.topics import Kind
 from proviso_service.models import Embedder
 
@@ -56,9 +54,9 @@ async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embed
     if settled:
         return Answer(settled)
     if task.intent is Intent.COUNT:
-        return Answer(counts.count_answer(task, target, evidence))
+        return Answer(count_answer(task, target, evidence))
     if task.intent in (Intent.SHOW, Intent.SUMMARY):
-        text = reading.read_out(task, evidence)
+        text = read_out(task, evidence)
         return Answer(text) if text else _nothing(target, evidence)
     return await _quoted_answer(task, target, evidence, embedder)
 
@@ -124,16 +122,16 @@ def _settled(task: Task, target: Target, evidence: Evidence) -> str:
     """Answers that need no passage: about the documents themselves, or why nothing could be looked up. Else empty."""
     listing = evidence.listing
     if listing and not listing.total_count:
-        return phrases.NO_DOCUMENTS
+        return wording.NO_DOCUMENTS
     about_target = "" if target.documents else _missing(target, listing) or _unready(target)
     if about_target:
         return about_target
     if listing and (task.intent is Intent.LIST or (task.intent is Intent.COUNT and not evidence.searches)):
-        return counts.documents_answer(task, target, listing)
+        return documents_answer(task, target, listing)
     if evidence.searches or evidence.parts:
         return ""
     if listing and not evidence.failures and task.intent in (Intent.SHOW, Intent.SUMMARY):
-        return f"{phrases.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
+        return f"{wording.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
     return _failed(evidence)
 
 
@@ -153,7 +151,7 @@ def _failed(evidence: Evidence) -> str:
     stated = next((failure.error for failure in evidence.failures if failure.error), "")
     if stated:
         return f"I could not look that up: {name(stated).rstrip('.')}."
-    return phrases.TOOL_FAILED if evidence.failures else phrases.NO_TOOLS
+    return wording.TOOL_FAILED if evidence.failures else wording.NO_TOOLS
 
 
 def _unready_line(filename: str, status: str) -> str:
@@ -165,7 +163,7 @@ def _unready_line(filename: str, status: str) -> str:
 def _nothing(target: Target, evidence: Evidence) -> Answer:
     searched = _searched_names(target, evidence)
     where = f" I searched {joined(searched)}." if searched else ""
-    return Answer(phrases.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
+    return Answer(wording.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
 
 
 def _searched_names(target: Target, evidence: Evidence) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from proviso_service.embedded.chat.lexical import one_line
+from proviso_service.embedded.chat.text import one_line
 from proviso_service.iql import And, Expression, Not, Or, Statement, TemplateCatalog, canonical_text
 
 _MAX_WORDS_CHARS = 200
@@ -50,6 +50,24 @@ _BETWEEN_KINDS = re.compile(r"\s*,\s*(?:and |or )?|\s+(?:and|or|and/or)\s+", re.
 _MODALS = frozenset({"can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would"})
 _IRREGULAR = {"are": "is", "have": "has", "do": "does", "don't": "does not", "aren't": "is not"}
 _SIBILANT = ("s", "sh", "ch", "x", "z", "o")
+
+_ANY_CLAUSES = r"(?:clauses?|provisions?)"
+_TYPES = r"(?:types?|kinds?|sorts?|categor(?:y|ies))"
+_ASKS_TYPES = re.compile(
+    rf"^(?:please )?(?:(?:can|could) you )?(?:please )?(?:tell me |show me |give me |list |identify |name )?"
+    rf"(?:(?:what|which|the|all|different|an? overview of) )*"
+    rf"(?:{_TYPES} of {_ANY_CLAUSES}|{_ANY_CLAUSES} {_TYPES}|(?<=what )clauses|(?<=which )clauses"
+    r"|(?<=overview of the )clauses)"
+    rf"\b(?P<rest>.*)$"
+    rf"|^(?:please )?(?:classify|categori[sz]e) (?:(?:all|the) )*{_ANY_CLAUSES}\b(?P<others>.*)$",
+    re.IGNORECASE,
+)
+_TYPES_PLACE = re.compile(
+    r"(?:\W|\b(?:are|is|was|do|does|did|can|could|have|has|had|contain|contains|include|includes|exist|exists|there|here"
+    r"|you|we|i|it|they|find|found|see|present|used|the|this|that|these|those|our|my|all|any|each|every|in|of|from"
+    r"|within|across|for|agreements?|contracts?|documents?|files?|matter|case|lease|nda)\b)*",
+    re.IGNORECASE,
+)
 
 # What people call the templates, beside their names.
 ALIASES = {
@@ -105,6 +123,12 @@ def clause_query(question: str) -> ClauseQuery | None:
         return None
     parts = [*_kinds(asked["kinds"].strip()), *criterion]
     return ClauseQuery(canonical_text(And.of(parts) if len(parts) > 1 else parts[0])) if parts else None
+
+
+def asks_for_types(question: str) -> bool:
+    """Whether a question without names of documents asks which types of clauses there are, and nothing narrower."""
+    asked = _ASKS_TYPES.match(one_line(question))
+    return asked is not None and _TYPES_PLACE.fullmatch(asked["rest"] or asked["others"] or "") is not None
 
 
 @cache

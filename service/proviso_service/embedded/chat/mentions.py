@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.lexical import GENERIC_KINDS, STOP_WORDS, stem, words
+from proviso_service.embedded.chat.text import GENERIC_KINDS, STOP_WORDS, stem, words
 
 ABBREVIATIONS = {
     "nda": "non disclosure confidentiality",

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -18,14 +19,82 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr, SkipValidation
 
+from proviso_service.embedded.chat import wording
+from proviso_service.embedded.chat.answers import answer
+from proviso_service.embedded.chat.conversation import Conversation, UserMessage, read_conversation
+from proviso_service.embedded.chat.evidence import RETRIEVER_TOOL, read_evidence
+from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
-from proviso_service.embedded.chat.planning import Tools
-from proviso_service.embedded.chat.responder import Step, respond
+from proviso_service.embedded.chat.planning import (
+    Call,
+    Tools,
+    documentation_call,
+    next_calls,
+    second_look,
+    wider_look,
+)
+from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
+from proviso_service.embedded.chat.task import Target, find_target, understand
 from proviso_service.models import Embedder
 
 MODEL_NAME = "local-extractive-1"
 _CHARS_PER_TOKEN = 4
 _TOKEN = re.compile(r"\s*\S+|\s+$")
+_ABOUT_IMAGE = re.compile(
+    r"\b(?:images?|pictures?|photos?|photographs?|screenshots?|diagrams?|drawings?|designs?|scans?)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Either `calls` or `text`."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+
+
+async def respond(
+    messages: Sequence[BaseMessage], tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
+) -> Step:
+    """`tools` are those on offer for this step; none in an answer step."""
+    conversation = read_conversation(messages)
+    message = conversation.current
+    if not message.text or (message.has_images and _ABOUT_IMAGE.search(message.text)):
+        return Step(wording.NO_IMAGES if message.has_images else wording.FIXED_ANSWERS[Intent.GREETING])
+    if is_about_uploads(message):
+        return Step(_with_image_note(uploads_answer(message.text, message.assets), message))
+    step = await _document_step(conversation, tools, embedder, recogniser)
+    return replace(step, text=_with_image_note(step.text, message)) if step.text else step
+
+
+async def _document_step(
+    conversation: Conversation, tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
+) -> Step:
+    task = await understand(conversation, recogniser)
+    if task.is_document_free:
+        return Step(wording.FIXED_ANSWERS[task.intent])
+    evidence = read_evidence(conversation.steps)
+    if not conversation.current.has_matter and (call := documentation_call(task, evidence, tools)):
+        return Step(calls=(call,))
+    if evidence.has_called(RETRIEVER_TOOL):
+        stated = await answer(replace(task, intent=Intent.FACT), Target(), evidence, embedder)
+        return Step(stated.text)
+    target = find_target(task, evidence, conversation.last_answer)
+    calls = next_calls(task, target, evidence, tools)
+    if calls:
+        return Step(calls=tuple(calls))
+    if not evidence.calls:
+        return Step(wording.NO_TOOLS if conversation.current.has_matter else wording.NO_MATTER)
+    found = await answer(task, target, evidence, embedder)
+    if found.found:
+        more = wider_look(task, target, evidence, tools, found.documents)
+    else:
+        more = second_look(task, target, evidence, tools)
+    return Step(calls=tuple(more)) if more else Step(found.text)
+
+
+def _with_image_note(text: str, message: UserMessage) -> str:
+    return f"{wording.NO_IMAGES}\n\n{text}" if message.has_images else text
 
 
 class LocalChatModel(BaseChatModel):

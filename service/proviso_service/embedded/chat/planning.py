@@ -16,11 +16,10 @@ from proviso_service.embedded.chat.evidence import (
     ListedDocument,
 )
 from proviso_service.embedded.chat.examples import Intent
-from proviso_service.embedded.chat.lexical import one_line, words
+from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
-from proviso_service.embedded.chat.rules import speaks_of_documents
-from proviso_service.embedded.chat.targets import Target, needs_listing
-from proviso_service.embedded.chat.task import Scope, Task
+from proviso_service.embedded.chat.task import Scope, Target, Task, needs_listing
+from proviso_service.embedded.chat.text import one_line, words
 
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300

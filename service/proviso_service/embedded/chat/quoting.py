@@ -1,12 +1,14 @@
 """How chosen sentences are put: which of them, and how much around each."""
 
+import re
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.evidence import Passage
-from proviso_service.embedded.chat.lexical import content_stems, one_line, stems
+from proviso_service.embedded.chat.evidence import DocumentPart, Evidence, Passage
+from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
-from proviso_service.embedded.chat.rendering import bullets, place, quote
-from proviso_service.embedded.chat.sentences import plain, split_sentences
+from proviso_service.embedded.chat.task import Task
+from proviso_service.embedded.chat.text import content_stems, one_line, paragraphs, plain, split_sentences, stems
+from proviso_service.embedded.chat.wording import bullets, name, place, quote
 
 _MAX_DOCUMENTS = 12
 _DOCUMENT_MARGIN = 0.25
@@ -97,3 +99,75 @@ def _quotes(chosen: Sequence[Scored], wanted: Wanted) -> str:
     if len(chosen) > 1 and whole in one_line(plain(passage.text)):
         return quote(whole, passage.ref)
     return " ".join(quote(quote_of(one, wanted), passage.ref) for one in chosen)
+
+
+_MAX_HEADINGS = 8
+_MAX_HEADING_CHARS = 60
+_MIN_SUMMARY_CHARS = 60
+_MAX_SUMMARY_PARAGRAPHS = 4
+_MAX_SUMMARY_CHARS = 700
+_SENTENCE_END = re.compile(r"[.;:](?=\s)")
+
+
+def read_out(task: Task, evidence: Evidence) -> str:
+    """Empty when the evidence does not hold what is to be read."""
+    if task.section:
+        return _section(task.section, evidence)
+    if not evidence.parts:
+        return "\n\n".join(_whole_quote(passage) for passage in evidence.passages[:1])
+    part = evidence.parts[-1]
+    return _summary(part) if task.intent is Intent.SUMMARY else _text(part)
+
+
+def _text(part: DocumentPart) -> str:
+    quoted = _whole_quote(part)
+    if not quoted:
+        return f"{name(part.filename)} holds no text."
+    if not part.truncated:
+        return f"{name(part.filename)} reads:\n\n{quoted}"
+    rest = f" It has {part.character_count:,} characters in all." if part.character_count else ""
+    return f"{name(part.filename)} begins:\n\n{quoted}\n\nThis is only its beginning.{rest}"
+
+
+def _summary(part: DocumentPart) -> str:
+    found = paragraphs(part.text)
+    long = [index for index, one in enumerate(found) if len(one) >= _MIN_SUMMARY_CHARS]
+    first = long[0] if long else 0
+    until = next((at for at in range(first + 1, len(found)) if _is_heading(found[at])), len(found))
+    opening = found[first : min(until, first + _MAX_SUMMARY_PARAGRAPHS)]
+    if not opening:
+        return f"{name(part.filename)} holds no text."
+    quoted = quote(one_line(" ".join(opening), _MAX_SUMMARY_CHARS), part.ref)
+    text = f"I quote rather than summarise. {name(part.filename)} opens with: {quoted}"
+    whole = found[:-1] if part.truncated else found
+    headings = [one for one in whole if _is_heading(one) and one not in opening][:_MAX_HEADINGS]
+    if headings:
+        text += "\n\nAmong its headings: " + ", ".join(quote(one, part.ref) for one in headings)
+    return text
+
+
+def _section(number: str, evidence: Evidence) -> str:
+    starts = re.compile(
+        rf"^[#*\s]*(?:(?:section|article|clause)\s+)?{re.escape(number)}(?![\w]|\.\d)", re.IGNORECASE | re.MULTILINE
+    )
+    for passage in evidence.passages:
+        if starts.match(passage.heading) or starts.search(passage.text):
+            return f"{place(passage)} reads:\n\n{_whole_quote(passage)}"
+    return ""
+
+
+def _whole_quote(passage: Passage) -> str:
+    """The text as one quote, its lines as they stand, up to the end of its last sentence where it was cut."""
+    text = re.sub(r"\n\s*\n\s*", "\n\n", plain(passage.text)).strip()
+    if isinstance(passage, DocumentPart) and passage.truncated:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text
+    return quote(text, passage.ref) if any(char.isalnum() for char in text) else ""
+
+
+def _is_heading(paragraph: str) -> bool:
+    return (
+        len(paragraph) <= _MAX_HEADING_CHARS
+        and not paragraph.endswith((".", ";", ",", ":"))
+        and bool(re.match(r"#|\d+(?:\.\d+)*[.)]?\s+[A-Z]|(?:ARTICLE|SECTION|Article|Section)\s", paragraph))
+    )

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proviso_service.embedded.chat.evidence import Passage
-from proviso_service.embedded.chat.lexical import content_stems, stems
-from proviso_service.embedded.chat.sentences import excerpt, split_sentences
+from proviso_service.embedded.chat.text import content_stems, excerpt, split_sentences, stems
 from proviso_service.embedded.topics import KIND_PATTERNS, Kind, Topic
 from proviso_service.models import Embedder
 

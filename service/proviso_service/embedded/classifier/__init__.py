@@ -1,5 +1,5 @@
 """The embedded universal classifier: how surely a passage of a contract satisfies a statement in words."""
 
-from proviso_service.embedded.classifier.embedded import EmbeddedClassifier
+from proviso_service.embedded.classifier.model import EmbeddedClassifier
 
 __all__ = ["EmbeddedClassifier"]

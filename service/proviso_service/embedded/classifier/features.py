@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.embedded.classifier.concepts import Concepts, evidence, words_of_concepts
-from proviso_service.embedded.classifier.content import Content
+from proviso_service.embedded.classifier.content import Concepts, Content, evidence, words_of_concepts
 from proviso_service.embedded.classifier.fitted import Matrix, Topics
 from proviso_service.embedded.classifier.matching import Floats, WordMatch, find
-from proviso_service.embedded.classifier.passages import Block
+from proviso_service.embedded.classifier.words import Block
 
 NAMES = (
     "cosine",

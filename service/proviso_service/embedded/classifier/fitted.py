@@ -7,8 +7,9 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
+from proviso_service.embedded.classifier.matching import Floats
+
 Matrix = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.classifier.passages import Words
-from proviso_service.embedded.classifier.phrases import Phrase
+from proviso_service.embedded.classifier.words import Phrase, Words
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

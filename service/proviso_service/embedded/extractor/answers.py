@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.embedded.classifier.concepts import load_concepts
-from proviso_service.embedded.classifier.content import Content, ContentReader
+from proviso_service.embedded.classifier.content import Content, ContentReader, load_concepts
 from proviso_service.embedded.classifier.features import features as statement_features
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.passages import Block, read_passage
-from proviso_service.embedded.classifier.words import Stemmer
-from proviso_service.embedded.extractor.features import NAMES, features
-from proviso_service.embedded.extractor.pieces import Piece, pieces_of
-from proviso_service.embedded.extractor.questions import Question, Sought, understand
-from proviso_service.embedded.extractor.values import Bounds, values_in
+from proviso_service.embedded.classifier.words import Block, Stemmer, read_passage
+from proviso_service.embedded.extractor.features import NAMES, Piece, features, pieces_of
+from proviso_service.embedded.extractor.questions import Bounds, Question, Sought, understand, values_in
 from proviso_service.models import AnswerSpan, Passage
 
 MAX_ANSWERS = 8

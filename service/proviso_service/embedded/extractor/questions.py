@@ -1,6 +1,7 @@
 """What a question asks for: a statement, or a short value such as a period, a date or a name."""
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -141,3 +142,115 @@ def understand(text: str) -> Question:
         topic = None
     name = _SUBJECTS.get(sought) or (topic.name if topic else "")
     return Question(f"{text} {name}".strip(), sought, topic)
+
+
+Bounds = tuple[int, int]
+
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
+_WORDS = (
+    r"(?:(?:one |a )?hundred(?: (?:and )?\w+)?"
+    rf"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[\s-](?:{_ONES}))?|{_ONES}|ten|eleven|twelve"
+    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
+)
+_COUNT = rf"(?:\d{{1,4}}|{_WORDS})\s?(?:\(\s?\d{{1,4}}\s?\))?"
+_DURATION = (
+    rf"\b{_COUNT}[\s-]{{0,3}}(?:(?:business|calendar|working|full|consecutive|additional|successive|contract)\s+){{0,2}}"
+    r"(?:hours?|days?|weeks?|months?|quarters?|years?)\b"
+)
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_DATE = (
+    rf"\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}\b"
+    rf"|\b\d{{1,2}}\s?(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH},?\s+\d{{4}}\b"
+    rf"|\b{_MONTH},?\s+\d{{4}}\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b"
+)
+_FIGURE = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,6})?|\d{1,15}(?:\.\d{1,6})?"
+_SCALE = r"(?:\s?(?:thousand|million|billion|[mk])\b)?"
+_CURRENCY = r"(?:USD|EUR|GBP|CAD|AUD|CHF|JPY|US\s?\$)"
+_PERCENTAGE = rf"(?:\b{_WORDS}\s?)?\(?\b(?:{_FIGURE})\s?\)?\s?(?:%|per\s?cent\b)(?:\s?\(\s?[\d.]+\s?%\s?\))?"
+_PERCENT_IN_WORDS = rf"\b{_WORDS}\s+per\s?cent\b(?:\s?\(\s?[\d.]+\s?%\s?\))?"
+_MONEY = (
+    rf"(?:{_CURRENCY}|[$\u20ac\u00a3\u00a5])\s?(?:{_FIGURE}){_SCALE}"
+    rf"|\b(?:{_FIGURE}){_SCALE}\s?(?:U\.?S\.?\s)?(?:dollars|euros?|pounds|USD|EUR|GBP)\b"
+)
+_NUMBER = rf"\b(?:{_FIGURE}|{_WORDS})\s?(?:\(\s?\d[\d,]*\s?\))?(?:\s[a-z]{{3,}})?"
+_PATTERNS = {
+    Sought.DURATION: re.compile(_DURATION, re.IGNORECASE),
+    Sought.DATE: re.compile(_DATE, re.IGNORECASE),
+    Sought.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
+    Sought.SUM: re.compile(_MONEY, re.IGNORECASE),
+    Sought.MONEY: re.compile(f"{_MONEY}|{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
+    Sought.PERCENTAGE: re.compile(f"{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
+    Sought.NUMBER: re.compile(_NUMBER, re.IGNORECASE),
+}
+
+_PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
+_LAW = re.compile(
+    r"\b(?i:(?:the\s+)?(?:internal\s+|substantive\s+|federal\s+)?laws?\s+(?:of|in)\s+(?:the\s+)?"
+    r"(?:(?:state|commonwealth|province|republic|country|people\u2019s republic)\s+of\s+(?:the\s+)?)?)"
+    rf"{_PLACE_WORD}(?:,?\s+(?:(?i:of|the|and)\s+){{0,2}}{_PLACE_WORD}){{0,6}}"
+    r"|\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s+laws?\b"
+)
+
+_NAME_WORD = r"[A-Z\d](?:[\w&\u2019'/-]|\.(?=\w))*(?:(?<=\b[A-Z])\.)?"
+_COMPANY_ENDING = (
+    r"(?:,?\s+(?:Inc|LLC|L\.L\.C|Ltd|Limited|Corp|Corporation|Co|Company|LP|L\.P|LLP|PLC|plc|GmbH|AG|S\.A|N\.V|B\.V|INC|LTD"
+    r"|CORP|CO)\b\.?)*"
+)
+_NAME = re.compile(
+    rf"\W{{0,6}}(?:\(?\w{{1,3}}\)\s+\W{{0,3}})?(?:(?i:the|each of|by)\s+)?"
+    rf"(?P<name>{_NAME_WORD}(?:\s+(?:(?:of|the|de|du|van|von|&)\s+)?{_NAME_WORD}){{0,8}}{_COMPANY_ENDING})"
+)
+_BETWEEN = re.compile(r"\b(?i:between|among|amongst)\b")
+_NEXT_PARTY = re.compile(r"[,;\s]\s*(?i:and|between)\s+(?=\W{0,3}[A-Z\d])|;\s+|\)\s*,\s+(?=[A-Z\d])")
+_PARTIES_REACH = 1_200
+_KIND_OF_CONTRACT = (
+    r"(?:AGREEMENT|Agreement|CONTRACT|Contract|LEASE|Lease|DEED|Deed|LICENSE|License|PLAN|Plan|TERMS|Terms|LETTER|AMENDMENT"
+    r"|Amendment|MEMORANDUM|Memorandum|POLICY|Policy|STATEMENT\s+OF\s+WORK|Statement\s+of\s+Work)"
+)
+_TITLE_WORD = r"(?!(?:This|THIS|The|THE|Any|Such|Each|In|Under|To|WHEREAS)\b)[A-Z][\w&\u2019'/-]*"
+_TITLE = re.compile(
+    rf"\b{_TITLE_WORD}(?:,?\s+(?:(?i:of|and|or|for|to|&)\s+){{0,2}}{_TITLE_WORD}){{0,8}}?\s+{_KIND_OF_CONTRACT}\b"
+)
+
+
+def values_in(text: str, sought: Sought) -> list[Bounds]:
+    """Where values of the kind stand in the text, in order and without overlap; none for statements."""
+    return list(_FINDERS[sought](text)) if sought in _FINDERS else []
+
+
+def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Bounds]]:
+    def find(text: str) -> Iterator[Bounds]:
+        return (_without_ends(text, *match.span()) for match in pattern.finditer(text))
+
+    return find
+
+
+def _without_ends(text: str, start: int, end: int) -> Bounds:
+    """Without punctuation that is not part of the value."""
+    while end > start and text[end - 1] in " ,;.\n\t":
+        end -= 1
+    return start, end
+
+
+def _parties(text: str) -> Iterator[Bounds]:
+    """The names after "between", one at the beginning of each part."""
+    opening = _BETWEEN.search(text)
+    if opening is None:
+        return
+    end = min(len(text), opening.end() + _PARTIES_REACH)
+    breaks = [match.end() for match in _NEXT_PARTY.finditer(text, opening.end(), end)]
+    for start in [opening.end(), *breaks]:
+        name = _NAME.match(text, start, end)
+        if name:
+            yield _without_ends(text, *name.span("name"))
+
+
+_FINDERS: Mapping[Sought, Callable[[str], Iterator[Bounds]]] = {
+    **{sought: _by_pattern(pattern) for sought, pattern in _PATTERNS.items()},
+    Sought.LAW: _by_pattern(_LAW),
+    Sought.TITLE: _by_pattern(_TITLE),
+    Sought.PARTIES: _parties,
+}

@@ -1,17 +1,20 @@
 """The answer extractor port, by evidence of words and of drafting."""
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
 from importlib import resources
 from typing import Self
 
+import numpy as np
+
 from proviso_service.embedded import classifier, topics
-from proviso_service.embedded.classifier.fitted import from_bytes
+from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.extractor.answers import AnswerFinder
-from proviso_service.embedded.extractor.fitted import head_from_json
+from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
 
 _HEAD = "fitted.json"
@@ -88,3 +91,25 @@ def _contents(package: str) -> dict[str, bytes]:
 def _source(module: str) -> bytes:
     package, _, name = module.rpartition(".")
     return resources.files(package).joinpath(f"{name}.py").read_bytes()
+
+
+_DIGITS = 6
+
+
+def head_from_json(content: bytes) -> Head:
+    data: Mapping[str, object] = json.loads(content)
+    weights = data["weights"]
+    if not isinstance(weights, dict) or tuple(weights) != NAMES:
+        raise ValueError("the fitted weights are not those of the features")
+    bias, slope, shift = (float(str(data[name])) for name in ("bias", "slope", "shift"))
+    return Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift)
+
+
+def head_to_json(head: Head) -> bytes:
+    weights = {name: _rounded(weight) for name, weight in zip(NAMES, head.weights, strict=True)}
+    constants = {"bias": _rounded(head.bias), "slope": _rounded(head.slope), "shift": _rounded(head.shift)}
+    return json.dumps({"weights": weights, **constants}, indent=1).encode() + b"\n"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

@@ -10,15 +10,13 @@ from typing import Self
 
 import numpy as np
 
-from proviso_service.embedded.classifier.concepts import Concepts, load_concepts
-from proviso_service.embedded.classifier.content import ContentReader
+from proviso_service.embedded.classifier.content import Concepts, ContentReader, load_concepts
 from proviso_service.embedded.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
 from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.passages import Block, PassageReader
 from proviso_service.embedded.classifier.statements import Form, Statement, understand, wordings
-from proviso_service.embedded.classifier.words import Stemmer
+from proviso_service.embedded.classifier.words import Block, PassageReader, Stemmer
 from proviso_service.models import Embedder, ModelBusy, ModelClosed, Passage, Scores, Vectors
 from proviso_service.reading.canonical import readable
 
