@@ -14,7 +14,7 @@ import grpc
 
 from proviso_client.v1 import catalog_pb2, context_pb2, sessions_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
-from proviso_service.tools.own import OWN_TOOL_NAMES
+from proviso_service.tools.registry import OWN_TOOL_NAMES
 from tests.support.catalogs import RULE, write
 from tests.support.running import RunningService
 

@@ -15,7 +15,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.mcp.model import ServerState
 from proviso_service.settings import Settings
-from proviso_service.tools.own import OWN_TOOL_NAMES
+from proviso_service.tools.registry import OWN_TOOL_NAMES
 from proviso_service.wiring import App, StartupError
 from tests.support.agent_servers import MUTE, CatalogView, odd_server, processes, with_servers
 from tests.support.mcp_packages import time_server

@@ -18,10 +18,10 @@ from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr, TypeAdapter
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.drafting import Drafter
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
+from proviso_service.agent.request_context import Drafter
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore

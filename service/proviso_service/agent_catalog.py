@@ -18,8 +18,7 @@ from proviso_service.mcp.model import Connect, ServerHealth, ServerState
 from proviso_service.mcp.servers import Backoff, McpServers
 from proviso_service.reading.reader import DocumentReader, FileTexts
 from proviso_service.tools.base import Tool
-from proviso_service.tools.own import OWN_TOOL_NAMES
-from proviso_service.tools.toolbox import Toolbox
+from proviso_service.tools.registry import OWN_TOOL_NAMES, Toolbox
 
 _log = structlog.get_logger(__name__)
 

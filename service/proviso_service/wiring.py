@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Self
 import grpc
 import structlog
 
-from proviso_service.agent.caching.kept_reply import KeptReply
-from proviso_service.agent.caching.shared_cache import SharedCache
-from proviso_service.agent.caching.turn_cache import Caches
-from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.drafting import Drafter
+from proviso_service.agent.caching import Caches, KeptReply, SharedCache
+from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
-from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
+from proviso_service.agent.request_context import Drafter
 from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
@@ -60,14 +57,14 @@ from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import Tool, ToolResult
+from proviso_service.tools.classify import IsaacusClassify
+from proviso_service.tools.extract import IsaacusExtract
 from proviso_service.tools.get_document_text import GetDocumentText
-from proviso_service.tools.isaacus_classify import IsaacusClassify
-from proviso_service.tools.isaacus_extract import IsaacusExtract
-from proviso_service.tools.isaacus_iql import IsaacusIql
-from proviso_service.tools.isaacus_search import IsaacusSearch
+from proviso_service.tools.iql import IsaacusIql
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
+from proviso_service.tools.search import IsaacusSearch
 from proviso_service.turns import TracedProgram, Turns
 from proviso_service.wiring_models import BackEndUnavailable, Models, Opening, back_ends
 

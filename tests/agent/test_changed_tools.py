@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proviso_service.agent.approvals import ASK_ANEW
-from proviso_service.agent.call_records import TOOL_CHANGED
+from proviso_service.agent.tool_calls import TOOL_CHANGED
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import ToolPolicy

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from proviso_service.agent.circuit_breaker import Circuit, CircuitBreaker, Permit
-from proviso_service.agent.failures import FailureKind, NotAsked
+from proviso_service.agent.failures import Circuit, CircuitBreaker, FailureKind, NotAsked, Permit
 
 FAILURES = 3
 PAUSE_S = 10.0

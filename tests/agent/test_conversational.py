@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.agent.conversational import is_conversational
+from proviso_service.agent.grounding import is_conversational
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from langchain_core.messages import ToolMessage
 
 from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
-from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
+from proviso_service.agent.tool_calls import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
 from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import Passage
 from proviso_service.turns import ExitReason, ToolEnd, ToolStart

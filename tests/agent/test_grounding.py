@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.agent.grounding import check
-from proviso_service.agent.sources import Located, Sources
+from proviso_service.agent.grounding import Located, Sources, check
 from proviso_service.reading.model import Place
 from proviso_service.tools.base import Passage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION

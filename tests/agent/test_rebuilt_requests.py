@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.agent.prompts import SYSTEM_PROMPT
+from proviso_service.agent.payload import SYSTEM_PROMPT
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.items import CatalogItem

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import pytest
 
-from proviso_service.agent.sources import Sources
+from proviso_service.agent.grounding import Sources
 from proviso_service.context import quotations
 from proviso_service.tools.base import Passage
 

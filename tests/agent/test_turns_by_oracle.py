@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.agent.conversation import trim_messages
+from proviso_service.agent.payload import trim_messages
 from proviso_service.turns import (
     EXIT_SEMANTICS,
     Citation,

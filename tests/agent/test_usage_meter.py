@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages.ai import UsageMetadata
 
-from proviso_service.agent.usage import UsageMeter
+from proviso_service.agent.state import UsageMeter
 from proviso_service.turns import ModelCallUsage, Usage
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.agent.caching.ports import CacheKey, CacheScope
+from proviso_service.agent.caching import CacheKey, CacheScope
 from proviso_service.backends.memory import ENTRY_BYTES, MemoryCache
 
 ONE = CacheScope("acme", "m1", (1,))

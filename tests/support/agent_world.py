@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from proviso_service.agent.caching.turn_cache import Caches
-from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.drafting import Drafter
+from proviso_service.agent.caching import Caches
+from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
-from proviso_service.agent.model_gate import ModelGate
 from proviso_service.agent.program import Agent
+from proviso_service.agent.request_context import Drafter
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import CatalogItem
@@ -35,10 +34,10 @@ from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
-from proviso_service.tools.awaited import ToolFinder
 from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
+from proviso_service.tools.served import ToolFinder
 from proviso_service.turns import (
     AskedCall,
     ChatMessage,

@@ -3,9 +3,7 @@
 import time
 from collections.abc import Callable
 
-from proviso_service.agent.caching.kept_reply import KeptReply
-from proviso_service.agent.caching.shared_cache import SharedCache
-from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.agent.caching import Caches, KeptReply, SharedCache
 from proviso_service.backends.memory import MemoryCache
 from proviso_service.tools.base import ToolResult
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from langchain_core.messages import BaseMessage
 
-from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.agent.caching import Caches
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import NoReadyDocuments
 from proviso_service.settings import TurnSettings

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.tools.excerpts import best_part, stems_of
+from proviso_service.tools.rendering import best_part, stems_of
 
 CLAUSE = (
     "## 11. Limitation of Liability\n\n"

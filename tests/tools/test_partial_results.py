@@ -8,9 +8,9 @@ from proviso_service.analysis.document_scoring import Target
 from proviso_service.analysis.extraction import ExtractOutcome, ExtractQuery
 from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.tools.base import MaybePartial
-from proviso_service.tools.isaacus_extract import ExtractResult
-from proviso_service.tools.isaacus_search import SearchResult
+from proviso_service.tools.extract import ExtractResult
 from proviso_service.tools.retriever import DocumentationResult
+from proviso_service.tools.search import SearchResult
 
 SEARCHED = SearchOutcome(SearchQuery("m", "rent"), (), ())
 EXTRACTED = ExtractOutcome(ExtractQuery("m", "When?"), "model", None, (), ())

@@ -7,7 +7,7 @@ import pytest
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import Passage
-from proviso_service.tools.isaacus_search import SearchResult
+from proviso_service.tools.search import SearchResult
 
 BUDGET = 2_500
 FILLER = "The parties have agreed on the following in good faith. " * 8

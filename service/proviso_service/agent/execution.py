@@ -1,26 +1,29 @@
-"""One turn of the agent: runs the graph on what was prepared, makes the outcome."""
+"""One turn of the agent: runs the graph of `llm` and `tools` on what was prepared, and makes the outcome."""
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
 from proviso_service.agent import suspension
-from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.approvals import ToolApprovals
-from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
+from proviso_service.agent.caching import NoCache, TurnCache
 from proviso_service.agent.chat_models import NamedChatModel
-from proviso_service.agent.drafting import Drafter
-from proviso_service.agent.graph import Graph
+from proviso_service.agent.grounding import Sources
+from proviso_service.agent.llm_node import LlmNode, is_empty_reply
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.preparation import Ended, Means, Preparation, Progress
-from proviso_service.agent.sources import Sources
-from proviso_service.agent.state import AgentState, Limits, TurnMemory, TurnScope
+from proviso_service.agent.request_context import Drafter
+from proviso_service.agent.state import AgentState, AnswerText, Limits, TurnMemory, TurnScope
 from proviso_service.agent.suspension import Standing, SuspendedAgent
-from proviso_service.agent.tool_sizes import output_json_bytes
+from proviso_service.agent.tool_calls import output_json_bytes
+from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import AssetKind, RequestContext
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
@@ -38,6 +41,8 @@ from proviso_service.turns import (
     TurnRequest,
     TurnStart,
 )
+
+Graph = CompiledStateGraph[AgentState, TurnScope, AgentState, AgentState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +257,41 @@ def limits_of(options: TurnOptions, turns: TurnSettings) -> Limits:
 
 def _or(value: int | None, default: int) -> int:
     return default if value is None else value
+
+
+def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
+    """Compiled once and shared by all turns; what a turn needs comes with its runtime context.
+
+    The edges' functions are coroutines although they await nothing: LangGraph runs plain functions in a thread."""
+    builder = StateGraph(AgentState, context_schema=TurnScope)
+    builder.add_node("llm", llm)
+    builder.add_node("tools", tools)
+    builder.add_conditional_edges(START, _first, ["llm", "tools"])
+    builder.add_conditional_edges("llm", _after_llm, ["llm", "tools", END])
+    builder.add_conditional_edges("tools", _after_tools, ["llm", END])
+    return builder.compile()
+
+
+async def _first(state: AgentState) -> str:
+    """A turn that waited for a person goes on where it was."""
+    return "tools" if _wants_tools(state) else "llm"
+
+
+async def _after_llm(state: AgentState) -> str:
+    last = state["messages"][-1]
+    reason = state["exit_reason"]
+    if reason is ExitReason.MAX_TOOL_CALLS_REACHED:
+        # The answer step is over once the model has written something that was not refused.
+        return END if isinstance(last, AIMessage) and not is_empty_reply(last) else "llm"
+    if reason is not None:
+        return END
+    return "tools" if _wants_tools(state) else "llm"
+
+
+def _wants_tools(state: AgentState) -> bool:
+    last = state["messages"][-1]
+    return isinstance(last, AIMessage) and bool(last.tool_calls or last.invalid_tool_calls)
+
+
+async def _after_tools(state: AgentState) -> str:
+    return "llm" if state["exit_reason"] in (None, ExitReason.MAX_TOOL_CALLS_REACHED) else END

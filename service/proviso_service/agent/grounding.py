@@ -1,19 +1,96 @@
 """Grounding, checked in code: every citation of an answer is looked up in the turn's sources.
 
-An answer cites by number, `“the words” [2]` or `a statement [2]`, and an image by `[Image 2]`. Quotes that are not in
-the source are no citations. An answer that states facts and rests on nothing is refused (DESIGN section 4; behavioural
-contract section 4)."""
+An answer cites by number, `“the words” [2]` or `a statement [2]`, and an image by `[Image 2]`. Quotes that are not
+in the source are no citations. An answer that states facts and rests on nothing is refused (DESIGN section 4;
+behavioural contract section 4)."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from proviso_service.agent.conversational import is_conversational
-from proviso_service.agent.sources import Located, Sources
-from proviso_service.context.quotations import quotations
+from proviso_service.context.quotations import NormalisedText, QuotableText, Quotation, quotations
+from proviso_service.tools.base import Passage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, Citation
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A quote found in a passage; offsets are code points of the document's text."""
+
+    passage: Passage
+    start: int
+    end: int
+    quote: str
+
+
+class Sources:
+    """Passages by number, from 1 in the order in which tools returned them; texts without a number (document summaries)
+    in which a quote may stand too; the numbers of the images that the model was given; and references by name."""
+
+    def __init__(
+        self,
+        unnumbered: Iterable[str] = (),
+        images: Iterable[int] = (),
+        references: Mapping[str, str] | None = None,
+    ) -> None:
+        self.images = frozenset(images)
+        self._references = {name.casefold(): QuotableText(text) for name, text in (references or {}).items()}
+        self._passages: list[Passage] = []
+        self._texts: list[NormalisedText] = []
+        self._unnumbered = [NormalisedText(text) for text in unnumbered]
+
+    def number(self, passage: Passage) -> int:
+        """The passage's number; a passage seen before keeps its own."""
+        for index, known in enumerate(self._passages):
+            if (known.document_id, known.start, known.text) == (
+                passage.document_id,
+                passage.start,
+                passage.text,
+            ):
+                return index + 1
+        self._passages.append(passage)
+        self._texts.append(NormalisedText(passage.text))
+        return len(self._passages)
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(self._passages)
+
+    @property
+    def has_others(self) -> bool:
+        """Whether there is a source that is no passage: a text without a number, or an image."""
+        return bool(self._unnumbered or self.images)
+
+    def passage(self, number: int) -> Passage | None:
+        return self._passages[number - 1] if 1 <= number <= len(self._passages) else None
+
+    def locate(self, number: int, quote: str) -> Located | None:
+        """Where the quote stands in source `number`, or None."""
+        passage = self.passage(number)
+        if passage is None:
+            return None
+        span = self._texts[number - 1].find(quote)
+        if span is None:
+            return None
+        start, end = span
+        return Located(passage, passage.start + start, passage.start + end, passage.text[start:end])
+
+    def holds(self, quote: str) -> bool:
+        """Whether the quote stands in any source."""
+        if any(text.find(quote) for text in (*self._texts, *self._unnumbered)):
+            return True
+        wanted = Quotation.of(quote)
+        return any(text.holds(wanted) for text in self._references.values())
+
+    def has_reference(self, name: str) -> bool:
+        """Whether the model was given a reference of this name, whatever its capitals."""
+        return name.casefold() in self._references
+
 
 _REFERENCE = re.compile(r"\[(\d{1,3})\]")
 _IMAGE_REFERENCE = re.compile(r"\[image (\d{1,3})\]", re.IGNORECASE)
@@ -138,3 +215,44 @@ def _citation(number: int, answer: str, start: int, end: int, located: Located) 
         heading=place.heading,
         quote=located.quote,
     )
+
+
+_SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f\u061f]+[.!?\n\u3002\uff01\uff1f\u061f]*")
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f", ";\u037e")
+_WORD = re.compile(r"[^\W\d_]+")
+
+# In English, German, French, Spanish, Italian, Portuguese and Dutch; without words that are something else as well,
+# such as the French article "le" or the German "sie".
+_SPEAKERS = frozenset(
+    {
+        *("me", "my", "myself", "we", "us", "our", "you", "your", "yours"),
+        *("ich", "mir", "mich", "mein", "meine", "wir", "uns", "du", "dir", "dich", "dein", "ihnen"),
+        *("je", "moi", "mon", "mes", "nous", "tu", "toi", "vous", "votre", "vos"),
+        *("yo", "mi", "nosotros", "te", "ti", "usted", "ustedes"),
+        *("io", "noi", "eu", "voc\u00ea", "ik", "mij", "mijn", "wij", "jij"),
+    }
+)
+_COURTESIES = frozenset(
+    {
+        *("hello", "hi", "hey", "welcome", "thanks", "thank", "please", "sorry", "goodbye", "bye"),
+        *("hallo", "guten", "danke", "bitte", "entschuldigung", "tsch\u00fcss"),
+        *("bonjour", "bonsoir", "salut", "merci", "hola", "buenos", "buenas", "gracias", "perd\u00f3n"),
+        *("ciao", "buongiorno", "grazie", "prego", "ol\u00e1", "obrigado", "obrigada", "hoi", "dank"),
+    }
+)
+_TIMES_OF_DAY = frozenset({"day", "morning", "afternoon", "evening"})
+
+
+def is_conversational(answer: str) -> bool:
+    """Whether every sentence is a question, a courtesy, or speaks of the assistant or to the person."""
+    return all(_is_harmless(sentence.strip()) for sentence in _SENTENCE.findall(answer))
+
+
+def _is_harmless(sentence: str) -> bool:
+    words = _WORD.findall(sentence)
+    if not words or sentence.rstrip("\"'\u201d\u2019)*_ ").endswith(_QUESTION_MARKS):
+        return True
+    first, second = (*map(str.lower, words[:2]), "")[:2]
+    is_courtesy = first in _COURTESIES or (first == "good" and second in _TIMES_OF_DAY)
+    # US is a country, us is not.
+    return is_courtesy or any(word == "I" or (not word.isupper() and word.lower() in _SPEAKERS) for word in words)

@@ -8,12 +8,11 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.runtime import Runtime
 
 from proviso_service.agent import grounding
-from proviso_service.agent.caching.kept_reply import KeptReply
-from proviso_service.agent.conversation import trim_messages
+from proviso_service.agent.caching import KeptReply
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
 from proviso_service.agent.model_call import ModelCall, text_of
 from proviso_service.agent.outcome import ANSWERED
-from proviso_service.agent.prompts import grounding_reminder, is_grounding_reminder
+from proviso_service.agent.payload import grounding_reminder, is_grounding_reminder, trim_messages
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import ValidCall, read_calls

@@ -1,7 +1,7 @@
 """One call of the chat model: tokens go to the turn's log as they come, failures are retried.
 
-The model's own `_astream` is called, not `astream`: LangChain's callback machinery costs more than all the rest of the
-way from model to wire, and the spans of model calls are made by the service itself."""
+The model's own `_astream` is called, not `astream`: LangChain's callback machinery costs more than all the rest of
+the way from model to wire, and the spans of model calls are made by the service itself."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, nullcontext

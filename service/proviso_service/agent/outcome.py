@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from proviso_service.agent.approvals import refused_calls
-from proviso_service.agent.call_records import called_tools, settled
 from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
+from proviso_service.agent.tool_calls import called_tools, settled
 from proviso_service.context.citing import with_cited
 from proviso_service.context.model import NewSession, RequestContext
 from proviso_service.turns import (

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AnyMessage
 
-from proviso_service.agent.caching.ports import CacheScope
-from proviso_service.agent.caching.turn_cache import Caches, NoCache, Payload, TurnCache
+from proviso_service.agent.caching import Caches, CacheScope, NoCache, Payload, TurnCache
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.conversation import trim_messages, without_repeats
-from proviso_service.agent.drafting import Draft, Drafter, unused_context
 from proviso_service.agent.matter_context import ASK_FOR_MATTER, MatterReader, Resolved, last_known_in, resolve
 from proviso_service.agent.message_images import ImageLoader, MessageImages, noted_images
-from proviso_service.agent.payload import build_payload
+from proviso_service.agent.payload import build_payload, trim_messages, without_repeats
+from proviso_service.agent.request_context import Draft, Drafter, unused_context
 from proviso_service.agent.state import Limits
 from proviso_service.context.asset_choice import choose_images
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET

@@ -3,15 +3,14 @@
 import asyncio
 
 from proviso_service.agent import suspension
-from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.agent.caching import Caches
 from proviso_service.agent.chat_models import ChatModels
-from proviso_service.agent.drafting import Drafter
-from proviso_service.agent.execution import AgentExecution, Engine, limits_of
-from proviso_service.agent.graph import build_graph
+from proviso_service.agent.execution import AgentExecution, Engine, build_graph, limits_of
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.matter_context import MatterReader
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import Means, Preparation, Progress
+from proviso_service.agent.request_context import Drafter
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.catalog.holder import CatalogHolder

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from proviso_service.agent.drafting import SYSTEM_PROMPT_SHA256
 from proviso_service.agent.payload import build_payload
+from proviso_service.agent.request_context import SYSTEM_PROMPT_SHA256
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.contents import ContentStore

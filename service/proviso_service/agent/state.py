@@ -1,24 +1,132 @@
 """The graph's state and the working memory of one turn."""
 
 import operator
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Annotated, TypedDict
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
+from langchain_core.messages.ai import UsageMetadata
 
-from proviso_service.agent.answer_text import AnswerText
 from proviso_service.agent.approvals import ToolApprovals, in_words
-from proviso_service.agent.caching.turn_cache import NoCache, TurnCache
-from proviso_service.agent.model_gate import ModelGate
-from proviso_service.agent.sources import Sources
-from proviso_service.agent.usage import UsageMeter
+from proviso_service.agent.caching import NoCache, TurnCache
+from proviso_service.agent.chat_models import ModelGate
+from proviso_service.agent.grounding import Sources
 from proviso_service.context.model import ItemRef
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.turns import Citation, ContextProblem, Decision, Emit, ExitReason, ToolCallRecord, TurnClock
+from proviso_service.turns import (
+    Citation,
+    ContextProblem,
+    Decision,
+    DiscardReason,
+    Emit,
+    ExitReason,
+    ModelCallUsage,
+    TextDiscarded,
+    Token,
+    ToolCallRecord,
+    TurnClock,
+    Usage,
+)
+
+
+class UsageMeter:
+    """Right at any moment, also when the turn is cut short. The calls of a turn follow each other; their number is
+    bounded by the limits of turns and retries."""
+
+    def __init__(self, calls: Iterable[ModelCallUsage] = ()) -> None:
+        """`calls` were made before."""
+        self._calls = list(calls)
+
+    @contextmanager
+    def call(self, model: str) -> Iterator[None]:
+        """Around a call of `model`; one that is left by an exception has failed, and so has one that still runs."""
+        started = time.monotonic()
+        self._calls.append(ModelCallUsage(model, failed=True))
+        try:
+            yield
+            self._change(failed=False)
+        finally:
+            self._change(duration_s=time.monotonic() - started)
+
+    def count(self, usage: UsageMetadata) -> None:
+        """Adds what a part of the running call's reply says."""
+        call = self._calls[-1]
+        self._change(
+            input_tokens=call.input_tokens + usage["input_tokens"],
+            output_tokens=call.output_tokens + usage["output_tokens"],
+            cached_input_tokens=call.cached_input_tokens + usage.get("input_token_details", {}).get("cache_read", 0),
+        )
+
+    def spare(self, model: str) -> None:
+        """A reply came from the response cache: nothing was called, nothing was paid."""
+        self._calls.append(ModelCallUsage(model, from_cache=True))
+
+    @property
+    def last_input_tokens(self) -> int | None:
+        """Of the last call; None where the provider did not tell."""
+        return self._calls[-1].input_tokens or None
+
+    @property
+    def usage(self) -> Usage:
+        calls = self._calls
+        return Usage(
+            input_tokens=sum(call.input_tokens for call in calls),
+            output_tokens=sum(call.output_tokens for call in calls),
+            model_calls=sum(not call.from_cache for call in calls),
+            cached_input_tokens=sum(call.cached_input_tokens for call in calls),
+            calls=tuple(calls),
+        )
+
+    def _change(self, **values: Any) -> None:
+        self._calls[-1] = replace(self._calls[-1], **values)
+
+
+class AnswerText:
+    """Sends text as tokens, and voids it. One text stands at most: the last one begun, unless it is void."""
+
+    def __init__(self, emit: Emit, texts: int = 0) -> None:
+        """`texts` were begun before, by an earlier life of the service; none stands."""
+        self._emit = emit
+        self._texts = texts
+        self._pieces: list[str] = []
+
+    def __str__(self) -> str:
+        """The text that stands, empty when none does."""
+        return "".join(self._pieces)
+
+    @property
+    def texts(self) -> int:
+        """How many have been begun."""
+        return self._texts
+
+    def begin(self) -> None:
+        """Begins the text of a model call; none stands."""
+        self._texts += 1
+
+    def write(self, piece: str) -> None:
+        self._emit(Token(self._text_id, piece))
+        self._pieces.append(piece)
+
+    def discard(self, reason: DiscardReason) -> None:
+        """Voids the text that stands, if any."""
+        if self._pieces:
+            self._pieces.clear()
+            self._emit(TextDiscarded(self._text_id, reason))
+
+    def settle(self, message: str) -> None:
+        """The turn's message is known: text that differs from it is void."""
+        if str(self) != message:
+            self.discard(DiscardReason.NOT_FINAL)
+
+    @property
+    def _text_id(self) -> str:
+        return f"text-{self._texts}"
 
 
 class AgentState(TypedDict):

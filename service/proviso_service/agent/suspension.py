@@ -10,9 +10,8 @@ from langchain_core.messages import AnyMessage, ToolMessage, messages_from_dict,
 from pydantic import TypeAdapter
 
 from proviso_service.agent.matter_context import Resolved
-from proviso_service.agent.prompts import Note
-from proviso_service.agent.state import AgentState, TurnMemory
-from proviso_service.agent.usage import UsageMeter
+from proviso_service.agent.payload import Note
+from proviso_service.agent.state import AgentState, TurnMemory, UsageMeter
 from proviso_service.context.model import ApprovedTool, RequestContext
 from proviso_service.tools.base import Passage
 from proviso_service.turns import ExitReason, HistoryMessage, ModelCallUsage, SuspensionUnreadable

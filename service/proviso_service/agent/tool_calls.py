@@ -1,16 +1,24 @@
 """The tool calls of a model's message, checked against the schemas of the tools."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
-from proviso_service.agent.tool_sizes import MAX_ARGUMENT_CHARS, too_long
-from proviso_service.tools.base import ServedTool, Tool, ToolArgs
+from proviso_service.context.model import ItemRef, ItemType
+from proviso_service.settings import TurnSettings
+from proviso_service.tools.base import ServedTool, Tool, ToolArgs, item_of
 from proviso_service.tools.registry import ToolRegistry
+from proviso_service.tools.rendering import to_json
+from proviso_service.turns import Decision, ToolCallRecord
 from proviso_service.value_faults import words_for
+
+MAX_ARGUMENT_CHARS = 128 * 1024
+"""Of a call, as JSON; more than the longest query that a tool takes."""
+
 
 _NOT_JSON = "The arguments are not valid JSON."
 _TOO_LONG = f"The arguments are too long: more than {MAX_ARGUMENT_CHARS} characters of JSON."
@@ -77,3 +85,74 @@ def _problems(error: ValidationError) -> Iterable[str]:
 
 def _describe(problems: Iterable[str]) -> str:
     return ("The arguments do not fit the tool's schema: " + "; ".join(problems))[:_MAX_PROBLEM_CHARS]
+
+
+MAX_OUTPUT_JSON_BYTES = 512 * 1024
+"""Of a typed result, as UTF-8."""
+
+
+def output_json_bytes(settings: TurnSettings) -> int:
+    """The bound of one typed result: those of a turn together fill at most half of its log."""
+    return min(MAX_OUTPUT_JSON_BYTES, settings.log_max_bytes // (2 * max(1, settings.max_tool_calls)))
+
+
+def output_json(data: dict[str, Any], max_bytes: int) -> str:
+    """A typed result as JSON, whole; empty when it is over the bound: JSON is of no use in part."""
+    text = to_json(data)
+    return text if len(text) <= max_bytes and len(text.encode("utf-8", "surrogatepass")) <= max_bytes else ""
+
+
+def too_long(arguments: dict[str, Any]) -> bool:
+    return len(to_json(arguments)) > MAX_ARGUMENT_CHARS
+
+
+MAX_INPUT_CHARS = 4_000
+MAX_ERROR_CHARS = 1_000
+
+UNFINISHED = "The turn ended before the call did."
+"""The error of a call that still runs."""
+
+TOOL_CHANGED = "The tool changed while the call waited for a decision, so it was not called."
+"""The error of a call that was not made for that, whether it was approved or needed no approval before."""
+
+
+def begun(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
+    """A call that begins now; `decision` is a person's, where one was asked."""
+    tool = item_of(call.tool)
+    return ToolCallRecord(
+        call_id=call.call_id,
+        tool=tool.name,
+        server_name=tool.server_name,
+        input_json=call.input_json[:MAX_INPUT_CHARS],
+        start_time=datetime.now(UTC),
+        duration_s=0.0,
+        error=UNFINISHED,
+        decision=decision,
+    )
+
+
+def record_end(
+    records: list[ToolCallRecord], call_id: str, *, error: str, duration_s: float, from_cache: bool = False
+) -> None:
+    """Completes the record of a call that has begun; ids are unique within a turn."""
+    index = next(index for index, record in enumerate(records) if record.call_id == call_id)
+    records[index] = replace(
+        records[index], error=error[:MAX_ERROR_CHARS], duration_s=duration_s, from_cache=from_cache
+    )
+
+
+def settled(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
+    """The records of a turn that ends now; calls that still run have taken until now."""
+    now = datetime.now(UTC)
+    return tuple(
+        replace(record, duration_s=max(0.0, (now - record.start_time).total_seconds()))
+        if record.error == UNFINISHED
+        else record
+        for record in records
+    )
+
+
+def called_tools(records: Iterable[ToolCallRecord], refused: Collection[str]) -> frozenset[ItemRef]:
+    """The tools that were called; `refused` are the ids of the calls that nobody approved."""
+    made = (record for record in records if record.call_id not in refused and record.error != TOOL_CHANGED)
+    return frozenset(ItemRef(ItemType.TOOL, record.tool, record.server_name) for record in made)

@@ -12,14 +12,19 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
 from proviso_service.agent.approvals import ASK_ANEW, GO_ON_WITHOUT, refused_calls, why_not_made
-from proviso_service.agent.call_records import TOOL_CHANGED, begun, record_end
-from proviso_service.agent.conversation import trim_messages
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
-from proviso_service.agent.prompts import TOOL_LIMIT_REACHED, Note
+from proviso_service.agent.payload import TOOL_LIMIT_REACHED, Note, trim_messages
 from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
-from proviso_service.agent.tool_calls import InvalidCall, ValidCall, read_calls
-from proviso_service.agent.tool_sizes import output_json
+from proviso_service.agent.tool_calls import (
+    TOOL_CHANGED,
+    InvalidCall,
+    ValidCall,
+    begun,
+    output_json,
+    read_calls,
+    record_end,
+)
 from proviso_service.errors import ProvisoError
 from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of

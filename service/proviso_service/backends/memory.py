@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from proviso_service.agent.caching.ports import CacheKey, CacheScope
+from proviso_service.agent.caching import CacheKey, CacheScope
 from proviso_service.models import Vectors
 
 V = TypeVar("V")

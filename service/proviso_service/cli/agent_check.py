@@ -20,7 +20,7 @@ from proviso_service.errors import CatalogInvalid, FileFault
 from proviso_service.mcp.model import HttpTransport
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import DocumentSettings
-from proviso_service.tools.own import OWN_TOOL_NAMES
+from proviso_service.tools.registry import OWN_TOOL_NAMES
 
 _TITLES = {ItemType.RULE: "Rules", ItemType.REFERENCE: "References"}
 

@@ -10,8 +10,7 @@ from pydantic import Field
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.matters.service import Matters
 from proviso_service.tools.base import Number, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.excerpts import stems_of
-from proviso_service.tools.rendering import fit_list
+from proviso_service.tools.rendering import fit_list, stems_of
 
 # Words that the names of most documents hold.
 _GENERAL = stems_of("agreement agreements contract contracts document documents")

@@ -8,9 +8,8 @@ from pydantic import Field
 from proviso_service.matters.model import SearchHit
 from proviso_service.matters.retrieval import Documentation
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
-from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
-from proviso_service.tools.isaacus_search import SearchResult
-from proviso_service.tools.rendering import MIN_TEXT_CHARS
+from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
+from proviso_service.tools.search import SearchResult
 
 RETRIEVER = "retriever"
 

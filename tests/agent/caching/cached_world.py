@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from proviso_service.agent.caching.turn_cache import Caches
+from proviso_service.agent.caching import Caches
 from proviso_service.context.model import MatterContext
 from proviso_service.turns import FinalState, TurnRequest
 from tests.support.agent_world import MATTER_ID, AgentWorld, agent_world

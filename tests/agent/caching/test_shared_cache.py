@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.agent.caching.ports import CacheKey, CacheScope
-from proviso_service.agent.caching.shared_cache import SharedCache
+from proviso_service.agent.caching import CacheKey, CacheScope, SharedCache
 from proviso_service.backends.memory import MemoryCache
 
 KEY = CacheKey(CacheScope("acme", "m1", (1,)), "a")

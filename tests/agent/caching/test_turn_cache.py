@@ -2,9 +2,7 @@
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 
-from proviso_service.agent.caching.kept_reply import KeptReply
-from proviso_service.agent.caching.ports import CacheScope
-from proviso_service.agent.caching.turn_cache import Payload, TurnCache
+from proviso_service.agent.caching import CacheScope, KeptReply, Payload, TurnCache
 from proviso_service.tools.base import ToolScope
 from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, Found, LookupArgs
 from tests.support.memory_caches import memory_caches

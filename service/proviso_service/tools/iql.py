@@ -11,9 +11,16 @@ from proviso_service.analysis.evaluation import KANON
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, best_part, excerpt_of, stems_of
-from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
-from proviso_service.tools.rendering import fair_share, first_fitting, to_json
+from proviso_service.tools.rendering import (
+    MIN_EXCERPT_CHARS,
+    best_part,
+    excerpt_of,
+    fair_share,
+    first_fitting,
+    stems_of,
+    to_json,
+)
+from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_MATCHES_IN_ALL = 100
 """The whole result is part of the turn's events; the model is shown less of it."""

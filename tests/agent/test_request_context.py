@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.agent.offering import offer
+from proviso_service.agent.request_context import offer
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, RequestItem
 from proviso_service.context.selection.request_items import NOT_IN_CATALOG

@@ -16,10 +16,16 @@ from proviso_service.analysis.extraction import (
 )
 from proviso_service.reading.model import Span
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
-from proviso_service.tools.excerpts import MIN_EXCERPT_CHARS, excerpt_of, part_around
-from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
-from proviso_service.tools.rendering import fair_share, to_json
+from proviso_service.tools.rendering import (
+    MAX_ERRORS_SHOWN,
+    MIN_EXCERPT_CHARS,
+    error_data,
+    excerpt_of,
+    fair_share,
+    part_around,
+    to_json,
+)
+from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from proviso_service.agent.chat_models import ModelGate
 from proviso_service.agent.failures import FailureKind, NotAsked
-from proviso_service.agent.model_gate import ModelGate
 from proviso_service.settings import ChatModelSettings
 from proviso_service.turns import ExitReason, TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world

@@ -11,7 +11,7 @@ from proviso_service.errors import InvalidRequest
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.tools.isaacus_classify import ClassifyResult, IsaacusClassify, IsaacusClassifyArgs
+from proviso_service.tools.classify import ClassifyResult, IsaacusClassify, IsaacusClassifyArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 from tests.support.rendered import BUDGET, rendered

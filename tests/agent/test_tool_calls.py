@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from proviso_service.agent.call_records import MAX_INPUT_CHARS, UNFINISHED, called_tools, settled
+from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, UNFINISHED, called_tools, settled
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import ToolScope
 from proviso_service.turns import ExitReason, MessageRole, Retryable, ToolCallRecord, TurnRequest

@@ -11,7 +11,7 @@ from proviso_service.errors import InvalidIql, NoReadyDocuments
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.tools.isaacus_iql import IqlResult, IsaacusIql, IsaacusIqlArgs
+from proviso_service.tools.iql import IqlResult, IsaacusIql, IsaacusIqlArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 from tests.support.rendered import BUDGET, rendered

@@ -15,7 +15,7 @@ from proviso_service.identity import Caller
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import Passage, ToolScope
-from proviso_service.tools.isaacus_extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
+from proviso_service.tools.extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.rendered import BUDGET, rendered
 

@@ -15,8 +15,7 @@ from proviso_service.matters.model import (
 )
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.excerpts import best_part, stems_of
-from proviso_service.tools.rendering import to_json
+from proviso_service.tools.rendering import best_part, stems_of, to_json
 
 MAX_DOCUMENT_IDS = 1_000
 MAX_MATCHING_SHOWN = 12

@@ -7,8 +7,8 @@ from proviso_service.identity import Caller
 from proviso_service.mcp.listing import Listing, read_listing
 from proviso_service.mcp.model import ListedTool, ToolOutput
 from proviso_service.tools.base import GivenArgs, ToolScope
+from proviso_service.tools.registry import Toolbox
 from proviso_service.tools.served import McpTool
-from proviso_service.tools.toolbox import Toolbox
 from tests.support.agent_world import Lookup
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}

@@ -15,10 +15,18 @@ from proviso_service.analysis.classification import (
     by_turns,
 )
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.document_errors import MAX_ERRORS_SHOWN, error_data
-from proviso_service.tools.excerpts import best_part, excerpt_of, stems_of
-from proviso_service.tools.isaacus_search import MAX_DOCUMENT_IDS
-from proviso_service.tools.rendering import MIN_TEXT_CHARS, fair_share, first_fitting, to_json
+from proviso_service.tools.rendering import (
+    MAX_ERRORS_SHOWN,
+    MIN_TEXT_CHARS,
+    best_part,
+    error_data,
+    excerpt_of,
+    fair_share,
+    first_fitting,
+    stems_of,
+    to_json,
+)
+from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_CLAUSES = 100
 """The whole result is part of the turn's events; the model is shown less of it."""

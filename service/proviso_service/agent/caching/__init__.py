@@ -1,1 +1,0 @@
-"""Replies of chat models and results of retrieval that are used again."""
