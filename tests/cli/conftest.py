@@ -1,9 +1,11 @@
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from proviso_service.cli import connection
 from tests.cli.scripted_server import Finished, ScriptedServer, run_command, scripted_server
 
 
@@ -17,6 +19,11 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "RETRIES", replace(connection.RETRIES, first_wait_s=0.001, longest_wait_s=0.001))
 
 
 @pytest.fixture

@@ -43,13 +43,15 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
     """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked. Before a tool_start the
     stream waits for `decisions_wanted` decisions; one on a call of `calls_not_waiting` is refused. The first `busy`
-    messages are refused: the session runs the turn already."""
+    messages are refused: the session runs the turn already. A server that is `silent` sends the first event of a turn
+    and then nothing, in every stream, while it keeps the streams open."""
 
     events: Sequence[chat_pb2.AgentEvent] = ()
     cuts: list[int] = field(default_factory=list)
     requests: list[chat_pb2.ChatRequest] = field(default_factory=list)
     resumes: list[int] = field(default_factory=list)
     busy: int = 0
+    silent: bool = False
     expired: bool = False
     wait_for_cancel: bool = False
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -98,6 +100,8 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
     def _send(self, after: int, context: grpc.ServicerContext) -> Iterator[chat_pb2.AgentEvent]:
         stop = self.cuts.pop(0) if self.cuts else len(self.events)
         for event in self.events[after:stop]:
+            if self.silent and event.sequence > 1:
+                _wait_for_the_end_of(context)
             if self.wait_for_cancel and event.HasField("final_state"):
                 assert self.cancelled.wait(10)
             while event.HasField("tool_start") and self.decisions_wanted:
@@ -106,6 +110,12 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
             yield event
         if stop < len(self.events):
             context.abort(grpc.StatusCode.UNAVAILABLE, "Connection reset")
+
+
+def _wait_for_the_end_of(context: grpc.ServicerContext) -> None:
+    ended = threading.Event()
+    if context.add_callback(ended.set):
+        ended.wait()
 
 
 @dataclass

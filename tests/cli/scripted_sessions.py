@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 import grpc
+from google.protobuf.message import Message
 
 from proviso_client.v1 import context_pb2, sessions_pb2, sessions_pb2_grpc
 
@@ -75,12 +76,16 @@ class ScriptedSessions(sessions_pb2_grpc.SessionServiceServicer):
 
 
 def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str, message: str, **metadata: str) -> None:
-    """Fails a call as Proviso does, with an ErrorInfo."""
-    from google.protobuf import any_pb2
+    """Fails a call as Proviso does, with an ErrorInfo, and for a message "field: description" with a BadRequest."""
     from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
     from grpc_status import rpc_status
 
-    detail = any_pb2.Any()
-    detail.Pack(error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1", metadata=metadata))
-    status = status_pb2.Status(code=code.value[0], message=message, details=[detail])
+    details: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain="proviso.v1", metadata=metadata)]
+    name, separator, description = message.partition(": ")
+    if reason == "INVALID_REQUEST" and separator:
+        violation = error_details_pb2.BadRequest.FieldViolation(field=name, description=description)
+        details.append(error_details_pb2.BadRequest(field_violations=[violation]))
+    status = status_pb2.Status(code=code.value[0], message=message)
+    for detail in details:
+        status.details.add().Pack(detail)
     context.abort_with_status(rpc_status.to_status(status))

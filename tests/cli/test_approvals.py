@@ -17,8 +17,8 @@ from rich.console import Console
 
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.approvals import Approvals, asking
-from proviso_service.cli.client import connect
-from proviso_service.cli.screen import Screen
+from proviso_service.cli.connection import connect
+from proviso_service.cli.transcript import Screen
 from tests.cli.scripted_server import TURN_ID, ScriptedServer, final, start, turn
 
 ONCE = turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE
@@ -62,8 +62,8 @@ class Person:
 
 
 @dataclass
-class Desk:
-    """Where the person sits: what is shown there, and the calls that wait."""
+class Asked:
+    """A person who is asked: what is shown to them, and the calls that wait."""
 
     page: io.StringIO
     person: Person
@@ -79,12 +79,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(server: ScriptedServer, *, has_person: bool = True) -> AsyncIterator[Desk]:
+async def asking_person(server: ScriptedServer, *, has_person: bool = True) -> AsyncIterator[Asked]:
     page, person = io.StringIO(), Person()
     screen = Screen(Console(file=page, width=200, soft_wrap=True))
     asked = person if has_person else None
-    async with connect(server.address) as client, asking(client, screen, asked) as approvals:
-        yield Desk(page, person, approvals)
+    async with connect(server.address) as connection, asking(connection, screen, asked) as approvals:
+        yield Asked(page, person, approvals)
 
 
 async def decided(server: ScriptedServer, count: int) -> None:
@@ -97,7 +97,7 @@ async def decided(server: ScriptedServer, count: int) -> None:
     ("typed", "decision"), [("o", ONCE), ("Once\n", ONCE), ("s", SESSION), ("session", SESSION), ("D\n", DENY)]
 )
 async def test_a_decision_is_sent(server: ScriptedServer, typed: str, decision: int) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits())
         await at.decides(typed)
         await decided(server, 1)
@@ -106,7 +106,7 @@ async def test_a_decision_is_sent(server: ScriptedServer, typed: str, decision: 
 
 
 async def test_an_unclear_line_is_asked_about_again(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits())
         for line in ("", "yes", "o"):
             await at.decides(line)
@@ -115,7 +115,7 @@ async def test_an_unclear_line_is_asked_about_again(server: ScriptedServer) -> N
 
 
 async def test_calls_are_asked_about_one_after_the_other(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits("c-1"))
         at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("o")
@@ -126,7 +126,7 @@ async def test_calls_are_asked_about_one_after_the_other(server: ScriptedServer)
 
 
 async def test_a_question_is_put_again_below_another_call_that_begins_to_wait(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits("c-1"))
         await at.person.asked()
         at.approvals.note(waits("c-2", "time__remove"))
@@ -137,7 +137,7 @@ async def test_a_question_is_put_again_below_another_call_that_begins_to_wait(se
 
 
 async def test_an_approval_for_the_session_covers_the_tools_other_calls(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         for call_id, tool in (("c-1", "time__now"), ("c-2", "time__now"), ("c-3", "time__remove")):
             at.approvals.note(waits(call_id, tool))
         await at.decides("s")
@@ -148,7 +148,7 @@ async def test_an_approval_for_the_session_covers_the_tools_other_calls(server: 
 
 
 async def test_a_question_is_withdrawn_when_its_call_starts(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits("c-1"))
         at.approvals.note(waits("c-2", "time__remove"))
         await at.person.asked()
@@ -159,7 +159,7 @@ async def test_a_question_is_withdrawn_when_its_call_starts(server: ScriptedServ
 
 
 async def test_nothing_is_asked_after_the_turn_has_ended(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits())
         await at.person.asked()
         at.approvals.note(final("", exit_reason=turns_pb2.EXIT_REASON_CANCELLED))
@@ -171,7 +171,7 @@ async def test_nothing_is_asked_after_the_turn_has_ended(server: ScriptedServer)
 
 async def test_a_decision_that_is_refused_is_told_and_not_repeated(server: ScriptedServer) -> None:
     server.chat.calls_not_waiting = {"c-1"}
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits("c-1"))
         at.approvals.note(waits("c-2", "time__remove"))
         await at.decides("o")
@@ -184,7 +184,7 @@ async def test_a_decision_that_is_refused_is_told_and_not_repeated(server: Scrip
 async def test_without_a_person_it_says_how_to_decide(server: ScriptedServer) -> None:
     event = waits()
     event.approval_required.expire_time.CopyFrom(timestamp_pb2.Timestamp(seconds=1_767_323_045))
-    async with desk(server, has_person=False) as at:
+    async with asking_person(server, has_person=False) as at:
         at.approvals.note(event)
     instructed = "call ChatService.DecideToolCall with turn_id turn-1 and call_id c-1"
     assert at.shown == [
@@ -194,7 +194,7 @@ async def test_without_a_person_it_says_how_to_decide(server: ScriptedServer) ->
 
 
 async def test_at_the_end_of_input_it_says_how_to_decide_on_every_call(server: ScriptedServer) -> None:
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits("c-1"))
         at.approvals.note(waits("c-2", "time__remove"))
         await at.decides(None)
@@ -208,7 +208,7 @@ async def test_at_the_end_of_input_it_says_how_to_decide_on_every_call(server: S
 
 async def test_what_a_call_asks_for_is_shown_whole_and_moves_no_cursor(server: ScriptedServer) -> None:
     long = '{"text": "' + "x" * 2_000 + '\x1b[2K\\n"}'
-    async with desk(server) as at:
+    async with asking_person(server) as at:
         at.approvals.note(waits(input_json=long))
         await at.decides("d")
         await decided(server, 1)

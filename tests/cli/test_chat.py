@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 
 from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
-from proviso_service.cli import turn_stream
 from tests.cli.scripted_server import Finished, ScriptedServer, final, start, token, turn
 
 Proviso = Callable[..., Finished]
-
-
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn_stream, "FIRST_WAIT_S", 0.001)
-    monkeypatch.setattr(turn_stream, "LONGEST_WAIT_S", 0.001)
 
 
 def ask(proviso: Proviso, server: ScriptedServer, *more: str) -> Finished:

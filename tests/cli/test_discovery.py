@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.cli.discovery import discover, discover_matters
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.output import UsageProblem
 
 
 def write(folder: Path, *names: str) -> None:

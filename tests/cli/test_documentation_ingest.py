@@ -11,8 +11,8 @@ import pytest
 
 from proviso_client.v1 import matters_pb2
 from proviso_service.cli.discovery import discover_documentation
-from proviso_service.cli.problems import UsageProblem
-from proviso_service.cli.replaced import replaced
+from proviso_service.cli.ingest import replaced
+from proviso_service.cli.output import UsageProblem
 from tests.cli.scripted_server import Finished
 from tests.support.running import RunningService
 

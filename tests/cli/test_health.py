@@ -3,14 +3,14 @@ import sys
 
 import pytest
 
-from proviso_service.cli.health import health
-from proviso_service.cli.problems import CommandError
+from proviso_service.cli.connection import check_health
+from proviso_service.cli.output import CommandError
 from tests.support.running import RunningService
 
 
-def test_an_absent_server_fails_in_one_line() -> None:
+async def test_an_absent_server_fails_in_one_line() -> None:
     with pytest.raises(CommandError) as caught:
-        health("127.0.0.1:1")
+        await check_health("127.0.0.1:1")
     assert caught.value.exit_code == 1
     assert "\n" not in caught.value.message
 

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.cli import uploads
 from tests.cli.scripted_server import Finished, ScriptedServer
 
 Proviso = Callable[..., Finished]
-
-
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "FIRST_WAIT_S", 0.001)
 
 
 @pytest.fixture

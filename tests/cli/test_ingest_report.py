@@ -8,8 +8,8 @@ from rich.console import Console
 
 from proviso_service.cli import ingest_report
 from proviso_service.cli.discovery import Found
+from proviso_service.cli.ingest import Outcome, Result
 from proviso_service.cli.ingest_report import showing_progress
-from proviso_service.cli.uploads import Outcome, Result
 
 
 def test_progress_shows_files_rate_and_the_time_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_each_command_explains_itself(proviso: Proviso, command: str) -> None:
 def test_help_loads_no_heavy_library() -> None:
     code = (
         "import sys; from proviso_service.cli import program; "
-        "print([m for m in ('grpc', 'pydantic', 'chromadb', 'onnxruntime', 'sqlalchemy', 'langgraph') "
+        "print([m for m in ('grpc', 'pydantic', 'chromadb', 'onnxruntime', 'rich', 'sqlalchemy', 'langgraph') "
         "if m in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

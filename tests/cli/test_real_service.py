@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.cli.checks import examine
-from proviso_service.cli.demo_run import SAMPLES, converse
-from proviso_service.cli.server_process import running_server
+from proviso_service.cli.demo import SAMPLES, converse
+from proviso_service.cli.doctor import examine
+from proviso_service.cli.local_server import running_server
 from tests.support.running import RunningService
 
 

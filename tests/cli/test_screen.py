@@ -3,8 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from proviso_service.cli.screen import Screen
-from proviso_service.cli.transcript import Busy, Footnote, Note, Step, Withdraw, Write
+from proviso_service.cli.transcript import Busy, Footnote, Note, Screen, Step, Withdraw, Write
 
 
 def shown(*steps: Step, terminal: bool = False, width: int = 20, height: int = 10) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.cli.configuration import load_settings
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.output import UsageProblem
 
 GROUP = "is a group of settings; set one of them, as in PROVISO_SERVER__PORT=50051"
 LIST = 'must be a list, as in ["first", "second"]'

@@ -1,4 +1,4 @@
-"""What an agent's folder holds, or what is wrong with it, told without a server."""
+"""`proviso agent check`: shows what an agent's folder holds, or what is wrong with it, without a server."""
 
 import asyncio
 import sys
@@ -8,8 +8,7 @@ from typing import Any
 
 from proviso_service.agent_catalog import load_agent_folder
 from proviso_service.cli.configuration import load_settings
-from proviso_service.cli.output import print_json, printable
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.output import UsageProblem, print_json, printable
 from proviso_service.context.catalog.catalog import AgentDefinition
 from proviso_service.context.catalog.default import default_agent_folder
 from proviso_service.context.catalog.items import CatalogItem
@@ -26,7 +25,7 @@ _TITLES = {ItemType.RULE: "Rules", ItemType.REFERENCE: "References"}
 
 
 def check_agent(path: Path | None, *, as_json: bool) -> int:
-    """Shows the items, or the faults; returns the exit code."""
+    """Shows the items of a folder, or its faults. Returns the exit code. Raises UsageProblem."""
     settings = load_settings()
     folder = path or settings.agent_dir or default_agent_folder()
     if not folder.is_dir():
@@ -111,7 +110,7 @@ def _item_line(item: CatalogItem) -> str:
 
 
 def _server_lines(server: McpServer) -> Iterator[str]:
-    """The server, and those of its tools that something is said of; which others there are only it can tell."""
+    """Yields a line for a server and for each tool that the folder names. Only the server knows its other tools."""
     off = "" if server.config.enabled else ", disabled"
     yield f"{server.name} [{_transport(server)}, {_in_words(server.policy)}{off}]"
     for name in server.policy.tools:
@@ -119,7 +118,7 @@ def _server_lines(server: McpServer) -> Iterator[str]:
 
 
 def _settings(policy: ToolPolicy, tool: str = "") -> dict[str, str]:
-    """What holds for a tool, or without one for all that nothing is said of."""
+    """Returns the settings of a tool, or without a name those of all tools that the folder does not name."""
     return {"include": str(policy.include_mode(tool).mode), "approval": str(policy.approval_of(tool))}
 
 

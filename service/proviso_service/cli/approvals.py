@@ -1,20 +1,22 @@
-"""Asking the person about tool calls that wait for an approval, while the turn's events go on."""
+"""Asking the person at the terminal about tool calls that wait for an approval, while the turn's events go on."""
 
 import asyncio
+import os
+import sys
+import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-import grpc
-import grpc.aio
-
+from proviso_client import ProvisoError
+from proviso_client.errors import DeadlineExceeded, Unavailable
 from proviso_client.v1 import chat_pb2, turns_pb2
-from proviso_service.cli.client import CALL_TIMEOUT_S, Client, explain
+from proviso_service.cli.connection import Connection
 from proviso_service.cli.output import printable
-from proviso_service.cli.screen import Screen
-from proviso_service.cli.transcript import Note
+from proviso_service.cli.transcript import Note, Screen
 
+MAX_LINE_BYTES = 1_024
 CHOICES = {
     "o": turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE,
     "once": turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE,
@@ -26,20 +28,46 @@ CHOICES = {
 
 
 class Person(Protocol):
-    """Who is asked."""
+    """The person who is asked."""
 
     def forget_typed(self) -> None:
-        """Drops what was typed before a question is put."""
+        """Drops what was typed before a question is put, because it cannot be an answer to it."""
         ...
 
     async def read_line(self) -> str:
-        """Raises EOFError at the end of input."""
+        """Returns the next line that is typed. Raises EOFError at the end of input."""
         ...
 
 
+class Terminal:
+    """The person at a terminal on standard input, which hands out whole lines."""
+
+    @classmethod
+    def of_stdin(cls) -> "Terminal | None":
+        """Returns None when standard input is not a terminal."""
+        return cls() if sys.stdin.isatty() else None
+
+    def forget_typed(self) -> None:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+    async def read_line(self) -> str:
+        """Waits for a line without blocking the event loop, and stops waiting at once when it is cancelled."""
+        loop, descriptor = asyncio.get_running_loop(), sys.stdin.fileno()
+        readable = asyncio.Event()
+        loop.add_reader(descriptor, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(descriptor)
+        line = os.read(descriptor, MAX_LINE_BYTES)
+        if not line:
+            raise EOFError
+        return line.decode(errors="replace")
+
+
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A call that waits, of a turn."""
+class PendingCall:
+    """A tool call that waits for a decision, and the turn that it belongs to."""
 
     turn_id: str
     asked: chat_pb2.ApprovalRequired
@@ -50,14 +78,14 @@ class Waiting:
 
     @property
     def text(self) -> str:
-        """The call in one line, whole: the person decides on all of it. Models know a server's tool as server__tool."""
+        """The whole call on one line, because the person decides on all of it."""
         server = self.asked.server_name
-        name = self.asked.tool.removeprefix(f"{server}__")
+        name = self.asked.tool.removeprefix(f"{server}__")  # models know a server's tool as server__tool
         return printable(" ".join(f"{server}:{name} {self.asked.input_json}".splitlines()))
 
     @property
     def instructions(self) -> str:
-        """How to decide from elsewhere."""
+        """How to decide on the call from another program."""
         until = (
             f" until {self.asked.expire_time.ToDatetime():%H:%M:%S} UTC" if self.asked.HasField("expire_time") else ""
         )
@@ -68,9 +96,12 @@ class Waiting:
 
 
 @asynccontextmanager
-async def asking(client: Client, screen: Screen, person: Person | None) -> AsyncIterator["Approvals"]:
-    """Approvals that ask the person, as long as the block lasts. Without one, how to decide is said."""
-    approvals = Approvals(client, screen, has_person=person is not None)
+async def asking(connection: Connection, screen: Screen, person: Person | None) -> AsyncIterator["Approvals"]:
+    """Asks the person about calls that wait for as long as the block lasts.
+
+    Where there is no person, the screen shows how to decide from another program.
+    """
+    approvals = Approvals(connection, screen, has_person=person is not None)
     worker = asyncio.create_task(approvals.ask(person)) if person else None
     try:
         yield approvals
@@ -83,53 +114,56 @@ async def asking(client: Client, screen: Screen, person: Person | None) -> Async
 
 
 class Approvals:
-    """The calls that wait; `note` every event of the turn. One question stands at a time. It is put again when another
-    call begins to wait, and withdrawn when its call is decided elsewhere or expires."""
+    """The calls of a turn that wait for a decision. Hand every event of the turn to `note`.
 
-    def __init__(self, client: Client, screen: Screen, *, has_person: bool) -> None:
-        self._client = client
+    One question is open at a time. It is put again when another call begins to wait, and it is withdrawn when its call
+    is decided elsewhere or expires.
+    """
+
+    def __init__(self, connection: Connection, screen: Screen, *, has_person: bool) -> None:
+        self._connection = connection
         self._screen = screen
         self._has_person = has_person
-        self._waiting: dict[str, Waiting] = {}
+        self._pending: dict[str, PendingCall] = {}
         self._changed = asyncio.Event()
 
     def note(self, event: chat_pb2.AgentEvent) -> None:
-        """A call that has started, or whose turn has ended, waits no more."""
+        """Takes in an event. A call that has started, or whose turn has ended, no longer waits."""
         match event.WhichOneof("event"):
             case "approval_required":
-                call = Waiting(event.turn_id, event.approval_required)
-                self._waiting[call.asked.call_id] = call
+                call = PendingCall(event.turn_id, event.approval_required)
+                self._pending[call.asked.call_id] = call
                 if not self._has_person:
-                    self._instruct(call)
+                    self._show_instructions(call)
             case "tool_start":
-                self._waiting.pop(event.tool_start.call_id, None)
+                self._pending.pop(event.tool_start.call_id, None)
             case "final_state":
-                self._waiting.clear()
+                self._pending.clear()
             case _:
                 return
         self._changed.set()
 
     async def ask(self, person: Person) -> None:
-        """Asks about each call that waits, until cancelled or until the person's input ends."""
+        """Asks about each call that waits, until this is cancelled or the person's input ends."""
         while True:
             self._changed.clear()
-            if not self._waiting:
+            if not self._pending:
                 await self._changed.wait()
                 continue
-            call = next(iter(self._waiting.values()))
+            call = next(iter(self._pending.values()))
             try:
                 answer = await self._answer(call, person)
             except EOFError:
                 self._has_person = False
-                for waiting in self._waiting.values():
-                    self._instruct(waiting)
+                for pending in self._pending.values():
+                    self._show_instructions(pending)
                 return
             decision = CHOICES.get(answer.strip().casefold())
             if decision is not None and await self._decide(call, decision):
                 self._forget(call, decision)
 
-    async def _answer(self, call: Waiting, person: Person) -> str:
-        """The line that the person types; empty when the calls that wait have changed meanwhile. Raises EOFError."""
+    async def _answer(self, call: PendingCall, person: Person) -> str:
+        """Returns the line that the person types, or nothing when other calls wait meanwhile. Raises EOFError."""
         person.forget_typed()
         self._screen.prompt(f"  {call.text}\n  Allow this call? [o]nce, for the [s]ession, [d]eny: ")
         reading = asyncio.ensure_future(person.read_line())
@@ -146,23 +180,21 @@ class Approvals:
             changing.cancel()
             await asyncio.gather(reading, changing, return_exceptions=True)
 
-    async def _decide(self, call: Waiting, decision: "turns_pb2.ToolCallDecision") -> bool:
-        """Whether the call need not be asked about again. What failed is said."""
-        request = chat_pb2.DecideToolCallRequest(turn_id=call.turn_id, call_id=call.asked.call_id, decision=decision)
+    async def _decide(self, call: PendingCall, decision: "turns_pb2.ToolCallDecision") -> bool:
+        """Sends a decision, and shows why it failed. Returns whether the call need not be asked about again."""
         try:
-            # A service that is being started again is waited for: the call waits over a restart.
-            await self._client.chat.DecideToolCall(request, timeout=CALL_TIMEOUT_S, wait_for_ready=True)
-        except grpc.aio.AioRpcError as error:
-            self._screen.show(Note(explain(error, self._client.address)))
-            return error.code() not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+            await self._connection.client.decide(call.turn_id, call.asked.call_id, decision)
+        except ProvisoError as error:
+            self._screen.show(Note(self._connection.explain(error)))
+            return not isinstance(error, Unavailable | DeadlineExceeded)
         return True
 
-    def _forget(self, decided: Waiting, decision: "turns_pb2.ToolCallDecision") -> None:
-        """The call, and those that an approval for the session covers."""
-        covers = decision == turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION
-        for call_id, call in list(self._waiting.items()):
-            if call is decided or (covers and call.tool == decided.tool):
-                del self._waiting[call_id]
+    def _forget(self, decided: PendingCall, decision: "turns_pb2.ToolCallDecision") -> None:
+        """Forgets the call, and those that an approval for the session decides on too."""
+        for_session = decision == turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION
+        for call_id, call in list(self._pending.items()):
+            if call is decided or (for_session and call.tool == decided.tool):
+                del self._pending[call_id]
 
-    def _instruct(self, call: Waiting) -> None:
+    def _show_instructions(self, call: PendingCall) -> None:
         self._screen.show(Note(f"{call.text}\n  {call.instructions}"))

@@ -1,4 +1,4 @@
-"""Settings for a command: flags beat the environment, which beats proviso.toml. What is wrong is said in one line."""
+"""The settings of a command. Flags beat variables, which beat proviso.toml; all faults are told in one line."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
 
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.output import UsageProblem
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -32,7 +32,10 @@ SettingPath = tuple[str, ...]
 
 
 def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
-    """Settings with `flags` (by path in the tree) on top; flags that are None were not given. Raises UsageProblem."""
+    """Reads the settings, and puts the flags on top by their path in the tree. Raises UsageProblem.
+
+    A flag whose value is None was not given.
+    """
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
@@ -49,7 +52,10 @@ def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
 
 
 def unknown_variables() -> list[str]:
-    """PROVISO_ variables that name no setting. They are not refused: a cluster sets such names for its services."""
+    """Returns the PROVISO_ variables that name no setting.
+
+    They are not refused, because a cluster sets variables of such names for its services.
+    """
     from proviso_service.settings import Settings
 
     known = {"CONFIG", *(name.upper() for name in Settings.model_fields)}
@@ -62,7 +68,10 @@ def config_file() -> Path:
 
 
 def _check_config_file() -> None:
-    """The settings library passes over a missing file and shows a broken one as a traceback."""
+    """Raises UsageProblem for a missing or broken file.
+
+    The settings library passes over the one, and shows the other as a traceback.
+    """
     path = config_file()
     if not path.is_file():
         if "PROVISO_CONFIG" in os.environ:
@@ -105,7 +114,7 @@ def _wording() -> Mapping[str, str]:
 
 
 def _got(path: SettingPath, error: "ErrorDetails") -> str:
-    """The value, unless it may hold a secret, as an address may, or is no single one."""
+    """Names the value that was refused, unless it may hold a secret or is not a single value."""
     from proviso_service.value_faults import REFUSED
 
     value = error["input"]
@@ -115,7 +124,7 @@ def _got(path: SettingPath, error: "ErrorDetails") -> str:
 
 
 def _unreadable() -> Iterator[str]:
-    """The variables of groups and of lists that are not JSON, which is what the settings library takes them for."""
+    """Yields what is wrong with variables of whole groups and of lists, which the settings library reads as JSON."""
     for name, value in sorted(os.environ.items()):
         if not name.upper().startswith(ENV_PREFIX) or _is_json(value):
             continue
@@ -135,7 +144,7 @@ def _is_json(text: str) -> bool:
 
 
 def _kind_of(path: Iterable[str]) -> Any:
-    """The type of the setting at a path, None where there is no such setting."""
+    """Returns the type of the setting at a path, or None where there is no such setting."""
     from proviso_service.settings import Settings
 
     kind: Any = Settings
@@ -146,7 +155,7 @@ def _kind_of(path: Iterable[str]) -> Any:
 
 
 def _where(path: SettingPath, flags: Mapping[SettingPath, Any]) -> str:
-    """The place that a person has to mend: the flag, the variable, or the line of the file."""
+    """Names what a person has to mend: the flag, the variable, or the key in the file."""
     if path in flags:
         return FLAGS.get(path, ".".join(path))
     if variable := _variable(path):
@@ -155,6 +164,6 @@ def _where(path: SettingPath, flags: Mapping[SettingPath, Any]) -> str:
 
 
 def _variable(path: SettingPath) -> str | None:
-    """The environment variable behind a setting, as it is spelled there."""
+    """Returns the name of the variable that gives a setting its value, as it is spelled in the environment."""
     wanted = {(ENV_PREFIX + ENV_SEPARATOR.join(path)).upper(), ".".join(path).upper()}
     return next((name for name in os.environ if name.upper() in wanted), None)

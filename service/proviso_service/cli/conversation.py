@@ -1,50 +1,76 @@
-"""A conversation with a server: one session, its matter, and each turn shown as it comes."""
+"""`proviso chat`: one session of questions and answers, each answer shown as it comes."""
 
 import asyncio
 import signal
+import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 
-import grpc.aio
 from google.protobuf.json_format import MessageToDict
 
+from proviso_client import AsyncTurn, ProvisoError
+from proviso_client.errors import SessionBusy
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
-from proviso_service.cli.approvals import asking
-from proviso_service.cli.chat_commands import parse_command
-from proviso_service.cli.client import Client, connect, explain, failure, find_document, find_matter
-from proviso_service.cli.output import console, print_json, printable
-from proviso_service.cli.problems import CommandError
-from proviso_service.cli.screen import Screen
-from proviso_service.cli.session_commands import SessionCommands
-from proviso_service.cli.terminal import Terminal
-from proviso_service.cli.transcript import Transcript
-from proviso_service.cli.turn_stream import TurnStream
+from proviso_service.cli.approvals import Terminal, asking
+from proviso_service.cli.connection import Connection, connect, events_of, find_document, find_matter
+from proviso_service.cli.output import CommandError, console, print_json, printable
+from proviso_service.cli.session_commands import SessionCommands, parse_command
+from proviso_service.cli.transcript import Screen, Transcript
 
 ANSWERED = (turns_pb2.EXIT_REASON_COMPLETED, turns_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
 INTERRUPTED = 130
+"""Exit code of a command that was stopped by Ctrl-C."""
 
 
-class SessionBusy(CommandError):
-    """The session runs the turn `turn_id`."""
+def chat(
+    address: str, *, matter_name: str, document_name: str, session_id: str, message: str | None, as_json: bool
+) -> int:
+    """Asks one message, or reads messages until the input ends. Returns the exit code. Raises CommandError."""
+    with asyncio.Runner() as runner:
+        session_id = session_id or f"cli-{uuid.uuid4().hex[:12]}"
+        conversation = runner.run(Conversation.open(address, matter_name, document_name, session_id, as_json=as_json))
+        try:
+            if message is not None:
+                return runner.run(conversation.ask(message))
+            _read_messages(runner, conversation)
+            return 0
+        finally:
+            runner.run(conversation.close())
 
-    def __init__(self, message: str, turn_id: str) -> None:
-        super().__init__(message)
-        self.turn_id = turn_id
+
+def _read_messages(runner: asyncio.Runner, conversation: "Conversation") -> None:
+    """Reads messages and commands from the terminal. A call that fails does not end the conversation."""
+    conversation.greet()
+    while True:
+        try:
+            line = input("\n> ")  # in the main thread, so that Ctrl-C at the prompt leaves at once
+        except EOFError:
+            break
+        if line.strip() in {"exit", "quit"}:
+            break
+        if not line.strip():
+            continue
+        try:
+            runner.run(conversation.command(line) if line.startswith("/") else conversation.ask_next(line))
+        except CommandError as error:
+            sys.stderr.write(f"proviso: {error.message}\n")
+    conversation.part()
 
 
 class Conversation:
-    """Made by `open`; `close` it in the end."""
+    """A session with a server. It is made by `open`, and has to be closed in the end."""
 
     def __init__(
         self,
-        client: Client,
+        connection: Connection,
         context: context_pb2.MatterContext,
         session_id: str,
         stack: AsyncExitStack,
         *,
         as_json: bool,
     ) -> None:
-        self._client = client
+        self._connection = connection
         self._context = context
         self._session_id = session_id
         self._stack = stack
@@ -55,11 +81,11 @@ class Conversation:
     async def open(
         cls, address: str, matter_name: str, document_name: str, session_id: str, *, as_json: bool
     ) -> "Conversation":
-        """Connects and finds matter and document by name. Raises CommandError."""
+        """Connects, and finds the matter and the document by their names. Raises CommandError."""
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(connect(address))
-            context = await _matter_context(client, matter_name, document_name)
-            return cls(client, context, session_id, stack.pop_all(), as_json=as_json)
+            connection = await stack.enter_async_context(connect(address))
+            context = await _matter_context(connection, matter_name, document_name)
+            return cls(connection, context, session_id, stack.pop_all(), as_json=as_json)
         raise AssertionError("unreachable")
 
     async def close(self) -> None:
@@ -76,87 +102,80 @@ class Conversation:
         self._console.print(f"\nGo on later with: proviso chat --session {self._session_id}", style="dim")
 
     async def ask(self, message: str) -> int:
-        """Runs one turn; returns the exit code it stands for. Raises CommandError, KeyboardInterrupt."""
-        return await self._run(self._turn(message))
+        """Sends a message and shows its turn. Returns the exit code that the end of the turn stands for.
+
+        Raises CommandError, and KeyboardInterrupt at the second Ctrl-C.
+        """
+        with self._connection.explaining_failures():
+            return await self._show(self._turn(message))
 
     async def ask_next(self, message: str) -> None:
-        """As `ask`, but where the session is answering an earlier message, as after a chat that was left while a call
-        waited for an approval, that answer comes first. The message is not sent when that one is cancelled."""
-        while True:
-            try:
-                await self.ask(message)
-            except SessionBusy as busy:
-                earlier = self._turn(turn_id=busy.turn_id)
-            else:
-                return
-            self._console.print(
-                "This session is still answering an earlier message. Yours is sent after it.", style="dim"
-            )
-            if await self._run(earlier) == INTERRUPTED:
-                return
+        """Sends a message as soon as the session is free, and shows its turn. Raises what `ask` raises.
+
+        The session may still be answering an earlier message, for example after a chat that was left while a tool call
+        waited for an approval. That answer is shown first. When it is cancelled, the new message is not sent.
+        """
+        with self._connection.explaining_failures():
+            while True:
+                try:
+                    await self._show(self._turn(message))
+                except SessionBusy as busy:
+                    earlier = self._connection.client.resume(busy.turn_id)
+                else:
+                    return
+                self._console.print(
+                    "This session is still answering an earlier message. Yours is sent after it.", style="dim"
+                )
+                if await self._show(earlier) == INTERRUPTED:
+                    return
 
     async def command(self, line: str) -> None:
         """Carries out a line that begins with a slash. Raises CommandError."""
-        commands = SessionCommands(self._client, self._session_id, self._context)
-        try:
+        commands = SessionCommands(self._connection.client, self._session_id, self._context)
+        with self._connection.explaining_failures():
             shown = await commands.run(parse_command(line))
-        except grpc.aio.AioRpcError as error:
-            raise CommandError(explain(error, self._client.address)) from error
         self._console.print(printable(shown))
 
-    def _turn(self, message: str = "", turn_id: str = "") -> TurnStream:
-        request = chat_pb2.ChatRequest(message=message, session_id=self._session_id)
+    def _turn(self, message: str) -> AsyncTurn:
         if self._context.matter_id:
-            request.matter_context.CopyFrom(self._context)
-        return TurnStream(self._client, request, turn_id)
+            return self._connection.client.chat(message, session_id=self._session_id, matter_context=self._context)
+        return self._connection.client.chat(message, session_id=self._session_id)
 
-    async def _run(self, turn: TurnStream) -> int:
-        """Shows a turn to its end. Raises CommandError, KeyboardInterrupt."""
-        try:
+    async def _show(self, turn: AsyncTurn) -> int:
+        """Shows a turn to its end. Returns the exit code that its end stands for."""
+        async with turn:
             with _cancelling(turn):
-                final = await self._follow(turn)
-        except grpc.aio.AioRpcError as error:
-            raise _told(error, self._client.address) from error
+                final = await (self._print_events(turn) if self._as_json else self._print_transcript(turn))
         if final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED:
             return INTERRUPTED
         return 0 if final.exit_reason in ANSWERED else 1
 
-    async def _follow(self, turn: TurnStream) -> chat_pb2.FinalState:
-        return await (self._print_events(turn) if self._as_json else self._show(turn))
-
-    async def _print_events(self, turn: TurnStream) -> chat_pb2.FinalState:
-        final = chat_pb2.FinalState()
-        async for event in turn.events():
+    async def _print_events(self, turn: AsyncTurn) -> chat_pb2.FinalState:
+        async for event in events_of(turn):
             print_json(MessageToDict(event, preserving_proto_field_name=True))
-            final = event.final_state
-        return final
+        return await turn.result()
 
-    async def _show(self, turn: TurnStream) -> chat_pb2.FinalState:
-        """Asks the person at the terminal about calls that wait for an approval."""
+    async def _print_transcript(self, turn: AsyncTurn) -> chat_pb2.FinalState:
+        """Shows a turn, and asks the person at the terminal about calls that wait for an approval."""
         transcript, screen = Transcript(), Screen(self._console)
-        final = chat_pb2.FinalState()
         try:
-            async with asking(self._client, screen, Terminal.of_stdin()) as approvals:
-                async for event in turn.events():
+            async with asking(self._connection, screen, Terminal.of_stdin()) as approvals:
+                async for event in events_of(turn):
                     for step in transcript.apply(event):
                         screen.show(step)
                     approvals.note(event)
-                    final = event.final_state
         finally:
             screen.close()
-        return final
+        return await turn.result()
 
 
-def _told(error: grpc.aio.AioRpcError, address: str) -> CommandError:
-    message, turn_id = explain(error, address), failure(error).turn_id
-    return SessionBusy(message, turn_id) if turn_id else CommandError(message)
-
-
-async def _matter_context(client: Client, matter_name: str, document_name: str) -> context_pb2.MatterContext:
+async def _matter_context(connection: Connection, matter_name: str, document_name: str) -> context_pb2.MatterContext:
     if not matter_name:
         return context_pb2.MatterContext()
-    matter = await find_matter(client, matter_name)
-    document = await find_document(client, matter, document_name) if document_name else matters_pb2.Document()
+    matter = await find_matter(connection.client, matter_name)
+    document = matters_pb2.Document()
+    if document_name:
+        document = await find_document(connection.client, matter, document_name)
     return context_pb2.MatterContext(
         matter_id=matter.matter_id,
         matter_name=matter.name,
@@ -166,18 +185,18 @@ async def _matter_context(client: Client, matter_name: str, document_name: str) 
 
 
 @contextmanager
-def _cancelling(turn: TurnStream) -> Iterator[None]:
-    """The first Ctrl-C cancels the turn, the second leaves."""
-    loop, asking = asyncio.get_running_loop(), asyncio.current_task()
+def _cancelling(turn: AsyncTurn) -> Iterator[None]:
+    """Cancels the turn at the first Ctrl-C, and raises KeyboardInterrupt at the second."""
+    loop, reading = asyncio.get_running_loop(), asyncio.current_task()
     cancels: list[asyncio.Task[None]] = []
 
     async def cancel() -> None:
-        with suppress(grpc.aio.AioRpcError):
+        with suppress(ProvisoError):
             await turn.cancel()
 
     def interrupted() -> None:
-        if cancels and asking:
-            asking.cancel()
+        if cancels and reading:
+            reading.cancel()
         else:
             cancels.append(loop.create_task(cancel()))
 

@@ -1,19 +1,21 @@
-"""Which files an ingest takes, and into which matters."""
+"""Finds the files that an ingest takes, and the matters that they go to."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proviso_service.cli.client import DOCUMENTATION
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.connection import DOCUMENTATION
+from proviso_service.cli.output import CommandError, UsageProblem
+
+MAX_NAME_CHARS = 512
 
 SUPPORTED = frozenset({".pdf", ".docx", ".html", ".htm", ".md", ".markdown", ".txt", ".text"})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Files to upload by the name of their matter, and files passed over: each once and in order."""
+    """The files to upload, by the name of their matter, and the files passed over. Each file is there once."""
 
     files: Mapping[str, tuple[Path, ...]]
     skipped: tuple[Path, ...]
@@ -23,15 +25,37 @@ class Found:
         return tuple(path for paths in self.files.values() for path in paths)
 
 
+def find_files(paths: Sequence[Path], matter: str, *, per_folder: bool, documentation: bool) -> Found:
+    """Finds files for one matter, for a matter for each folder, or for the documentation.
+
+    Raises UsageProblem unless exactly one of the three is asked for, and CommandError when there is no file to upload.
+    """
+    if [bool(matter), per_folder, documentation].count(True) != 1:
+        raise UsageProblem("Give either --matter NAME or --matter-per-folder or --documentation")
+    if matter and not 1 <= len(matter.strip()) <= MAX_NAME_CHARS:
+        raise UsageProblem(f"--matter must be a name of 1 to {MAX_NAME_CHARS} characters")
+    if documentation:
+        found = discover_documentation(paths)
+    else:
+        found = discover_matters(paths) if per_folder else discover(paths, matter.strip())
+    if not found.files:
+        raise CommandError(f"Nothing to ingest: {len(found.skipped)} files found, none of them to be read")
+    return found
+
+
 def discover(paths: Iterable[Path], matter: str) -> Found:
-    """All files for one matter. Walks folders, without following links to folders or entering hidden ones. Raises
-    UsageProblem."""
+    """Finds all files for one matter. Raises UsageProblem.
+
+    It goes through folders, without following links to folders and without entering hidden ones.
+    """
     return _found((matter, file) for path in paths for file in _files_of(path))
 
 
 def discover_matters(folders: Sequence[Path]) -> Found:
-    """A matter for each folder inside `folders`, named as it; files beside them are passed over. Folders of one name
-    are one matter. Raises UsageProblem."""
+    """Finds the files of each folder inside `folders`, for a matter of the folder's name. Raises UsageProblem.
+
+    Folders of one name are one matter. Files that lie beside the folders are passed over.
+    """
     for folder in folders:
         if not folder.is_dir():
             raise UsageProblem(
@@ -45,8 +69,10 @@ def discover_matters(folders: Sequence[Path]) -> Found:
 
 
 def discover_documentation(paths: Iterable[Path]) -> Found:
-    """All files for the documentation, where a file's name says which earlier one it replaces. Raises UsageProblem,
-    also for two files of the same name."""
+    """Finds all files for the documentation, where a file replaces the earlier one of its name.
+
+    Raises UsageProblem, also for two files of the same name.
+    """
     found = discover(paths, DOCUMENTATION)
     by_name: dict[str, Path] = {}
     for file in found.all_files:

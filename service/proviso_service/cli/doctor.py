@@ -1,57 +1,284 @@
-"""`proviso doctor`: whether the service could start here, and what to mend if not."""
+"""`proviso doctor`: checks whether the service could start here. No check changes what it looks at."""
 
+import asyncio
+import os
+import socket
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
-import typer
+import grpc.aio
+from alembic.script import ScriptDirectory
+from rich.text import Text
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
-if TYPE_CHECKING:
-    from proviso_service.cli.checks import Finding
+from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
+from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.backends.sql import migrations
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.tables import chunks
+from proviso_service.backends.vectors.chroma import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.cli.configuration import load_settings, unknown_variables
+from proviso_service.cli.connection import is_serving
+from proviso_service.cli.output import UsageProblem, console, print_json
+from proviso_service.embedded.prepared import ModelNotPrepared, verify_prepared
+from proviso_service.errors import ProvisoError
+from proviso_service.matters.indexes import IndexFailed
+from proviso_service.matters.reconciling import probe
+from proviso_service.settings import Settings
+from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
+
+MENDED = "The next start mends it from the state; searches are answered meanwhile."
 
 
-def doctor(
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].")
-    ] = None,
-    models_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the embedded models [default: models in the data folder].")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The findings as one JSON object.")] = False,
-) -> None:
-    """Check settings, storage, models and port; say how to mend what is wrong.
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
 
-    Changes nothing. Exits with 1 when something would keep the service from working.
-    """
-    import asyncio
 
-    from proviso_service.cli.checks import Level, examine
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check has found. `remedy` says how to mend what is not ok."""
 
+    level: Level
+    subject: str
+    message: str
+    remedy: str = ""
+
+
+def check_and_report(data_dir: Path | None, models_dir: Path | None, *, as_json: bool) -> int:
+    """Makes every check, and shows what was found. Returns the exit code."""
     findings = asyncio.run(examine(data_dir, models_dir))
     healthy = all(finding.level is not Level.FAIL for finding in findings)
     if as_json:
-        _print_json(findings, healthy=healthy)
+        print_json({"healthy": healthy, "checks": [asdict(finding) for finding in findings]})
     else:
         _print(findings)
-    raise typer.Exit(0 if healthy else 1)
+    return 0 if healthy else 1
 
 
-def _print_json(findings: "list[Finding]", *, healthy: bool) -> None:
-    from dataclasses import asdict
-
-    from proviso_service.cli.output import print_json
-
-    print_json({"healthy": healthy, "checks": [asdict(finding) for finding in findings]})
-
-
-def _print(findings: "list[Finding]") -> None:
-    from rich.text import Text
-
-    from proviso_service.cli.output import console
-
-    styles = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+def _print(findings: list[Finding]) -> None:
+    styles = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
     out = console()
     for finding in findings:
         line = Text(f"{finding.level:<4}", style=styles[finding.level])
         out.print(line.append(f"  {finding.subject}: {finding.message}", style="default"))
         if finding.remedy:
             out.print(f"      {finding.remedy}", style="dim")
+
+
+async def examine(data_dir: Path | None = None, models_dir: Path | None = None) -> list[Finding]:
+    """Makes every check, in the order in which the service would meet what is checked when it starts."""
+    try:
+        settings = load_settings({("data_dir",): data_dir, ("models_dir",): models_dir})
+    except UsageProblem as error:
+        return [Finding(Level.FAIL, "Settings", error.message, "Mend it and run the doctor again.")]
+    with ExitStack() as held:
+        folder, in_use = _data_folder(settings.data_dir, held)
+        state, chunk_count = await _state(settings)
+        vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
+    port = await _port(settings, in_use=in_use)
+    models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
+    return [_settings(), folder, state, *models, port]
+
+
+def _settings() -> Finding:
+    if names := unknown_variables():
+        return Finding(
+            Level.WARN,
+            "Settings",
+            f"{', '.join(names)}: not a setting, and without effect",
+            "Names inside a group follow two underscores, as in PROVISO_SERVER__PORT.",
+        )
+    return Finding(Level.OK, "Settings", "can be read")
+
+
+def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
+    """Checks the data folder, and owns it until `held` is closed. Also returns whether a server owns it instead."""
+    if not (folder / LOCK_FILE).exists():
+        return _new_folder(folder), False
+    try:
+        held.enter_context(FolderLock(folder))
+    except FolderInUse as error:
+        owner = f"process {error.pid}" if error.pid else "another process"
+        return Finding(Level.OK, "Data folder", f"{folder} is in use by a running server, {owner}"), True
+    except DataFolderError as error:
+        remedy = "Make it writable, or choose another with --data-dir or PROVISO_DATA_DIR."
+        return Finding(Level.FAIL, "Data folder", str(error), remedy), False
+    return Finding(Level.OK, "Data folder", f"{folder} can be written, and no server uses it"), False
+
+
+def _new_folder(folder: Path) -> Finding:
+    """Checks a folder that no server has used yet."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        remedy = "Make it writable, or choose another with --data-dir or PROVISO_DATA_DIR."
+        return Finding(Level.FAIL, "Data folder", f"{folder} cannot be made: {existing} is not writable", remedy)
+    return Finding(Level.OK, "Data folder", f"{folder} is new; the first start fills it")
+
+
+async def _state(settings: Settings) -> tuple[Finding, int]:
+    """Checks the database. Also returns the number of passages that have a vector of the embedder in use."""
+    name = "State database"
+    try:
+        if not _state_exists(settings.resolved_state_url):
+            return Finding(Level.OK, name, "is new; the first start makes it"), 0
+        revision, chunk_count, other_count = await _read_state(settings)
+    except (SQLAlchemyError, ProvisoError, ValueError, OSError) as error:
+        remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the file from a backup."
+        return Finding(Level.FAIL, name, f"cannot be read: {_first_line(error)}", remedy), 0
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    if revision not in {script.revision for script in scripts.walk_revisions()}:
+        remedy = "Start the version of Proviso that wrote it, or a later one."
+        return Finding(Level.FAIL, name, f"has the unknown schema {revision}", remedy), chunk_count
+    if revision != scripts.get_current_head():
+        return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it."), chunk_count
+    if other_count:
+        message = f"{other_count} passages were embedded by another model, and are found by their words only"
+        remedy = "Delete their documents and upload them again, or set PROVISO_BACKENDS__EMBEDDER back."
+        return Finding(Level.WARN, name, message, remedy), chunk_count
+    return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
+
+
+def _state_exists(url: str) -> bool:
+    return Path(make_url(url).database or "").is_file()
+
+
+async def _read_state(settings: Settings) -> tuple[str, int, int]:
+    """Returns the schema, the number of passages that the embedder in use has embedded, and that of all others."""
+    count = select(func.count()).select_from(chunks)
+    own = count.where(chunks.c.model_id == vector_model(settings).model_id)
+
+    def read(connection: Connection) -> tuple[str, int, int]:
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        own_count = connection.execute(own).scalar_one()
+        return str(revision), own_count, connection.execute(count).scalar_one() - own_count
+
+    database = Database(settings.resolved_state_url)
+    try:
+        return await database.read(read)
+    finally:
+        await database.close()
+
+
+def _back_ends(settings: Settings) -> Finding:
+    """Checks which back ends are in use, without asking Isaacus anything, because a call would cost something."""
+    name = "Back ends"
+    try:
+        chosen = back_ends(settings)
+    except BackEndUnavailable as error:
+        return Finding(Level.FAIL, name, str(error), "Or choose another back end for it.")
+    served = ", ".join(f"{port} {back_end}" for port, back_end in chosen.by_port.items())
+    address = urlsplit(settings.isaacus_base_url)
+    if BackEnd.ISAACUS in chosen.by_port.values() and address.scheme == "http" and not _is_loopback(address.hostname):
+        remedy = "Set ISAACUS_BASE_URL to an address that begins with https."
+        return Finding(Level.WARN, name, f"{served}; key and texts go to Isaacus unencrypted", remedy)
+    return Finding(Level.OK, name, served)
+
+
+def _served_by(settings: Settings) -> set[BackEnd]:
+    """Returns the back ends in use, or all that there are when the settings do not say."""
+    try:
+        return set(back_ends(settings).by_port.values())
+    except BackEndUnavailable:
+        return set(BackEnd)
+
+
+def _is_loopback(host: str | None) -> bool:
+    return host in ("localhost", "127.0.0.1", "::1")
+
+
+def _embedding_model(settings: Settings) -> Finding:
+    models_dir = settings.resolved_models_dir
+    if BackEnd.EMBEDDED not in _served_by(settings) and settings.llm != "local":
+        return Finding(Level.OK, "Embedding model", "is not in use")
+    try:
+        folder = verify_prepared(models_dir)
+    except ModelNotPrepared as error:
+        remedy = f"Run: proviso prepare --models-dir {models_dir}"
+        return Finding(Level.FAIL, "Embedding model", str(error).partition(";")[0], remedy)
+    return Finding(Level.OK, "Embedding model", f"{folder}, checksums agree")
+
+
+async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, in_use: bool) -> Finding:
+    """Checks the index. It is opened only while this process owns the folder: two processes would damage it."""
+    name, folder = "Vector index", settings.data_dir / "vectors"
+    if in_use:
+        return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
+    if not usable or not folder.is_dir():
+        if chunk_count:
+            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", MENDED)
+        return Finding(Level.OK, name, "is new; the first start makes it")
+    try:
+        vector_count = await _count_vectors(folder, settings)
+    except (IndexFailed, OSError) as error:
+        return Finding(Level.WARN, name, f"cannot be used: {_first_line(error)}", MENDED)
+    counts = f"{vector_count} vectors for {chunk_count} passages"
+    if vector_count != chunk_count:
+        return Finding(Level.WARN, name, counts, MENDED)
+    return Finding(Level.OK, name, counts)
+
+
+async def _count_vectors(folder: Path, settings: Settings) -> int:
+    """Counts the vectors that a search can find."""
+    model = vector_model(settings)
+    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
+    index = await ChromaShelf(folder, layout).open_current()
+    try:
+        surveys = [await index.survey(part, probe(model.dimensions)) for part in index.parts]
+        return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)
+    finally:
+        await index.close()
+
+
+def _chat_model(settings: Settings) -> Finding:
+    if settings.llm == "local":
+        return Finding(Level.OK, "Chat model", "local, needs no key")
+    try:
+        build_chat_model(settings)
+    except ChatModelUnavailable as error:
+        return Finding(Level.FAIL, "Chat model", str(error), "Or set PROVISO_LLM=local.")
+    return Finding(Level.OK, "Chat model", f"{settings.llm}, key is set")
+
+
+async def _port(settings: Settings, *, in_use: bool) -> Finding:
+    host, port = settings.server.host, settings.server.port
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    problem = _cannot_bind(host, port)
+    if not problem:
+        return Finding(Level.OK, "Port", f"{address} is free")
+    if in_use and await _is_proviso(address):
+        return Finding(Level.OK, "Port", f"the running server answers at {address}")
+    return Finding(
+        Level.FAIL, "Port", f"{address} cannot be used: {problem}", "Choose another with PROVISO_SERVER__PORT."
+    )
+
+
+def _cannot_bind(host: str, port: int) -> str:
+    """Returns why a port cannot be used, or nothing when it is free."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+async def _is_proviso(address: str) -> bool:
+    try:
+        return await is_serving(address)
+    except grpc.aio.AioRpcError:
+        return False
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

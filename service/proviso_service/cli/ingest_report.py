@@ -1,5 +1,6 @@
-"""How an ingest is shown: progress while it runs, a summary at its end; for programs, JSON lines."""
+"""Runs an ingest and shows it: its progress while it runs, a summary at its end, or JSON lines for programs."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +13,37 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from proviso_service.cli.connection import connect
 from proviso_service.cli.discovery import Found
+from proviso_service.cli.ingest import Ingest, Outcome, Progress, Result
 from proviso_service.cli.output import console, print_json, printable
-from proviso_service.cli.uploads import Outcome, Progress, Result
 
 MAX_LISTED = 20
 
 
+def ingest_and_report(found: Found, address: str, *, documentation: bool, as_json: bool) -> bool:
+    """Ingests what was found, and returns whether any file failed. Raises CommandError.
+
+    An ingest that is stopped by Ctrl-C is summed up, too, before KeyboardInterrupt is raised.
+    """
+    ingest = Ingest(found, documentation)
+    try:
+        asyncio.run(_ingest(ingest, address, as_json=as_json))
+    except KeyboardInterrupt:
+        _report(found, ingest.outcomes, as_json=as_json, stopped=True)
+        raise
+    _report(found, ingest.outcomes, as_json=as_json)
+    return any(outcome.result is Result.FAILED for outcome in ingest.outcomes)
+
+
+async def _ingest(ingest: Ingest, address: str, *, as_json: bool) -> None:
+    async with connect(address) as connection:
+        with showing_progress(ingest.found, as_json=as_json) as progress:
+            await ingest.run(connection, progress)
+
+
 class RateColumn(ProgressColumn):
-    """Bytes a second, of what is searchable."""
+    """Shows how many bytes become searchable in a second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -29,11 +52,11 @@ class RateColumn(ProgressColumn):
 
 @contextmanager
 def showing_progress(found: Found, *, as_json: bool) -> Iterator[Progress]:
-    """Yields the callback of an ingest. Progress goes to stderr, results to stdout."""
+    """Yields the function that an ingest calls. Progress is shown on stderr, results on stdout."""
     if as_json:
         yield _print_outcomes
         return
-    # By size, because a long document takes as many times as long.
+    # The bar counts bytes, because the time that a document takes grows with its size.
     sizes = {path: _size(path) for path in found.all_files}
     columns = (
         TextColumn("Ingesting"),
@@ -67,8 +90,8 @@ def _print_outcomes(_: float, outcomes: list[Outcome]) -> None:
         print_json(_record(outcome))
 
 
-def report(found: Found, outcomes: list[Outcome], *, as_json: bool, stopped: bool = False) -> None:
-    """Sums up an ingest; one that was stopped with what it got to."""
+def _report(found: Found, outcomes: list[Outcome], *, as_json: bool, stopped: bool = False) -> None:
+    """Sums up an ingest, or the part of it that was done when it was stopped."""
     matter_of = {path: matter for matter, paths in found.files.items() for path in paths}
     counts = {matter: Counter[Result]() for matter in found.files}
     for outcome in outcomes:
@@ -100,7 +123,7 @@ def _print_summary(found: Found, counts: "dict[str, Counter[Result]]", *, stoppe
 
 
 def _table(counts: "dict[str, Counter[Result]]") -> Table:
-    """A row for each matter; the unremarkable ones of many are summed up in one."""
+    """Makes a row for each matter. Of many, those without failed files are summed up in one row."""
     table = Table(box=None, pad_edge=False)
     table.add_column("matter")
     for result in Result:

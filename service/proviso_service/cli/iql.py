@@ -1,67 +1,215 @@
-"""`proviso iql`: an IQL query over a matter, or a look at the query alone."""
+"""`proviso iql`: finds passages that satisfy an IQL query, or tells without a server how a query is understood."""
 
-from typing import TYPE_CHECKING, Annotated
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
-import typer
+from google.protobuf.json_format import MessageToDict
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from proviso_service.cli.problems import UsageProblem
+from proviso_client.v1 import tools_pb2
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.connection import connect, find_document, find_matter
+from proviso_service.cli.output import UsageProblem, console, print_json, printable
+from proviso_service.iql import (
+    IqlSyntaxError,
+    Limits,
+    TemplateCatalog,
+    TemplateFileError,
+    canonical_text,
+    parse,
+    render,
+    statements,
+    tree_json,
+)
+from proviso_service.reading.words import WordForms, significant_words, telling_words
 
-if TYPE_CHECKING:
-    from proviso_service.cli.iql_report import Found
+_NAMES = {"and": "AND", "or": "OR", "not": "NOT", "average": "+"}
+_HIGHLIGHT = "bold yellow"
 
 
-def iql(
-    query: Annotated[str, typer.Argument(help="The query, for example '{IS confidentiality clause}'.")],
-    matter: Annotated[str, typer.Option(help="Name of the matter.")] = "",
-    document: Annotated[
-        list[str] | None, typer.Option(help="File name of a document to analyse; may be repeated.")
-    ] = None,
-    min_score: Annotated[
-        float | None, typer.Option(min=0, max=1, help="A passage above this score matches [default: the server's].")
-    ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each statement scores by itself.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Only read the query, without a server.")] = False,
-    address: Annotated[str, typer.Option(help="The server, host:port.")] = "127.0.0.1:50051",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each document, then a summary.")] = False,
+@dataclass(slots=True)
+class Found:
+    """What a query has found: results by their place in the matter, and the summary once it has come."""
+
+    query: str
+    explain: bool
+    results: dict[int, tools_pb2.IqlDocumentResult] = field(default_factory=dict)
+    summary: tools_pb2.ExecuteIqlResponse = field(default_factory=tools_pb2.ExecuteIqlResponse)
+
+    def add(self, step: tools_pb2.StreamIqlResponse) -> None:
+        if step.HasField("summary"):
+            self.summary = step.summary
+        else:
+            self.results[step.document_index] = step.document_result
+
+    def best_first(self) -> list[tools_pb2.IqlDocumentResult]:
+        """Returns the results by score, then in the order of the matter. Those with an error come last."""
+        ordered = [result for _, result in sorted(self.results.items())]
+        return sorted(ordered, key=lambda result: (bool(result.error), -result.score))
+
+
+async def run_query(
+    query: str,
+    address: str,
+    matter_name: str,
+    filenames: Sequence[str],
+    min_score: float | None,
+    *,
+    explain: bool,
+    as_json: bool,
 ) -> None:
-    """Find passages that satisfy an IQL query.
-
-    With --check, show how the query is understood, or what is wrong with it.
-    """
-    if check:
-        from proviso_service.cli.iql_check import check_query
-
-        raise typer.Exit(check_query(query, as_json=as_json))
-    if not matter:
-        raise UsageProblem("Give --matter NAME, or --check to look at the query alone")
-    import asyncio
-
-    from proviso_service.cli.iql_report import Found, report
-
+    """Shows what a query finds in a matter, or in the named documents of it. Raises CommandError."""
     found = Found(query, explain=explain)
-    asyncio.run(_run(found, address, matter, document or [], min_score, as_json=as_json))
-    if not as_json:
-        report(found)
-
-
-async def _run(
-    found: "Found", address: str, matter_name: str, filenames: list[str], min_score: float | None, *, as_json: bool
-) -> None:
-    from proviso_client.v1 import tools_pb2
-    from proviso_service.cli.client import connect, find_document, find_matter
-    from proviso_service.cli.iql_report import showing_progress
-
-    async with connect(address) as client:
+    async with connect(address) as connection:
+        client = connection.client
         matter = await find_matter(client, matter_name)
         documents = [await find_document(client, matter, filename) for filename in filenames]
-        request = tools_pb2.ExecuteIqlRequest(
-            matter_id=matter.matter_id,
-            query=found.query,
-            document_ids=[document.document_id for document in documents],
-            min_score=min_score,
-            explain=found.explain,
-        )
-        with showing_progress(as_json=as_json) as show:
-            async for step in client.tools.StreamIql(tools_pb2.StreamIqlRequest(query=request)):
-                found.add(step)
-                show(step)
+        document_ids = [document.document_id for document in documents]
+        limits: dict[str, Any] = {} if min_score is None else {"min_score": min_score}
+        answers = client.tools.stream_iql(matter.matter_id, query, document_ids=document_ids, explain=explain, **limits)
+        with _showing_progress(as_json=as_json) as show:
+            async for answer in answers:
+                found.add(answer)
+                show(answer)
+    if not as_json:
+        _report(found)
+
+
+@contextmanager
+def _showing_progress(*, as_json: bool) -> Iterator[Callable[[tools_pb2.StreamIqlResponse], None]]:
+    """Yields a function to be called with each answer of the server. Progress is shown on stderr, on terminals only."""
+    if as_json:
+        yield lambda step: print_json(_record(step))
+        return
+    with console(stderr=True).status("Analysing") as status:
+
+        def show(step: tools_pb2.StreamIqlResponse) -> None:
+            totals = step.totals
+            status.update(
+                f"Analysed {totals.documents_done} of {totals.document_count} documents, {totals.total_matches} matches"
+            )
+
+        yield show
+
+
+def _report(found: Found) -> None:
+    """Shows a table of the documents, then the matches of each."""
+    out = console()
+    for warning in found.summary.warnings:
+        console(stderr=True).print(f"Note: {printable(warning)}")
+    results = found.best_first()
+    out.print(_documents(results))
+    marks = WordForms(telling_words(significant_words(found.query)))
+    for result in results:
+        if result.matches:
+            _show_matches(out, result, marks)
+    out.print(f"\n{_totals(found)}")
+
+
+def _documents(results: Sequence[tools_pb2.IqlDocumentResult]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading, justify in (("score", "right"), ("matches", "right"), ("document", "left")):
+        table.add_column(heading, justify=justify, no_wrap=True, header_style="bold")  # type: ignore[arg-type]
+    for result in results:
+        name = Text(printable(result.filename or result.document_id))
+        if result.error:
+            table.add_row("-", "-", name.append(f": {printable(result.error)}", style="red"))
+        else:
+            table.add_row(f"{result.score:.2f}", str(result.match_count), name)
+    return table
+
+
+def _show_matches(out: Console, result: tools_pb2.IqlDocumentResult, marks: WordForms) -> None:
+    for match in result.matches:
+        label = Text(printable(match.citation.label), style="bold")
+        out.print(Text("\n").append(label).append(f"  {match.score:.2f}  {match.citation.permalink}", style="dim"))
+        out.print(_marked(match.text, marks))
+        for one in match.statement_scores:
+            out.print(Text(f"  {one.score:.2f}  {printable(one.statement)}", style="dim"))
+    if result.truncated:
+        rest = result.match_count - len(result.matches)
+        out.print(Text(f"\n{rest} more in {printable(result.filename)} not shown", style="dim"))
+
+
+def _marked(text: str, marks: WordForms) -> Text:
+    marked = Text(printable(text))
+    for span, _ in marks.find(text):
+        marked.stylize(_HIGHLIGHT, span.start, span.end)
+    return marked
+
+
+def _totals(found: Found) -> str:
+    summary = found.summary
+    matching = sum(1 for result in found.results.values() if result.match_count)
+    average = f", average score {summary.average_score:.2f}" if summary.total_matches else ""
+    matches = f"{summary.total_matches} match{'' if summary.total_matches == 1 else 'es'}"
+    return f"{matches} in {matching} of {summary.document_count} documents{average} ({printable(summary.model)})"
+
+
+def _record(step: tools_pb2.StreamIqlResponse) -> dict[str, object]:
+    kind = "summary" if step.HasField("summary") else "document"
+    message = step.summary if kind == "summary" else step.document_result
+    fields = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return {kind: fields}
+
+
+def check_query(query: str, *, as_json: bool) -> int:
+    """Shows how a query is understood, or its faults with a mark under each. Returns the exit code.
+
+    The templates and limits are those of the settings. Raises UsageProblem when the settings are wrong.
+    """
+    settings = load_settings().iql
+    limits = Limits(settings.max_length, settings.max_statements, settings.max_depth)
+    try:
+        tree = parse(query, TemplateCatalog.load(settings.templates_file), limits)
+    except TemplateFileError as error:
+        raise UsageProblem(str(error)) from error
+    except IqlSyntaxError as error:
+        _show_faults(error, as_json=as_json)
+        return 1
+    shape = json.loads(tree_json(tree))
+    needed = statements(tree)
+    if as_json:
+        print_json({"canonical": canonical_text(tree), "tree": shape, "statements": needed})
+        return 0
+    lines = [printable(canonical_text(tree)), "", *_drawn(shape), "", "Statements to score:"]
+    sys.stdout.write("\n".join([*lines, *(f"  {printable(statement)}" for statement in needed)]) + "\n")
+    return 0
+
+
+def _show_faults(error: IqlSyntaxError, *, as_json: bool) -> None:
+    if not as_json:
+        sys.stderr.write(f"{render(error)}\n")
+        return
+    faults = [
+        {"start": p.span.start, "end": p.span.end, "message": p.message, "suggestions": p.suggestions}
+        for p in error.problems
+    ]
+    print_json({"errors": faults})
+
+
+def _drawn(node: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """Yields a line for a node of the query, and below it the indented lines of what it holds."""
+    match node["type"]:
+        case "statement":
+            yield f"{indent}{printable(node['text'])}"
+        case "template":
+            arguments = "".join(f' "{argument}"' for argument in node["arguments"])
+            yield f"{indent}IS {node['name']}{printable(arguments)}"
+        case "comparison":
+            yield indent + " ".join(node["comparators"])
+            yield from _below(node["operands"], indent)
+        case kind:
+            yield indent + _NAMES[kind]
+            yield from _below(node.get("operands") or [node["operand"]], indent)
+
+
+def _below(operands: list[dict[str, Any]], indent: str) -> Iterator[str]:
+    for operand in operands:
+        yield from _drawn(operand, f"{indent}  ")

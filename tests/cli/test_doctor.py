@@ -11,7 +11,7 @@ from proviso_service.backends.folder_lock import FolderLock
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
-from proviso_service.cli.checks import Finding, Level, examine
+from proviso_service.cli.doctor import Finding, Level, examine
 from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.matters.stores import VectorRecord
 

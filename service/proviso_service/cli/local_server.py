@@ -1,4 +1,4 @@
-"""A Proviso server as a child process, for the demo."""
+"""A Proviso server as a child process on this machine, for the demo, and the models that it needs."""
 
 import asyncio
 import os
@@ -12,22 +12,35 @@ from pathlib import Path
 
 import grpc.aio
 
-from proviso_service.cli.client import is_serving
-from proviso_service.cli.problems import CommandError
+from proviso_service.cli.connection import is_serving
+from proviso_service.cli.output import CommandError, console
+from proviso_service.embedded.prepare import ModelSourceMissing, prepare
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
-RECONNECT = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 500))
+
+
+def prepare_models(models_dir: Path) -> None:
+    """Prepares the embedded models in a folder, and says so on stderr. Raises CommandError."""
+    out = console(stderr=True)
+    try:
+        with out.status("Preparing the embedding model"):
+            folder = prepare(models_dir)
+    except (ModelSourceMissing, OSError, ValueError, RuntimeError, ImportError) as error:
+        raise CommandError(f"The embedded models could not be prepared in {models_dir}: {error}") from error
+    out.print(f"Embedding model ready in {folder}")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerProcess:
+    """A running server, and the seconds that it took to start."""
+
     address: str
     start_s: float
     _process: asyncio.subprocess.Process
 
     async def stop(self) -> int:
-        """Sends SIGTERM and waits; returns the exit code, negative for a signal."""
+        """Sends SIGTERM and waits for the end. Returns the exit code, which is negative for a signal."""
         if self._process.returncode is None:
             self._process.terminate()
         try:
@@ -39,19 +52,19 @@ class ServerProcess:
 
 @asynccontextmanager
 async def running_server(folder: Path, models_dir: Path) -> AsyncIterator[ServerProcess]:
-    """A serving server that keeps everything in `folder`, with no settings but its flags. Raises CommandError."""
+    """Runs a server that keeps everything in `folder` and has no settings but its flags. Raises CommandError."""
     address, log = f"127.0.0.1:{_free_port()}", folder / "server.log"
     begin = time.monotonic()
-    process = await _spawn(folder, models_dir, address, log)
+    process = await _start(folder, models_dir, address, log)
     try:
-        await _serving(address, process, log)
+        await _wait_until_serving(address, process, log)
         yield ServerProcess(address, time.monotonic() - begin, process)
     finally:
         await ServerProcess(address, 0.0, process).stop()
 
 
-async def _spawn(folder: Path, models_dir: Path, address: str, log: Path) -> asyncio.subprocess.Process:
-    """In a session of its own, so that Ctrl-C reaches the demo, which then stops the server in order."""
+async def _start(folder: Path, models_dir: Path, address: str, log: Path) -> asyncio.subprocess.Process:
+    """Starts the server in a session of its own, so that Ctrl-C reaches only the demo, which then stops the server."""
     settings = ("PROVISO_", "ISAACUS_")
     environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(settings)}
     host, _, port = address.rpartition(":")
@@ -69,20 +82,19 @@ async def _spawn(folder: Path, models_dir: Path, address: str, log: Path) -> asy
         )
 
 
-async def _serving(address: str, process: asyncio.subprocess.Process, log: Path) -> None:
+async def _wait_until_serving(address: str, process: asyncio.subprocess.Process, log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    async with grpc.aio.insecure_channel(address, options=RECONNECT) as channel:
-        while not await _answers(channel):
-            if process.returncode is not None:
-                raise CommandError(f"The server ended with exit code {process.returncode}: {_last_line(log)}")
-            if time.monotonic() > deadline:
-                raise CommandError(f"The server was not serving after {START_TIMEOUT_S:.0f} s: {_last_line(log)}")
-            await asyncio.sleep(0.1)
+    while not await _answers(address):
+        if process.returncode is not None:
+            raise CommandError(f"The server ended with exit code {process.returncode}: {_last_line(log)}")
+        if time.monotonic() > deadline:
+            raise CommandError(f"The server was not serving after {START_TIMEOUT_S:.0f} s: {_last_line(log)}")
+        await asyncio.sleep(0.1)
 
 
-async def _answers(channel: grpc.aio.Channel) -> bool:
+async def _answers(address: str) -> bool:
     try:
-        return await is_serving(channel)
+        return await is_serving(address)
     except grpc.aio.AioRpcError:
         return False
 
