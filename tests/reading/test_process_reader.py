@@ -336,7 +336,7 @@ async def test_processes_end_when_the_service_is_killed(told: _Told) -> None:
         from proviso_service.settings import DocumentSettings
         asyncio.run(ProcessReader(DocumentSettings(), {MODULE!r}).read("sleep", {told.name!r}))
     """
-    root = str(Path(__file__).parents[3])
+    root = str(Path(__file__).parents[2])
     service = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(script), cwd=root)
     try:
         child, supervisor = await told.processes()
