@@ -5,7 +5,7 @@
 from pathlib import Path
 
 from proviso_client.v1 import tools_pb2
-from proviso_service.cli.demo_run import SAMPLES
+from proviso_service.cli.demo import SAMPLES
 from tests.support.entered_files import EnteredFiles
 from tests.support.running import final_of, running_service
 
