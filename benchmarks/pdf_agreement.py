@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from proviso_service.reading.canonical import CELL_BREAK, ReadingLimits, readable
+from proviso_service.reading.canonical import CELL_BREAK, readable
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.pdf import parse_pdf
 
 # As on a typewriter: quotation marks and dashes are a matter of taste.

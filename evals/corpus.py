@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from evals.data import Data, is_held_out
 from proviso_service.models import Embedder, Passage, Vectors
-from proviso_service.reading.canonical import ReadingLimits, readable
+from proviso_service.reading.canonical import readable
 from proviso_service.reading.formats import read_document
-from proviso_service.reading.model import Span
+from proviso_service.reading.model import ReadingLimits, Span
 
 Flags = NDArray[np.bool_]
 
@@ -49,7 +49,7 @@ async def read_corpus(data: Data, embedder: Embedder, chunk_chars: int) -> Corpu
     categories = sorted({question.category for question in data.questions})
     passages, contracts, found = [], [], []
     for name, path in data.contracts.items():
-        read = read_document("text/plain", path.read_bytes(), ReadingLimits(), chunk_chars)
+        read = read_document("text/plain", path.read_bytes(), ReadingLimits(chunk_chars=chunk_chars))
         for chunk in read.chunks:
             passages.append(Passage(chunk.text, chunk.section_path))
             contracts.append(name)

@@ -20,8 +20,8 @@ from proviso_service.matters.pipeline import ChunkEmbedder
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Embedder
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.formats import read_document
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.settings import DocumentSettings
 
 TENANT = "evals"
@@ -76,7 +76,7 @@ async def _add(
     store: SqlMatterStore, vectors: KeptIndex, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int
 ) -> Document:
     content = await asyncio.to_thread(path.read_bytes)
-    read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(), chunk_chars)
+    read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(chunk_chars=chunk_chars))
     document, _ = await store.add_document(_document(matter, path.name, content))
     embedded = await ChunkEmbedder(TENANT, store, embedder).embed(read.chunks)
     document = await store.commit_ready(document, read.parsed, read.chunks, embedder.model_id, embedded)

@@ -19,8 +19,8 @@ from proviso_service.identity import Caller
 from proviso_service.mcp.model import ServerState
 from proviso_service.mcp.opening import open_session
 from proviso_service.mcp.servers import Backoff
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.reader import ProcessReader
-from proviso_service.settings import DocumentSettings
 from proviso_service.tools.base import GivenArgs, ToolScope
 from tests.api.serving import conversations, refusal, served
 from tests.support.agent_servers import CatalogView, odd_server, processes, with_servers
@@ -51,7 +51,7 @@ class World:
 
 @asynccontextmanager
 async def world(tmp_path: Path, folder: Path, backoff: Backoff = NEVER) -> AsyncIterator[World]:
-    reader = ProcessReader(DocumentSettings())
+    reader = ProcessReader(ReadingLimits(), processes=2)
     agent = AgentCatalog(folder, [Lookup()], reader, open_session, backoff)
     try:
         await agent.holder.reload()

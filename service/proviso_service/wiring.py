@@ -48,6 +48,7 @@ from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
+from proviso_service.matters.files import reading_limits
 from proviso_service.matters.kept_index import KeptIndex
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import Matters
@@ -205,7 +206,7 @@ async def _open(settings: Settings, stack: AsyncExitStack, models: Models, image
     blobs = FolderBlobStore(settings.data_dir / "blobs")
     await database.migrate()
     await blobs.open()
-    reader = ProcessReader(settings.documents)
+    reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
     vectors = kept_index(settings, store, models.embedder)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from proviso_service.errors import DocumentNotFound, NotReady, TooBusy
+from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.pipeline import Pipeline
@@ -124,7 +125,9 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
 
 
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, ThreadReader(world.settings))
+    pipeline = Pipeline(
+        world.store, world.blobs, world.vectors, world.embedder, FileReader(ThreadReader(world.settings))
+    )
     return Ingestion(world.store, world.vectors, pipeline, board, workers=1, retry_s=0.001)
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.chunking import chunk_document
 from proviso_service.reading.markdown import parse_markdown
-from proviso_service.reading.model import Chunk, PageSpan, ParsedDocument, Span
+from proviso_service.reading.model import Chunk, PageSpan, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.plain import parse_plain
 
 _PIECES = st.one_of(

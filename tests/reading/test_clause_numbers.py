@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.chunking import chunk_document
 from proviso_service.reading.clause_numbers import MAX_NUMBERS, clause_numbers
 from proviso_service.reading.markdown import parse_markdown
-from proviso_service.reading.model import Span
+from proviso_service.reading.model import ReadingLimits, Span
 from proviso_service.reading.plain import parse_plain
 
 

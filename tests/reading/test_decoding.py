@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.model import ReadingLimits, UnreadableFile
 from proviso_service.reading.plain import decode
 
 # Text that survives: no NUL, no line ends but newline, no byte order mark at the start.
@@ -40,7 +39,7 @@ def test_a_few_control_characters_do_no_harm() -> None:
 
 def test_a_text_over_the_limit_is_refused() -> None:
     assert decode(b"12345", ReadingLimits(max_text_chars=5)) == "12345"
-    with pytest.raises(UnsupportedDocument, match="longer than 5 characters"):
+    with pytest.raises(UnreadableFile, match="longer than 5 characters"):
         decode(b"123456", ReadingLimits(max_text_chars=5))
 
 
@@ -56,6 +55,6 @@ def test_a_text_over_the_limit_is_refused() -> None:
     ],
 )
 def test_what_is_not_text_is_refused_with_the_reason(content: bytes, reason: str) -> None:
-    with pytest.raises(UnsupportedDocument) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         decode(content, ReadingLimits())
     assert reason in refused.value.message

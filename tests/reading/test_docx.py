@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.docx import parse_docx
-from proviso_service.reading.model import ParsedDocument
+from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
 from tests.support.docx_files import made_with_word, numbered, package, paragraph
 
 _LIMITS = ReadingLimits()
@@ -274,7 +272,7 @@ def test_titles_are_placed_exactly_beside_ligatures_and_soft_hyphens() -> None:
 
 
 def test_the_text_limit_ends_reading() -> None:
-    with pytest.raises(UnsupportedDocument, match="longer than 100 characters"):
+    with pytest.raises(UnreadableFile, match="longer than 100 characters"):
         parse_docx(package(paragraph("word " * 10) * 3), ReadingLimits(max_text_chars=100))
 
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading import docx_package
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.docx import parse_docx
 from proviso_service.reading.docx_package import Package
 from proviso_service.reading.docx_xml import body_blocks
+from proviso_service.reading.model import ReadingLimits, UnreadableFile
 from tests.support.docx_files import made_with_word, package, paragraph, zipped
 
 _LIMITS = ReadingLimits()
@@ -23,7 +22,7 @@ _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def _refused(content: bytes) -> str:
-    with pytest.raises(UnsupportedDocument) as caught:
+    with pytest.raises(UnreadableFile) as caught:
         parse_docx(content, _LIMITS)
     return caught.value.message
 
@@ -211,5 +210,5 @@ def test_a_file_with_any_bytes_changed_is_read_or_refused(changes: list[tuple[in
     content = bytearray(_SAMPLE)
     for position, byte in changes:
         content[position] = byte
-    with suppress(UnsupportedDocument):
+    with suppress(UnreadableFile):
         assert len(parse_docx(bytes(content), _LIMITS).text) < 10_000

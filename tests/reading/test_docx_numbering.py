@@ -2,8 +2,8 @@
 
 import pytest
 
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.docx import parse_docx
+from proviso_service.reading.model import ReadingLimits
 from tests.support.docx_files import definition, level, numbered, package, paragraph, use
 
 _LEGAL = definition(

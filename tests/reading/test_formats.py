@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.formats import format_by_media_type, format_of
+from proviso_service.reading.model import UnreadableFile
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_the_extension_says_the_format(filename: str, media_type: str) -> None:
 
 @pytest.mark.parametrize("filename", ["lease.exe", "lease", ".md", "lease.", "lease.md.exe"])
 def test_other_files_are_refused_with_what_is_read(filename: str) -> None:
-    with pytest.raises(UnsupportedDocument, match=r"The service reads PDF, .* and plain text \(\.pdf, "):
+    with pytest.raises(UnreadableFile, match=r"The service reads PDF, .* and plain text \(\.pdf, "):
         format_of(filename)
 
 
@@ -43,7 +43,7 @@ def test_other_files_are_refused_with_what_is_read(filename: str) -> None:
     ],
 )
 def test_files_that_can_be_turned_into_readable_ones_are_refused_with_how(filename: str, advice: str) -> None:
-    with pytest.raises(UnsupportedDocument) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         format_of(filename)
     assert refused.value.message.endswith(f"are not read. {advice}")
 
@@ -60,5 +60,5 @@ def test_the_process_of_the_service_imports_no_parser() -> None:
 
 
 def test_an_unknown_media_type_is_refused() -> None:
-    with pytest.raises(UnsupportedDocument):
+    with pytest.raises(UnreadableFile):
         format_by_media_type("application/x-unknown")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.furniture import recurring_lines, running_lines
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.plain import parse_plain
 
 _BODY = ["The seller shall deliver", "the goods of the day", "at the door of the buyer", "and no other place,"]

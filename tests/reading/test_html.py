@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.html import parse_html
-from proviso_service.reading.model import ParsedDocument
+from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
 
 
 def _parsed(page: str) -> ParsedDocument:
@@ -194,7 +192,7 @@ def test_page_numbers_that_do_not_count_are_text() -> None:
 
 
 def test_too_many_pages_are_refused() -> None:
-    with pytest.raises(UnsupportedDocument, match="more than 4 pages"):
+    with pytest.raises(UnreadableFile, match="more than 4 pages"):
         parse_html(_filing("<HR>").encode(), ReadingLimits(max_pages=4))
 
 
@@ -204,7 +202,7 @@ def test_pages_without_a_body_or_text_are_empty() -> None:
 
 
 def test_the_text_limit_ends_reading() -> None:
-    with pytest.raises(UnsupportedDocument, match="longer than 100 characters"):
+    with pytest.raises(UnreadableFile, match="longer than 100 characters"):
         parse_html(b"<p>" + b"word " * 50, ReadingLimits(max_text_chars=100))
 
 

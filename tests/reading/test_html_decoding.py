@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.html_tree import decode_html
+from proviso_service.reading.model import UnreadableFile
 
 _QUOTED = "\u201cAgreement\u201d \u2013 \u20ac5"
 
@@ -71,12 +71,12 @@ def test_wrong_bytes_cost_a_character_not_the_page() -> None:
 
 
 def test_binary_data_is_refused() -> None:
-    with pytest.raises(UnsupportedDocument, match="binary data"):
+    with pytest.raises(UnreadableFile, match="binary data"):
         decode_html(b"<html>\x00\x01\x02")
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b'<meta charset="gbk">', b"\xff\xfe", b"<?xml encoding='x'"]))
 def test_any_bytes_are_decoded_or_refused(content: bytes, start: bytes) -> None:
     page = start + content
-    with suppress(UnsupportedDocument):
+    with suppress(UnreadableFile):
         assert "\0" not in decode_html(page)

@@ -2,15 +2,14 @@
 
 import pytest
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.html import parse_html
+from proviso_service.reading.model import ReadingLimits, UnreadableFile
 
 _LIMITS = ReadingLimits()
 
 
 def _refused(page: str) -> str:
-    with pytest.raises(UnsupportedDocument) as caught:
+    with pytest.raises(UnreadableFile) as caught:
         parse_html(page.encode(), _LIMITS)
     return caught.value.message
 

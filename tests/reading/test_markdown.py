@@ -1,8 +1,7 @@
 """Headings of Markdown."""
 
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.markdown import parse_markdown
-from proviso_service.reading.model import Heading
+from proviso_service.reading.model import Heading, ReadingLimits
 
 
 def _headings(source: str) -> list[tuple[int, str]]:

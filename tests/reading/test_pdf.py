@@ -8,7 +8,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph
 
-from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.pdf import parse_pdf
 from tests.support.pdf_files import drawn, laid_out, lines, stream, together, written
 

@@ -14,9 +14,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.model import ParsedDocument
+from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.pdf import parse_pdf
 from tests.support.pdf_files import CATALOG, FONT, HELLO, drawn, hello, lines, page_object, stream, together, written
 
@@ -30,7 +28,7 @@ def _read(content: bytes, limits: ReadingLimits | None = None) -> ParsedDocument
 
 
 def _reason(content: bytes, limits: ReadingLimits | None = None) -> str:
-    with pytest.raises(UnsupportedDocument) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         _read(content, limits)
     return refused.value.message
 

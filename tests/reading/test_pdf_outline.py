@@ -6,7 +6,7 @@ from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Paragraph
 
-from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.pdf import parse_pdf
 from tests.support.pdf_files import drawn, hello, laid_out, lines, together
 

@@ -6,8 +6,7 @@ from random import Random
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.model import ParsedDocument
+from proviso_service.reading.model import ParsedDocument, ReadingLimits
 from proviso_service.reading.pdf import parse_pdf
 from tests.support.pdf_files import Page, drawn, lines, together
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.model import PageSpan
+from proviso_service.reading.model import PageSpan, ReadingLimits
 from proviso_service.reading.plain import parse_plain
 
 

@@ -11,34 +11,36 @@ import textwrap
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from proviso_service.errors import Draining, NotReady, UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
 from proviso_service.reading.formats import read_document
+from proviso_service.reading.model import ReaderClosed, ReaderUnavailable, ReadingLimits, UnreadableFile
 from proviso_service.reading.reader import DAMAGED, OUT_OF_MEMORY, OUT_OF_TIME, TOO_LARGE, ProcessReader
 from proviso_service.reading.worker import child
-from proviso_service.settings import DocumentSettings
 from tests.support.hostile_worker import MODULE
 
-SETTINGS = DocumentSettings(read_time_limit_s=30, read_memory_mb=512, max_text_chars=1_000_000)
-QUICK = SETTINGS.model_copy(update={"read_time_limit_s": 1.0})
-SMALL = SETTINGS.model_copy(update={"read_memory_mb": 256})
+LIMITS = ReadingLimits(max_text_chars=1_000_000, time_limit_s=30, memory_bytes=512 * 2**20)
+QUICK = replace(LIMITS, time_limit_s=1.0)
+SMALL = replace(LIMITS, memory_bytes=256 * 2**20)
+PROCESSES = 2
 
 # Processes of a test are found by this argument of theirs.
 _idle_times = count(1_000 * os.getpid() + 100)
 
 
 @asynccontextmanager
-async def _reader(settings: DocumentSettings = SETTINGS, module: str = MODULE) -> AsyncIterator[ProcessReader]:
+async def _reader(
+    limits: ReadingLimits = LIMITS, processes: int = PROCESSES, module: str = MODULE
+) -> AsyncIterator[ProcessReader]:
     """Afterwards nothing of it is left: no process, no descriptor."""
     descriptors = _descriptors()
     idle_s = float(next(_idle_times))
-    reader = ProcessReader(settings, module, idle_s)
+    reader = ProcessReader(limits, processes, module, idle_s)
     try:
         yield reader
     finally:
@@ -69,7 +71,7 @@ def _processes_with(argument: str) -> list[int]:
 
 
 async def _reason(reader: ProcessReader, parser: str, content: bytes = b"text") -> str:
-    with pytest.raises(UnsupportedDocument) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         await reader.read(parser, content)
     return refused.value.message
 
@@ -132,8 +134,7 @@ async def test_a_document_is_read_as_it_would_be_in_this_process() -> None:
             ("text/plain", b"ARTICLE IV\n\nTERM\n\n4.2 Notice Period. A month (a) or (b) two.\n\fPage two.\n"),
             ("text/plain", "".join(f"{'Clause text. ' * 80}\n\n{n}\n\n" for n in range(1, 9)).encode()),
         ]:
-            limits = ReadingLimits(SETTINGS.max_text_chars)
-            assert await reader.read(media_type, content) == read_document(media_type, content, limits, 900)
+            assert await reader.read(media_type, content) == read_document(media_type, content, LIMITS)
 
 
 async def test_a_refusal_arrives_with_its_reason() -> None:
@@ -146,23 +147,23 @@ async def test_a_refusal_arrives_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parser", "settings", "reason"),
+    ("parser", "limits", "reason"),
     [
         ("sleep", QUICK, OUT_OF_TIME),
         ("spin", QUICK, OUT_OF_TIME),
         ("allocate", SMALL, OUT_OF_MEMORY),
         ("allocate-in-c", SMALL, OUT_OF_MEMORY),
-        ("endless", SETTINGS, TOO_LARGE),
-        ("abort", SETTINGS, DAMAGED),
-        ("segfault", SETTINGS, DAMAGED),
-        ("recurse", SETTINGS, DAMAGED),
-        ("raise", SETTINGS, DAMAGED),
-        ("leave", SETTINGS, DAMAGED),
-        ("garbage", SETTINGS, DAMAGED),
+        ("endless", LIMITS, TOO_LARGE),
+        ("abort", LIMITS, DAMAGED),
+        ("segfault", LIMITS, DAMAGED),
+        ("recurse", LIMITS, DAMAGED),
+        ("raise", LIMITS, DAMAGED),
+        ("leave", LIMITS, DAMAGED),
+        ("garbage", LIMITS, DAMAGED),
     ],
 )
-async def test_a_hostile_parser_fails_its_document_alone(parser: str, settings: DocumentSettings, reason: str) -> None:
-    async with _reader(settings) as reader:
+async def test_a_hostile_parser_fails_its_document_alone(parser: str, limits: ReadingLimits, reason: str) -> None:
+    async with _reader(limits) as reader:
         content = b"" if parser == "sleep" else b"text"
         refused, other = await asyncio.gather(_reason(reader, parser, content), reader.read("echo", b"other"))
         assert (refused, other.parsed.text) == (reason, "other")
@@ -189,7 +190,7 @@ async def test_every_document_has_a_process_of_its_own_without_secrets(monkeypat
         told = await asyncio.gather(*(_told(reader, "GOOGLE_API_KEY") for _ in range(12)))
         children, supervisors = {one[0] for one in told}, {one[1] for one in told}
         assert len(children) == 12
-        assert len(supervisors) <= SETTINGS.ingest_workers
+        assert len(supervisors) <= PROCESSES
         assert {one[3] for one in told} == {"-"}
         # The standard three, the pipe to answer on, the pipe it was given the file by, and the folder being listed.
         assert {one[2] for one in told} == {"6"}
@@ -215,7 +216,7 @@ async def test_a_parser_reaches_nothing_beyond_it_where_the_system_can_forbid_th
             reading = reader.read(parser, str(beyond).encode())
             (outcome,) = await asyncio.gather(reading, return_exceptions=True)
     can_forbid = child.version() >= since
-    assert isinstance(outcome, UnsupportedDocument) == can_forbid
+    assert isinstance(outcome, UnreadableFile) == can_forbid
     assert ("PermissionError at " in caplog.text) == can_forbid
 
 
@@ -228,7 +229,7 @@ async def test_processes_that_a_parser_starts_end_with_it(parser: str) -> None:
 
 
 async def test_others_are_read_and_the_loop_goes_on_while_a_parser_spins() -> None:
-    async with _reader(SETTINGS.model_copy(update={"read_time_limit_s": 3})) as reader:
+    async with _reader(replace(LIMITS, time_limit_s=3)) as reader:
         spinning = asyncio.create_task(_reason(reader, "spin"))
         loop = asyncio.get_running_loop()
         longest = 0.0
@@ -296,12 +297,12 @@ async def test_closing_waits_for_processes_of_cancelled_reads(told: _Told) -> No
         reading.cancel()
         await reader.close()
         assert await _ends(child)
-        with pytest.raises(Draining):
+        with pytest.raises(ReaderClosed):
             await reader.read("echo", b"too late")
 
 
 async def test_a_supervisor_that_died_between_documents_is_replaced() -> None:
-    async with _reader(SETTINGS.model_copy(update={"ingest_workers": 1})) as reader:
+    async with _reader(processes=1) as reader:
         first = int((await _told(reader))[1])
         os.kill(first, signal.SIGKILL)
         assert await _ends(first)
@@ -309,7 +310,7 @@ async def test_a_supervisor_that_died_between_documents_is_replaced() -> None:
 
 
 async def test_a_supervisor_without_work_ends() -> None:
-    reader = ProcessReader(SETTINGS, MODULE, idle_s=0.1)
+    reader = ProcessReader(LIMITS, PROCESSES, MODULE, idle_s=0.1)
     supervisor = int((await _told(reader))[1])
     assert await _ends(supervisor)
     assert int((await _told(reader))[1]) != supervisor
@@ -325,7 +326,7 @@ async def test_a_supervisor_is_out_of_reach_of_the_terminal() -> None:
 async def test_a_supervisor_that_cannot_start_is_told_from_a_bad_file(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _reader() as reader:
         monkeypatch.setattr(sys, "executable", "/nonexistent/python")
-        with pytest.raises(NotReady):
+        with pytest.raises(ReaderUnavailable):
             await reader.read("echo", b"text")
 
 
@@ -333,8 +334,8 @@ async def test_processes_end_when_the_service_is_killed(told: _Told) -> None:
     script = f"""
         import asyncio
         from proviso_service.reading.reader import ProcessReader
-        from proviso_service.settings import DocumentSettings
-        asyncio.run(ProcessReader(DocumentSettings(), {MODULE!r}).read("sleep", {told.name!r}))
+        from proviso_service.reading.model import ReadingLimits
+        asyncio.run(ProcessReader(ReadingLimits(), 2, {MODULE!r}).read("sleep", {told.name!r}))
     """
     root = str(Path(__file__).parents[2])
     service = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(script), cwd=root)

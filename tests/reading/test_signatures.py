@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.formats import HTML, MARKDOWN, PDF, PLAIN_TEXT, WORD, Format, check_signature
+from proviso_service.reading.model import UnreadableFile
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -66,12 +66,12 @@ def test_what_the_name_says_is_let_through(named: Format, content: bytes) -> Non
     ],
 )
 def test_anything_else_is_refused_with_what_to_do(named: Format, content: bytes, reason: str) -> None:
-    with pytest.raises(UnsupportedDocument) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         check_signature(named, content)
     assert reason in refused.value.message
 
 
 @pytest.mark.parametrize("named", [PDF, WORD, HTML, MARKDOWN, PLAIN_TEXT])
 def test_an_empty_file_holds_no_text(named: Format) -> None:
-    with pytest.raises(UnsupportedDocument, match=r"^The file holds no text\.$"):
+    with pytest.raises(UnreadableFile, match=r"^The file holds no text\.$"):
         check_signature(named, b"")

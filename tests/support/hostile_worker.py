@@ -9,8 +9,7 @@ import socket
 import time
 from pathlib import Path
 
-from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.model import Chunk, ParsedDocument, ReadDocument
+from proviso_service.reading.model import Chunk, ParsedDocument, ReadDocument, ReadingLimits
 from proviso_service.reading.worker.__main__ import run
 
 MODULE = "tests.support.hostile_worker"
@@ -186,7 +185,7 @@ _PARSERS = {
 }
 
 
-def read(media_type: str, content: bytes, limits: ReadingLimits, chunk_chars: int) -> ReadDocument:
+def read(media_type: str, content: bytes, limits: ReadingLimits) -> ReadDocument:
     return _PARSERS[media_type](content)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.matters.files import reading_limits
 from proviso_service.reading.formats import read_document
 from proviso_service.reading.model import ReadDocument
 from proviso_service.settings import DocumentSettings
@@ -12,8 +12,7 @@ class ThreadReader:
     """Reads in a thread, without the limits of a process."""
 
     def __init__(self, settings: DocumentSettings) -> None:
-        self._limits = ReadingLimits(settings.max_text_chars, settings.max_pages)
-        self._chunk_chars = settings.chunk_chars
+        self._limits = reading_limits(settings)
 
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
-        return await asyncio.to_thread(read_document, media_type, content, self._limits, self._chunk_chars)
+        return await asyncio.to_thread(read_document, media_type, content, self._limits)

@@ -16,6 +16,7 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolPolicy
 from proviso_service.context.model import OWN_SERVER, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
+from proviso_service.matters.files import reading_limits
 from proviso_service.mcp.model import HttpTransport
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.settings import DocumentSettings
@@ -44,7 +45,7 @@ def check_agent(path: Path | None, *, as_json: bool) -> int:
 
 
 async def _load(folder: Path, settings: DocumentSettings) -> AgentDefinition:
-    reader = ProcessReader(settings)
+    reader = ProcessReader(reading_limits(settings), settings.ingest_workers)
     try:
         return await load_agent_folder(folder, reader)
     finally:

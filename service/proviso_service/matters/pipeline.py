@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from proviso_service.errors import UnsupportedDocument
+from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
 from proviso_service.matters.stores import BlobStore, MatterStore, VectorIndex, VectorRecord
 from proviso_service.models import Embedder, Vectors
 from proviso_service.reading.canonical import readable
 from proviso_service.reading.model import Chunk, ReadDocument
-from proviso_service.reading.reader import DocumentReader
 
 
 class ChunkEmbedder:
@@ -57,13 +57,13 @@ class Pipeline:
         blobs: BlobStore,
         vectors: VectorIndex,
         embedder: Embedder,
-        reader: DocumentReader,
+        files: FileReader,
     ) -> None:
         self._store = store
         self._blobs = blobs
         self._vectors = vectors
         self._embedder = embedder
-        self._reader = reader
+        self._files = files
 
     async def ingest(self, document: Document, report: Report) -> None:
         """Reports each state and the chunks embedded; the last report is READY. `report` may raise to stop the work.
@@ -86,7 +86,7 @@ class Pipeline:
             raise UnsupportedDocument(
                 "The file is no longer stored. Delete the document and upload it again."
             ) from error
-        return await self._reader.read(document.media_type, content)
+        return await self._files.read(document.media_type, content)
 
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:
         """Shape (chunks, dimensions)."""

@@ -12,6 +12,7 @@ import structlog
 from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
 from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
+from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
     DOCUMENTATION,
@@ -36,7 +37,6 @@ from proviso_service.matters.validation import (
 )
 from proviso_service.models import Embedder
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading.formats import format_of
 from proviso_service.reading.reader import DocumentReader
 from proviso_service.settings import DocumentSettings
 
@@ -68,7 +68,8 @@ class Matters:
         self._blobs = blobs
         self._settings = settings
         self._board = ProgressBoard()
-        pipeline = Pipeline(store, blobs, vectors, embedder, reader)
+        self._files = FileReader(reader)
+        pipeline = Pipeline(store, blobs, vectors, embedder, self._files)
         self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
         self._clearing = Clearing(store, vectors, blobs, self._ingestion, self._board)
         self._open = False
@@ -115,7 +116,7 @@ class Matters:
 
         Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
         header = checked_header(header)
-        file_format = format_of(header.filename)
+        media_type = self._files.media_type(header.filename)
         await self._checked(tenant, header.matter_id)
         if not self._open:
             raise Draining
@@ -134,7 +135,7 @@ class Matters:
             matter_id=header.matter_id,
             tenant=tenant,
             filename=header.filename,
-            media_type=file_format.media_type,
+            media_type=media_type,
             size_bytes=content.size,
             sha256=content.sha256,
             status=DocumentStatus.PENDING,

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from unicodedata import normalize
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.model import Heading, PageSpan, ParsedDocument, Span
+from proviso_service.reading.model import Heading, PageSpan, ParsedDocument, ReadingLimits, Span, UnreadableFile
 
 _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"} | {
     "\ufb06": "st"
@@ -34,28 +32,20 @@ CELL_BREAK = " | "
 """Between the cells of a table's row."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingLimits:
-    """Of one document; a parser that passes one raises UnsupportedDocument."""
-
-    max_text_chars: int = 20_000_000
-    max_pages: int = 3_000
-
-
-def text_too_long(limits: ReadingLimits) -> UnsupportedDocument:
-    return UnsupportedDocument(
+def text_too_long(limits: ReadingLimits) -> UnreadableFile:
+    return UnreadableFile(
         f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts."
     )
 
 
-def too_many_pages(limits: ReadingLimits) -> UnsupportedDocument:
-    return UnsupportedDocument(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
+def too_many_pages(limits: ReadingLimits) -> UnreadableFile:
+    return UnreadableFile(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
 
 
 def check_sections(count: int) -> None:
-    """Raises UnsupportedDocument for more headings, or passages, than a document may have."""
+    """Raises UnreadableFile for more headings, or passages, than a document may have."""
     if count > MAX_SECTIONS:
-        raise UnsupportedDocument("The document has too many sections. Split it and upload the parts.")
+        raise UnreadableFile("The document has too many sections. Split it and upload the parts.")
 
 
 def readable(text: str) -> str:
@@ -69,7 +59,7 @@ class CanonicalText:
     """Blocks are appended in reading order, each one paragraph, separated by a blank line. Every text passes through
     `readable` and loses its outer white space; a block with nothing left is left out.
 
-    Methods raise UnsupportedDocument once the text is longer than the limit."""
+    Methods raise UnreadableFile once the text is longer than the limit."""
 
     def __init__(self, limits: ReadingLimits) -> None:
         self._limits = limits
@@ -125,7 +115,7 @@ class CanonicalText:
         return span
 
     def begin_page(self, number: int) -> None:
-        """What is appended from now on is on page `number`; pages come in order. Raises UnsupportedDocument beyond the
+        """What is appended from now on is on page `number`; pages come in order. Raises UnreadableFile beyond the
         limit of pages."""
         if number > self._limits.max_pages:
             raise too_many_pages(self._limits)

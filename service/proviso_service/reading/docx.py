@@ -13,13 +13,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from proviso_service.reading.canonical import CanonicalText, ReadingLimits, is_layout_row, marked_item
+from proviso_service.reading.canonical import CanonicalText, is_layout_row, marked_item
 from proviso_service.reading.clauses import opening_title
 from proviso_service.reading.docx_numbering import Numbering, Styles
 from proviso_service.reading.docx_package import Package
 from proviso_service.reading.docx_paragraphs import Paragraph, ParagraphReader, rows
 from proviso_service.reading.docx_xml import Element, Parts, attribute, body_blocks, child, content_of, kind
-from proviso_service.reading.model import Heading, ParsedDocument, Span
+from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.outline import (
     CAPITALS_LEVEL,
     CLAUSE_LEVEL,
@@ -32,7 +32,7 @@ _MAX_NUMBER_CHARS = 20
 
 
 def parse_docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Text, headings and furniture of a Word document; no pages. Raises UnsupportedDocument."""
+    """Text, headings and furniture of a Word document; no pages. Raises UnreadableFile."""
     parts = Parts(Package(content))
     styles = Styles(parts.related("styles"))
     reader = ParagraphReader(styles, Numbering(parts.related("numbering"), styles))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.model import UnreadableFile
 
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
 """Of all parts that are read, together."""
@@ -33,8 +33,8 @@ _DAMAGED = "The Word document is damaged or incomplete. Open it in Word, save it
 _PROTECTED = "The document is protected by a password. Remove the password in Word, save it and upload it again."
 
 
-def damaged() -> UnsupportedDocument:
-    return UnsupportedDocument(_DAMAGED)
+def damaged() -> UnreadableFile:
+    return UnreadableFile(_DAMAGED)
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Part:
     _package: "Package"
 
     def read(self, size: int = -1) -> bytes:
-        """At most one block. Raises UnsupportedDocument for damaged data and once the budget is spent."""
+        """At most one block. Raises UnreadableFile for damaged data and once the budget is spent."""
         with _reasons():
             block = self._file.read(_BLOCK_BYTES if size < 0 else min(size, _BLOCK_BYTES))
         self._package.spend(len(block))
@@ -53,12 +53,12 @@ class Part:
 
 
 class Package:
-    """Raises UnsupportedDocument for bytes that are not a package that can be read."""
+    """Raises UnreadableFile for bytes that are not a package that can be read."""
 
     def __init__(self, content: bytes) -> None:
         # The directory is read as a whole, so its length is checked before.
         if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
-            raise UnsupportedDocument(
+            raise UnreadableFile(
                 f"The file is an archive of more than {MAX_MEMBERS:,} parts, not an ordinary Word document."
             )
         with _reasons():
@@ -72,10 +72,10 @@ class Package:
 
     @contextmanager
     def open(self, name: str) -> Iterator[Part]:
-        """The part of that name, which must exist. Raises UnsupportedDocument."""
+        """The part of that name, which must exist. Raises UnreadableFile."""
         info = self._members[name.lower()]
         if info.flag_bits & _ENCRYPTED_FLAG:
-            raise UnsupportedDocument(_PROTECTED)
+            raise UnreadableFile(_PROTECTED)
         if info.compress_type not in _METHODS:
             raise damaged()
         if info.file_size > self._left_bytes:
@@ -96,8 +96,8 @@ def resolve(base: str, target: str) -> str:
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(base), target)).lstrip("/")
 
 
-def _too_large() -> UnsupportedDocument:
-    return UnsupportedDocument(
+def _too_large() -> UnreadableFile:
+    return UnreadableFile(
         f"The document unpacks to more than {MAX_INFLATED_BYTES // 2**20} MB of text and markup. "
         "Split it and upload the parts."
     )

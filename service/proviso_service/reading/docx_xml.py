@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from lxml import etree
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.docx_package import Package, Part, damaged, resolve
+from proviso_service.reading.model import UnreadableFile
 
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
@@ -133,7 +133,7 @@ def alternative(alternatives: Element) -> Iterable[Element]:
 
 
 def tree(part: Part) -> Element:
-    """The root of a part. Raises UnsupportedDocument."""
+    """The root of a part. Raises UnreadableFile."""
     with _reasons():
         root: Element = etree.parse(part, etree.XMLParser(**_SAFE)).getroot()
     _refuse_declarations(root)
@@ -141,7 +141,7 @@ def tree(part: Part) -> Element:
 
 
 def body_blocks(part: Part) -> Iterator[Element]:
-    """The blocks of a document's body, each freed once the next is asked for. Raises UnsupportedDocument."""
+    """The blocks of a document's body, each freed once the next is asked for. Raises UnreadableFile."""
     checked = False
     body = None
     with _reasons():
@@ -163,7 +163,7 @@ def body_blocks(part: Part) -> Iterator[Element]:
 def _refuse_declarations(element: Element) -> None:
     """Entities, the material of XML bombs, need a document type; Word never writes one."""
     if element.getroottree().docinfo.doctype:
-        raise UnsupportedDocument(
+        raise UnreadableFile(
             "The Word document declares XML entities, which Word never does. Save it from Word and upload the new file."
         )
 
@@ -174,7 +174,7 @@ def _reasons() -> Iterator[None]:
         yield
     except etree.XMLSyntaxError as error:
         if "depth" in str(error).lower():
-            raise UnsupportedDocument(
+            raise UnreadableFile(
                 "The Word document is nested too deeply to be read. Open it in Word and save it again."
             ) from error
         raise damaged() from error
@@ -185,13 +185,13 @@ _MAX_RUNNING_PARTS = 200
 
 
 class Parts:
-    """Raises UnsupportedDocument for a package without a Word document, and for parts that cannot be read."""
+    """Raises UnreadableFile for a package without a Word document, and for parts that cannot be read."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
         main = next((target for relation, target in self._relations("") if relation == "officeDocument"), _DOCUMENT)
         if main not in package or not main.startswith("word/"):
-            raise UnsupportedDocument(
+            raise UnreadableFile(
                 "The file is an archive without a Word document in it. Save the document from Word as .docx."
             )
         self._main = main

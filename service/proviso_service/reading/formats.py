@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits, check_sections, text_too_long
+from proviso_service.reading.canonical import check_sections, text_too_long
 from proviso_service.reading.chunking import chunk_document
-from proviso_service.reading.model import ParsedDocument, ReadDocument
+from proviso_service.reading.model import ParsedDocument, ReadDocument, ReadingLimits, UnreadableFile
 
 Parser = Callable[[bytes, ReadingLimits], ParsedDocument]
-"""Canonical text and structure of a file. Raises UnsupportedDocument, with a sentence for a person, when the bytes
+"""Canonical text and structure of a file. Raises UnreadableFile, with a sentence for a person, when the bytes
 are not of the format or a limit is passed. Offsets refer to the text returned."""
 
 
@@ -78,22 +77,22 @@ _ADVICE: Mapping[str, str] = (
 
 
 def format_of(filename: str) -> Format:
-    """The format by the file name's extension. Raises UnsupportedDocument."""
+    """The format by the file name's extension. Raises UnreadableFile."""
     stem, dot, extension = filename.rpartition(".")
     extension = extension.lower() if dot and stem else ""
     if found := _BY_EXTENSION.get(extension):
         return found
     if advice := _ADVICE.get(extension):
-        raise UnsupportedDocument(f"Files of type .{extension} are not read. {advice}")
+        raise UnreadableFile(f"Files of type .{extension} are not read. {advice}")
     kind = f"Files of type .{extension}" if extension else "Files without an extension"
-    raise UnsupportedDocument(f"{kind} are not read. {_readable()}")
+    raise UnreadableFile(f"{kind} are not read. {_readable()}")
 
 
 def format_by_media_type(media_type: str) -> Format:
-    """Raises UnsupportedDocument."""
+    """Raises UnreadableFile."""
     if found := _BY_MEDIA_TYPE.get(media_type):
         return found
-    raise UnsupportedDocument(f"Files of type {media_type} are not read. {_readable()}")
+    raise UnreadableFile(f"Files of type {media_type} are not read. {_readable()}")
 
 
 def _readable() -> str:
@@ -158,10 +157,10 @@ _STARTS: Sequence[tuple[bytes, _Kind]] = (
 
 
 def check_signature(expected: Format, content: bytes) -> None:
-    """Raises UnsupportedDocument when `content` is empty, holds something else than `expected` or, for the formats
+    """Raises UnreadableFile when `content` is empty, holds something else than `expected` or, for the formats
     that are not text, does not begin as they do. Source of a web page in a text file is text."""
     if not content:
-        raise UnsupportedDocument("The file holds no text.")
+        raise UnreadableFile("The file holds no text.")
     if expected is PDF and _PDF_MARK in content[:_PDF_HEADER_BYTES]:
         return
     kind = _kind_of(content)
@@ -169,14 +168,14 @@ def check_signature(expected: Format, content: bytes) -> None:
     if kind is None:
         if expected not in (PDF, WORD):
             return
-        raise UnsupportedDocument(
+        raise UnreadableFile(
             f"The file is named {name} but holds no {expected.name} document. It may be damaged: open it, save it again"
             " and upload the new file."
         )
     is_readable = kind.format is expected or (expected is WORD and kind is _ARCHIVE)
     is_source = kind is _HTML and expected not in (PDF, WORD)
     if not is_readable and not is_source:
-        raise UnsupportedDocument(f"The file is named {name} but holds {kind.words}. {kind.advice}")
+        raise UnreadableFile(f"The file is named {name} but holds {kind.words}. {kind.advice}")
 
 
 def _kind_of(content: bytes) -> _Kind | None:
@@ -191,20 +190,20 @@ def _kind_of(content: bytes) -> _Kind | None:
     return next((kind for start, kind in _STARTS if head.startswith(start)), None)
 
 
-def read_document(media_type: str, content: bytes, limits: ReadingLimits, chunk_chars: int) -> ReadDocument:
-    """Parses and cuts; `chunk_chars` is the length of the longest chunk in code points. Raises UnsupportedDocument."""
+def read_document(media_type: str, content: bytes, limits: ReadingLimits) -> ReadDocument:
+    """The text, structure and passages of a file, read in this process. Raises UnreadableFile."""
     found = format_by_media_type(media_type)
     check_signature(found, content)
     parsed = found.load()(content, limits)
     if len(parsed.text) > limits.max_text_chars:
         raise text_too_long(limits)
     if not parsed.text.strip():
-        raise UnsupportedDocument("The file holds no text.")
+        raise UnreadableFile("The file holds no text.")
     check_sections(len(parsed.headings))
-    chunks = chunk_document(parsed, chunk_chars)
+    chunks = chunk_document(parsed, limits.chunk_chars)
     if not chunks:
         # What returns on every page is all there is.
         parsed = replace(parsed, furniture=())
-        chunks = chunk_document(parsed, chunk_chars)
+        chunks = chunk_document(parsed, limits.chunk_chars)
     check_sections(len(chunks))
     return ReadDocument(parsed, chunks)

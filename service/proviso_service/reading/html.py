@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from proviso_service.reading.canonical import CanonicalText, ReadingLimits
+from proviso_service.reading.canonical import CanonicalText
 from proviso_service.reading.furniture import recurring_lines, running_lines
 from proviso_service.reading.html_blocks import Block, Break
 from proviso_service.reading.html_flow import Flow
 from proviso_service.reading.html_tree import body_of, decode_html, walk
-from proviso_service.reading.model import Heading, ParsedDocument, Span
+from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.outline import CAPITALS_LEVEL, complete_outline, reads_as_title, stands_out_as_title
 
 _MIN_PAGES = 3
@@ -78,7 +78,7 @@ def _is_only_number(blocks: Sequence[Block], page: Sequence[int]) -> bool:
 
 
 def parse_html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Text, headings, pages and furniture of a web page. Raises UnsupportedDocument."""
+    """Text, headings, pages and furniture of a web page. Raises UnreadableFile."""
     flow = Flow()
     body = body_of(decode_html(content))
     if body is not None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from selectolax.lexbor import LexborNode
 
-from proviso_service.errors import UnsupportedDocument
 from proviso_service.reading.canonical import CELL_BREAK, is_layout_row, marked_item
 from proviso_service.reading.html_blocks import Block, Break, Draft, Look, texts_of
 from proviso_service.reading.html_tree import (
@@ -24,6 +23,7 @@ from proviso_service.reading.html_tree import (
     Style,
     style_of,
 )
+from proviso_service.reading.model import UnreadableFile
 from proviso_service.reading.numerals import NumeralStyle, numeral
 
 _MAX_TABLES_OPEN = 60
@@ -243,7 +243,7 @@ class Flow:
 
     def _open_table(self) -> None:
         if len(self._tables) >= _MAX_TABLES_OPEN:
-            raise UnsupportedDocument("The page's tables are nested too deeply to be read. Save it as text or PDF.")
+            raise UnreadableFile("The page's tables are nested too deeply to be read. Save it as text or PDF.")
         table = Table()
         self._tables.append(table)
         self._open[-1].table = table

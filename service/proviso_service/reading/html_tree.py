@@ -14,7 +14,7 @@ from typing import Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.model import UnreadableFile
 
 _DECLARED_WITHIN_BYTES = 1024
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -47,11 +47,11 @@ _KNOWN = re.compile(
 
 
 def decode_html(content: bytes) -> str:
-    """The characters; those that are not of the page's encoding become U+FFFD. Raises UnsupportedDocument for binary
+    """The characters; those that are not of the page's encoding become U+FFFD. Raises UnreadableFile for binary
     data."""
     text = _decode(content)
     if "\0" in text:
-        raise UnsupportedDocument("The file holds binary data, not a web page. Save the page as HTML and upload that.")
+        raise UnreadableFile("The file holds binary data, not a web page. Save the page as HTML and upload that.")
     return text
 
 
@@ -108,7 +108,7 @@ class Visitor(Protocol):
 
 
 def body_of(text: str) -> LexborNode | None:
-    """The body of a page, None where there is none. Raises UnsupportedDocument for a page that is out of bounds."""
+    """The body of a page, None where there is none. Raises UnreadableFile for a page that is out of bounds."""
     _check_bounds(text)
     # Lone surrogates, which an encoding of two bytes can leave, have no place in UTF-8.
     return LexborHTMLParser(text.encode("utf-8", "replace")).body
@@ -138,11 +138,11 @@ def walk(top: LexborNode, visitor: Visitor) -> None:
 
 def _check_bounds(text: str) -> None:
     if text.count("<") > MAX_TAGS:
-        raise UnsupportedDocument(
+        raise UnreadableFile(
             f"The page has more than {MAX_TAGS:,} tags. Save it as plain text or split it, and upload that."
         )
     if _MANY_ATTRIBUTES.search(text):
-        raise UnsupportedDocument("The page has a tag with thousands of attributes. Save it as plain text or PDF.")
+        raise UnreadableFile("The page has a tag with thousands of attributes. Save it as plain text or PDF.")
     open_elements: defaultdict[str, int] = defaultdict(int)
     depth = 0
     for match in _TAG.finditer(text):
@@ -156,7 +156,7 @@ def _check_bounds(text: str) -> None:
             open_elements[name] -= 1
             depth -= 1
         if depth > MAX_OPEN_ELEMENTS:
-            raise UnsupportedDocument("The page is nested too deeply to be read. Save it as plain text or PDF.")
+            raise UnreadableFile("The page is nested too deeply to be read. Save it as plain text or PDF.")
 
 
 BLOCKS = frozenset(

@@ -9,9 +9,9 @@ from itertools import accumulate, islice
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from proviso_service.reading.canonical import MAX_SECTIONS, ReadingLimits, check_sections
+from proviso_service.reading.canonical import MAX_SECTIONS, check_sections
 from proviso_service.reading.clauses import opening_title
-from proviso_service.reading.model import Heading, ParsedDocument
+from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits
 from proviso_service.reading.plain import decode
 
 _MAX_TITLE_CHARS = 200
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"(?:\d|(?:article|section|clause|schedule|exhibit|annex|
 
 
 def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The decoded source, unchanged but for its line ends. Raises UnsupportedDocument."""
+    """The decoded source, unchanged but for its line ends. Raises UnreadableFile."""
     text = decode(content, limits)
     check_sections(sum(1 for _ in islice(_TITLE_LINE.finditer(text), MAX_SECTIONS + 1)))
     return ParsedDocument(text, tuple(_Outline(text).headings()))

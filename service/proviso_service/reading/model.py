@@ -86,3 +86,34 @@ class Place:
     start: int
     page: int
     heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What reading one file may yield and take; a file that passes a limit is an UnreadableFile.
+
+    `chunk_chars` is the length of the longest passage in code points. `time_limit_s` and `memory_bytes` bound the
+    process that reads, so only `ProcessReader` keeps to them."""
+
+    max_text_chars: int = 20_000_000
+    max_pages: int = 3_000
+    chunk_chars: int = 900
+    time_limit_s: float = 60.0
+    memory_bytes: int = 1024**3
+
+
+class UnreadableFile(Exception):
+    """The file is not a document that is read: its format is unknown, it is damaged or protected, holds no text, or
+    passes a limit. `message` is a sentence or two for a person and says what can be done."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class ReaderUnavailable(Exception):
+    """No process can be started to read files in; it may be possible later."""
+
+
+class ReaderClosed(ReaderUnavailable):
+    """The reader was closed and reads nothing any more."""

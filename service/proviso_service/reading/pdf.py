@@ -8,9 +8,8 @@ from dataclasses import replace
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits, text_too_long
-from proviso_service.reading.model import ParsedDocument
+from proviso_service.reading.canonical import text_too_long
+from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.pdf_assembly import PageMargins, assemble
 from proviso_service.reading.pdf_furniture import repeated_stamps, running_rows
 from proviso_service.reading.pdf_layout import Block, arrange, with_furniture
@@ -23,7 +22,7 @@ _NOTICE = re.compile(r"please wait|to view the full contents", re.IGNORECASE)
 
 
 def parse_pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The document's text; pages as they are counted in the file. Raises UnsupportedDocument when it is protected,
+    """The document's text; pages as they are counted in the file. Raises UnreadableFile when it is protected,
     damaged, without text or over a limit."""
     with opened(content, limits) as document:
         pages = list(_read_pages(document, limits))
@@ -97,11 +96,11 @@ _MAX_ANNOTATIONS = 1_000
 
 @contextmanager
 def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
-    """The document, closed at the end; until then `content` must live. Raises UnsupportedDocument when it cannot be
+    """The document, closed at the end; until then `content` must live. Raises UnreadableFile when it cannot be
     read whole or has too many pages."""
     raw = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
     if not raw:
-        raise UnsupportedDocument(_REASONS.get(pdfium.FPDF_GetLastError(), DAMAGED))
+        raise UnreadableFile(_REASONS.get(pdfium.FPDF_GetLastError(), DAMAGED))
     document = PdfDocument(raw)
     try:
         _check(document, content, limits)
@@ -136,12 +135,12 @@ def _is_filled_in(page: PdfPage) -> bool:
 def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None:
     whole = pdfium.FPDF_DocumentHasValidCrossReferenceTable(document) or _END_MARK in content[-_TAIL_BYTES:]
     if not whole:
-        raise UnsupportedDocument(DAMAGED)
+        raise UnreadableFile(DAMAGED)
     if len(document) < 1:
-        raise UnsupportedDocument("The PDF has no pages.")
+        raise UnreadableFile("The PDF has no pages.")
     # The count that a file claims is believed only when there is such a page.
     if len(document) > limits.max_pages and open_page(document, limits.max_pages):
-        raise UnsupportedDocument(
+        raise UnreadableFile(
             f"The PDF has {len(document):,} pages; up to {limits.max_pages:,} are read. Split it and upload the parts."
         )
 
@@ -151,22 +150,22 @@ def is_dynamic_form(document: PdfDocument) -> bool:
     return document.get_formtype() in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND)
 
 
-def without_text(document: PdfDocument) -> UnsupportedDocument:
+def without_text(document: PdfDocument) -> UnreadableFile:
     """Why nothing is read in a document that has pages."""
     if is_dynamic_form(document):
-        return UnsupportedDocument(
+        return UnreadableFile(
             "The PDF is a dynamic form whose text only its own program shows. Print it to a new PDF and upload that."
         )
     if document.count_attachments():
-        return UnsupportedDocument(
+        return UnreadableFile(
             "The PDF holds no text, only other files attached to it. Save those files and upload them."
         )
     if _has_image(document):
-        return UnsupportedDocument(
+        return UnreadableFile(
             "The PDF holds no text, only images. It is probably a scan: run text recognition (OCR) on it and upload it "
             "again."
         )
-    return UnsupportedDocument("The PDF holds no text.")
+    return UnreadableFile("The PDF holds no text.")
 
 
 def _has_image(document: PdfDocument) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from proviso_service.reading.canonical import CanonicalText, ReadingLimits
-from proviso_service.reading.model import ParsedDocument, Span
+from proviso_service.reading.canonical import CanonicalText
+from proviso_service.reading.model import ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.pdf_outline import SetBlock
 from proviso_service.reading.pdf_paragraphs import Break, Paragraph, Part, PlacedFurniture, PlacedTable
 
@@ -30,7 +30,7 @@ class Assembled:
 
 
 def assemble(parts: Iterable[Part], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
-    """Raises UnsupportedDocument when the text is too long."""
+    """Raises UnreadableFile when the text is too long."""
     writer = _Writer(margins, limits)
     for part in parts:
         match part:

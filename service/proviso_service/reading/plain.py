@@ -4,10 +4,9 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits, text_too_long, too_many_pages
+from proviso_service.reading.canonical import text_too_long, too_many_pages
 from proviso_service.reading.furniture import recurring_lines, running_lines
-from proviso_service.reading.model import PageSpan, ParsedDocument, Span
+from proviso_service.reading.model import PageSpan, ParsedDocument, ReadingLimits, Span, UnreadableFile
 from proviso_service.reading.outline import find_headings
 
 _PAGE_BREAK = "\f"
@@ -16,7 +15,7 @@ _LINE = re.compile(r"\S[^\n\f]*")
 
 
 def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The decoded text, unchanged but for its line ends. Raises UnsupportedDocument."""
+    """The decoded text, unchanged but for its line ends. Raises UnreadableFile."""
     text = decode(content, limits)
     if text.count(_PAGE_BREAK) >= limits.max_pages:
         raise too_many_pages(limits)
@@ -77,7 +76,7 @@ _BINARY = "The file holds binary data, not text. Upload the document in the form
 
 def decode(content: bytes, limits: ReadingLimits) -> str:
     """The text with every line end as one newline, without byte order mark: UTF-8, or UTF-16 where a mark says so.
-    Half characters of UTF-16 become the replacement character. Raises UnsupportedDocument for anything else, and for a
+    Half characters of UTF-16 become the replacement character. Raises UnreadableFile for anything else, and for a
     text over the limit."""
     mark, encoding = next(
         ((mark, encoding) for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), (b"", "utf-8")
@@ -86,7 +85,7 @@ def decode(content: bytes, limits: ReadingLimits) -> str:
     if len(text) > limits.max_text_chars:
         raise text_too_long(limits)
     if _is_binary(text):
-        raise UnsupportedDocument(_BINARY)
+        raise UnreadableFile(_BINARY)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -96,8 +95,8 @@ def _characters(content: bytes, start: int, encoding: str) -> str:
         text = content[start:].decode(encoding, errors)
     except UnicodeDecodeError as error:
         if b"\0" in content[:1024] and not start:
-            raise UnsupportedDocument(_BINARY) from error
-        raise UnsupportedDocument(
+            raise UnreadableFile(_BINARY) from error
+        raise UnreadableFile(
             f"The file is not readable text (byte {error.start + start + 1:,}). Open it in the program that it comes"
             " from and save it with the encoding UTF-8."
         ) from error

@@ -11,20 +11,16 @@ from typing import Protocol, Self, cast
 
 import structlog
 
-from proviso_service.errors import Draining, NotReady, UnsupportedDocument
-from proviso_service.reading.formats import format_of
-from proviso_service.reading.model import ReadDocument
+from proviso_service.reading.model import ReadDocument, ReaderClosed, ReaderUnavailable, ReadingLimits, UnreadableFile
 from proviso_service.reading.worker import messages
 from proviso_service.reading.worker.answers import (
     STRUCTURE_BYTES,
-    Bounds,
     BrokenAnswer,
     ChildFault,
     ChildOutOfMemory,
     decode_answer,
 )
 from proviso_service.reading.worker.messages import Ending, Outcome, Request, frame
-from proviso_service.settings import DocumentSettings
 
 WORKER = "proviso_service.reading.worker"
 IDLE_S = 60.0
@@ -51,7 +47,7 @@ class DocumentReader(Protocol):
     """Reads a file away from the event loop, within limits of time and size."""
 
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
-        """Raises UnsupportedDocument, with a sentence for a person, also when a limit is passed."""
+        """Raises UnreadableFile, with a sentence for a person, also when a limit is passed."""
         ...
 
 
@@ -163,25 +159,25 @@ async def _log_lines(complaints: asyncio.StreamReader) -> None:
 
 
 class ProcessReader:
-    """Reads in processes of its own, at most `settings.ingest_workers`, each file in a fresh one (see `worker`). They
+    """Reads in processes of its own, at most `processes` at once, each file in a fresh one (see `worker`). They
     start with the first file and end when there is none for `idle_s`. A cancelled read ends its process at once."""
 
-    def __init__(self, settings: DocumentSettings, module: str = WORKER, idle_s: float = IDLE_S) -> None:
-        """`module` is what the processes run."""
-        self._settings = settings
+    def __init__(self, limits: ReadingLimits, processes: int, module: str = WORKER, idle_s: float = IDLE_S) -> None:
+        """`module` is what the processes run, as with `python -m`."""
+        self._limits = limits
         self._module = module
         self._idle_s = idle_s
-        self._slots = asyncio.Semaphore(settings.ingest_workers)
+        self._slots = asyncio.Semaphore(processes)
         self._idle: list[tuple[float, WorkerProcess]] = []
         self._endings: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
-        """Raises UnsupportedDocument; NotReady when no process can be started, Draining after `close`."""
+        """Raises UnreadableFile; ReaderUnavailable when no process can be started, ReaderClosed after `close`."""
         async with self._slots:
             conclusion = await self._conclusion(media_type, content)
         if isinstance(conclusion, str):
-            raise UnsupportedDocument(conclusion)
+            raise UnreadableFile(conclusion)
         return conclusion
 
     async def close(self) -> None:
@@ -213,7 +209,7 @@ class ProcessReader:
         """Raises WorkerLost, and TimeoutError when the process itself hangs."""
         worker = await self._worker()
         try:
-            async with asyncio.timeout(request.time_limit_s + _MARGIN_S):
+            async with asyncio.timeout(request.limits.time_limit_s + _MARGIN_S):
                 answered = await worker.exchange(request, content)
         except BaseException:
             self._end(worker)
@@ -227,7 +223,7 @@ class ProcessReader:
     async def _worker(self) -> WorkerProcess:
         """An idle process that has not ended and is not about to, the last used first, or a new one."""
         if self._is_closed:
-            raise Draining
+            raise ReaderClosed
         while self._idle:
             since, worker = self._idle.pop()
             if worker.is_running and time.monotonic() - since < self._idle_s - _LEAVING_S:
@@ -237,7 +233,7 @@ class ProcessReader:
             return await WorkerProcess.start(self._module, self._idle_s)
         except OSError as error:
             _log.exception("no process to read files in")
-            raise NotReady("Files cannot be read at the moment.") from error
+            raise ReaderUnavailable from error
 
     def _end(self, worker: WorkerProcess) -> None:
         worker.stop()
@@ -246,17 +242,8 @@ class ProcessReader:
         ending.add_done_callback(self._endings.discard)
 
     def _request(self, media_type: str, content: bytes) -> Request:
-        settings = self._settings
-        return Request(
-            media_type=media_type,
-            content_bytes=len(content),
-            chunk_chars=settings.chunk_chars,
-            max_text_chars=settings.max_text_chars,
-            max_pages=settings.max_pages,
-            time_limit_s=settings.read_time_limit_s,
-            memory_bytes=settings.read_memory_mb * 1024 * 1024,
-            answer_bytes=settings.max_text_chars * _UTF8_BYTES + STRUCTURE_BYTES,
-        )
+        most_text_bytes = self._limits.max_text_chars * _UTF8_BYTES
+        return Request(media_type, len(content), self._limits, answer_bytes=most_text_bytes + STRUCTURE_BYTES)
 
     def _concluded(self, media_type: str, answer: bytearray, ending: Ending) -> ReadDocument | str:
         """Nothing is raised here: an exception would keep the answer, which may be large, as long as it lives."""
@@ -264,8 +251,8 @@ class ProcessReader:
             _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
             return _REASONS[ending.outcome]
         try:
-            return decode_answer(answer, Bounds(self._settings.max_text_chars, self._settings.chunk_chars))
-        except UnsupportedDocument as refused:
+            return decode_answer(answer, self._limits)
+        except UnreadableFile as refused:
             return refused.message
         except ChildOutOfMemory:
             return OUT_OF_MEMORY
@@ -280,19 +267,3 @@ _REASONS = {
     Outcome.TOO_LARGE: TOO_LARGE,
     Outcome.CRASHED: DAMAGED,
 }
-
-
-class FileTexts:
-    """Reads what ingestion reads, as it does."""
-
-    def __init__(self, reader: DocumentReader) -> None:
-        self._reader = reader
-
-    def check(self, filename: str) -> None:
-        """Raises UnsupportedDocument for a name of which the file will not be read."""
-        format_of(filename)
-
-    async def text(self, filename: str, content: bytes) -> str:
-        """Raises UnsupportedDocument, with a sentence for a person."""
-        read = await self._reader.read(format_of(filename).media_type, content)
-        return read.parsed.text

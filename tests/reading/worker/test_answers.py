@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, ReadDocument, Span
+from proviso_service.reading.model import (
+    Chunk,
+    Heading,
+    PageSpan,
+    ParsedDocument,
+    ReadDocument,
+    ReadingLimits,
+    Span,
+    UnreadableFile,
+)
 from proviso_service.reading.worker.answers import (
     OUT_OF_MEMORY,
     READ,
-    Bounds,
     BrokenAnswer,
     ChildFault,
     ChildOutOfMemory,
@@ -23,7 +30,7 @@ from proviso_service.reading.worker.answers import (
 )
 from proviso_service.reading.worker.messages import frame
 
-BOUNDS = Bounds(text_chars=1_000, chunk_chars=100)
+LIMITS = ReadingLimits(max_text_chars=1_000, chunk_chars=100)
 TEXT = "# Lease\n\nThe rent is due.\n\n7\n\nThe term is a year."
 DOCUMENT = ReadDocument(
     ParsedDocument(
@@ -37,7 +44,7 @@ DOCUMENT = ReadDocument(
 
 
 def test_a_document_arrives_as_it_was_sent() -> None:
-    assert decode_answer(b"".join(encode_read(DOCUMENT)), BOUNDS) == DOCUMENT
+    assert decode_answer(b"".join(encode_read(DOCUMENT)), LIMITS) == DOCUMENT
 
 
 @given(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=300), st.lists(st.text(min_size=1)))
@@ -47,9 +54,9 @@ def test_any_text_and_titles_arrive(text: str, titles: list[str]) -> None:
     sent = b"".join(encode_read(ReadDocument(ParsedDocument(text, headings), chunks)))
     if any("\0" in title for title in titles):
         with pytest.raises(BrokenAnswer):
-            decode_answer(sent, BOUNDS)
+            decode_answer(sent, LIMITS)
         return
-    arrived = decode_answer(sent, BOUNDS)
+    arrived = decode_answer(sent, LIMITS)
     assert arrived.parsed.text == text.encode("utf-8", "replace").decode()
     assert len(arrived.parsed.headings) == len(titles)
     assert arrived.chunks[0].content_sha256
@@ -57,21 +64,21 @@ def test_any_text_and_titles_arrive(text: str, titles: list[str]) -> None:
 
 def test_a_late_page_of_a_short_text_arrives() -> None:
     document = ReadDocument(ParsedDocument("Rent", pages=(PageSpan(500, 0, 4),)), (Chunk(0, 0, 4, "Rent", 500),))
-    assert decode_answer(b"".join(encode_read(document)), BOUNDS) == document
+    assert decode_answer(b"".join(encode_read(document)), LIMITS) == document
 
 
 def test_lone_surrogates_do_not_arrive() -> None:
     document = ReadDocument(ParsedDocument("a\ud800b"), (Chunk(0, 0, 3, "a\ud800b"),))
-    assert decode_answer(b"".join(encode_read(document)), BOUNDS).chunks[0].text == "a?b"
+    assert decode_answer(b"".join(encode_read(document)), LIMITS).chunks[0].text == "a?b"
 
 
 def test_the_other_verdicts_arrive() -> None:
-    with pytest.raises(UnsupportedDocument, match=r"^No text  here\.$"):
-        decode_answer(encode_unsupported("No text\r\nhere."), BOUNDS)
+    with pytest.raises(UnreadableFile, match=r"^No text  here\.$"):
+        decode_answer(encode_unsupported("No text\r\nhere."), LIMITS)
     with pytest.raises(ChildOutOfMemory):
-        decode_answer(frame(OUT_OF_MEMORY, b""), BOUNDS)
+        decode_answer(frame(OUT_OF_MEMORY, b""), LIMITS)
     with pytest.raises(ChildFault, match=r"^ValueError at pdf\.py:3$"):
-        decode_answer(encode_fault("ValueError at pdf.py:3"), BOUNDS)
+        decode_answer(encode_fault("ValueError at pdf.py:3"), LIMITS)
 
 
 def _forged(**changes: Sequence[object]) -> bytes:
@@ -82,7 +89,7 @@ def _forged(**changes: Sequence[object]) -> bytes:
 
 
 def test_a_forgery_without_faults_is_an_answer() -> None:
-    assert decode_answer(_forged(), BOUNDS).chunks[0].text == TEXT[:5]
+    assert decode_answer(_forged(), LIMITS).chunks[0].text == TEXT[:5]
 
 
 @pytest.mark.parametrize(
@@ -146,14 +153,17 @@ def test_a_forgery_without_faults_is_an_answer() -> None:
 )
 def test_what_is_no_answer_is_broken(answer: bytes) -> None:
     with pytest.raises(BrokenAnswer):
-        decode_answer(answer, BOUNDS)
+        decode_answer(answer, LIMITS)
 
 
 def test_a_text_over_the_limit_and_chunks_over_theirs_are_broken() -> None:
     sent = b"".join(encode_read(DOCUMENT))
-    for bounds in (Bounds(text_chars=len(TEXT) - 1, chunk_chars=100), Bounds(text_chars=1_000, chunk_chars=24)):
+    for limits in (
+        ReadingLimits(max_text_chars=len(TEXT) - 1, chunk_chars=100),
+        ReadingLimits(max_text_chars=1_000, chunk_chars=24),
+    ):
         with pytest.raises(BrokenAnswer):
-            decode_answer(sent, bounds)
+            decode_answer(sent, limits)
 
 
 @given(st.data())
@@ -162,8 +172,8 @@ def test_damaged_bytes_are_an_answer_or_broken(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
     try:
-        read = decode_answer(bytes(sent), BOUNDS)
-    except (BrokenAnswer, UnsupportedDocument, ChildFault, ChildOutOfMemory):
+        read = decode_answer(bytes(sent), LIMITS)
+    except (BrokenAnswer, UnreadableFile, ChildFault, ChildOutOfMemory):
         return
     for chunk in read.chunks:
         assert chunk.text == read.parsed.text[chunk.start : chunk.end]

@@ -11,8 +11,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, ReadDocument, Span
+from proviso_service.reading.model import (
+    Chunk,
+    Heading,
+    PageSpan,
+    ParsedDocument,
+    ReadDocument,
+    ReadingLimits,
+    Span,
+    UnreadableFile,
+)
 from proviso_service.reading.worker.messages import HEADER, frame
 
 READ = b"."
@@ -55,14 +63,6 @@ class ChildOutOfMemory(Exception):
 
 class ChildFault(Exception):
     """The child says that its parser went wrong; the message says where."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What an answer may hold at most."""
-
-    text_chars: int
-    chunk_chars: int
 
 
 def encode_read(read: ReadDocument) -> Iterator[bytes]:
@@ -115,10 +115,10 @@ def _json_frame(kind: bytes, batch: Sequence[object]) -> bytes:
     return frame(kind, json.dumps(batch, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def decode_answer(content: bytes | bytearray, bounds: Bounds) -> ReadDocument:
-    """The document. Raises UnsupportedDocument with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
+def decode_answer(content: bytes | bytearray, limits: ReadingLimits) -> ReadDocument:
+    """The document. Raises UnreadableFile with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
     for whatever is no answer."""
-    answer = _Answer(bounds)
+    answer = _Answer(limits)
     try:
         for kind, payload in _frames(content):
             _demand(not answer.verdict, "more after the end")
@@ -143,7 +143,7 @@ def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, bytes]]:
 class _Answer:
     """An answer, taken frame by frame."""
 
-    bounds: Bounds
+    limits: ReadingLimits
     verdict: bytes = b""
     message: str = ""
     _decoder: Any = field(default_factory=getincrementaldecoder("utf-8"))
@@ -163,7 +163,7 @@ class _Answer:
 
     def read(self) -> ReadDocument:
         if self.verdict == UNSUPPORTED and self.message:
-            raise UnsupportedDocument(self.message)
+            raise UnreadableFile(self.message)
         if self.verdict == OUT_OF_MEMORY:
             raise ChildOutOfMemory
         if self.verdict == FAULT:
@@ -171,7 +171,7 @@ class _Answer:
         _demand(self.verdict == READ, "no verdict")
         self._decoder.decode(b"", final=True)
         text = "".join(self._pieces)
-        _demand(0 < len(text) <= self.bounds.text_chars and "\0" not in text, "its text")
+        _demand(0 < len(text) <= self.limits.max_text_chars and "\0" not in text, "its text")
         parsed = ParsedDocument(
             text,
             self._all(_HEADINGS, _heading, len(text)),
@@ -190,7 +190,7 @@ class _Answer:
         chunks: list[Chunk] = []
         for start, end, page, path, numbers in self._batches[_CHUNKS]:
             _demand_range(start, end, len(text))
-            _demand(0 < end - start <= self.bounds.chunk_chars, "the length of a chunk")
+            _demand(0 < end - start <= self.limits.chunk_chars, "the length of a chunk")
             _demand(type(page) is int and (page == 0 or page in pages), "the page of a chunk")
             _demand(type(path) is int and -1 <= path < len(paths), "the path of a chunk")
             chunks.append(

@@ -12,9 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from traceback import walk_tb
 
-from proviso_service.errors import UnsupportedDocument
-from proviso_service.reading.canonical import ReadingLimits
-from proviso_service.reading.model import ReadDocument
+from proviso_service.reading.model import ReadDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.worker.answers import OUT_OF_MEMORY, encode_fault, encode_read, encode_unsupported
 from proviso_service.reading.worker.messages import Request, frame, read_exactly, write_all
 
@@ -130,7 +128,7 @@ def _limit(kind: int, value: int) -> None:
     resource.setrlimit(kind, (value, value))
 
 
-Read = Callable[[str, bytes, ReadingLimits, int], ReadDocument]
+Read = Callable[[str, bytes, ReadingLimits], ReadDocument]
 """As `reading.read_document`."""
 
 _NO_MEMORY = frame(OUT_OF_MEMORY, b"")
@@ -142,7 +140,7 @@ def run_child(request: Request, read: Read, content: int, answer: int) -> None:
     status = 1
     try:
         os.setpgid(0, 0)
-        confine(request.memory_bytes, request.time_limit_s, keep=(content, answer))
+        confine(request.limits.memory_bytes, request.limits.time_limit_s, keep=(content, answer))
         _answer(request, read, content, answer)
         status = 0
     finally:
@@ -151,12 +149,10 @@ def run_child(request: Request, read: Read, content: int, answer: int) -> None:
 
 def _answer(request: Request, read: Read, content: int, answer: int) -> None:
     try:
-        document = read(
-            request.media_type, read_exactly(content, request.content_bytes), request.limits, request.chunk_chars
-        )
+        document = read(request.media_type, read_exactly(content, request.content_bytes), request.limits)
         for piece in encode_read(document):
             write_all(answer, piece)
-    except UnsupportedDocument as refused:
+    except UnreadableFile as refused:
         write_all(answer, encode_unsupported(refused.message))
     except MemoryError:
         write_all(answer, _NO_MEMORY)

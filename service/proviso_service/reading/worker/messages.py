@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-from proviso_service.reading.canonical import ReadingLimits
+from proviso_service.reading.model import ReadingLimits
 
 HEADER: Final = struct.Struct("!cI")
 MAX_PAYLOAD_BYTES: Final = 64 * 1024
@@ -54,28 +54,21 @@ def pieces_of(descriptor: int, size: int) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Read one file of `content_bytes` bytes. `time_limit_s` is of the clock and of the processor; `memory_bytes` of
-    address space; `answer_bytes` of what the child may write."""
+    """Asks for one file of `content_bytes` bytes to be read. The time limit is one of the clock and of the processor;
+    that of memory counts address space. `answer_bytes` is the most that the child may write."""
 
     media_type: str
     content_bytes: int
-    chunk_chars: int
-    max_text_chars: int
-    max_pages: int
-    time_limit_s: float
-    memory_bytes: int
+    limits: ReadingLimits
     answer_bytes: int
-
-    @property
-    def limits(self) -> ReadingLimits:
-        return ReadingLimits(self.max_text_chars, self.max_pages)
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
-        return cls(**json.loads(content))
+        fields = json.loads(content)
+        return cls(**fields | {"limits": ReadingLimits(**fields["limits"])})
 
 
 class Outcome(StrEnum):

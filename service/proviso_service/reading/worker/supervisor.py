@@ -10,7 +10,7 @@ from contextlib import suppress
 from select import select
 from typing import NoReturn
 
-from proviso_service.errors import UnsupportedDocument
+from proviso_service.reading.model import UnreadableFile
 from proviso_service.reading.worker import messages
 from proviso_service.reading.worker.child import Read, run_child
 from proviso_service.reading.worker.messages import BrokenStream, Ending, Outcome, Request, frame, write_all
@@ -32,7 +32,7 @@ def supervise(requests: int, answers: int, read: Read, prepare: Prepare, idle_s:
     with suppress(ServiceGone, BrokenStream, BrokenPipeError):
         while select([requests], [], [], idle_s)[0]:
             request = _next_request(requests)
-            with suppress(UnsupportedDocument):
+            with suppress(UnreadableFile):
                 prepare(request.media_type)
             # What is here already stays as it is in the children, so that they share its memory.
             gc.freeze()
@@ -67,7 +67,7 @@ def _run(request: Request, read: Read, requests: int, answers: int) -> Ending:
     finally:
         status, peak_bytes = _end(child)
         os.close(from_child)
-    return _ending(outcome, status, peak_bytes > request.memory_bytes / 2)
+    return _ending(outcome, status, peak_bytes > request.limits.memory_bytes / 2)
 
 
 def _pass_content(requests: int, to_child: int, size: int) -> None:
@@ -80,7 +80,7 @@ def _pass_content(requests: int, to_child: int, size: int) -> None:
 
 def _pass_answer(request: Request, requests: int, from_child: int, answers: int) -> Outcome:
     """Passes on what the child writes, until it closes its end, its time is up or it has written too much."""
-    deadline = time.monotonic() + request.time_limit_s
+    deadline = time.monotonic() + request.limits.time_limit_s
     written = 0
     while (left := deadline - time.monotonic()) > 0:
         ready, _, _ = select([requests, from_child], [], [], left)
