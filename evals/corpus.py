@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from evals.data import Data, is_held_out
 from proviso_service.models import Embedder, Passage, Vectors
-from proviso_service.reading.canonical import readable
-from proviso_service.reading.formats import read_document
-from proviso_service.reading.model import ReadingLimits, Span
+from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
 Flags = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 
 class DataProblem(Exception):

@@ -16,7 +16,7 @@ from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.models import Embedder, Passage
-from proviso_service.reading.canonical import readable
+from proviso_service.reading import readable
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from evals.data import Data, is_held_out, unquoted
 from evals.library import TENANT, Library
 from proviso_service.matters.model import SearchQuery
 from proviso_service.models import Passage
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 MAX_PASSAGES = 40
 """As the service reads for an answer."""

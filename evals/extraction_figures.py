@@ -9,7 +9,7 @@ import numpy as np
 from evals.classifier_figures import calibration_error
 from evals.extraction_data import Asked
 from evals.overlaps import answers_it, union_share, word_f1
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 DEPTHS = (1, 3)

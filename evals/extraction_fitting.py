@@ -13,7 +13,7 @@ from evals.overlaps import answers_it
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 _RIDGE = 0.3
 _FOLDS = 5

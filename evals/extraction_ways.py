@@ -10,8 +10,7 @@ from evals.fitting import Floats
 from proviso_service.embedded.extractor.answers import AnswerFinder, Judged
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.models import Embedder
-from proviso_service.reading.canonical import readable
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span, readable
 
 _DEPTH = 3
 _BM25 = NAMES.index("piece: bm25")

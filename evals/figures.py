@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evals.data import Question
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 DEPTHS = (1, 5, 10)
 COVER = 0.5

@@ -20,8 +20,7 @@ from proviso_service.matters.pipeline import ChunkEmbedder
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Embedder
-from proviso_service.reading.formats import read_document
-from proviso_service.reading.model import ReadingLimits
+from proviso_service.reading import ReadingLimits, read_document
 from proviso_service.settings import DocumentSettings
 
 TENANT = "evals"

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 
 _WORD = re.compile(r"\w+")
 _COMMON_SHARE = 0.5

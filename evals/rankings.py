@@ -11,8 +11,7 @@ from evals.library import TENANT, Library
 from proviso_service.backends.sql.fulltext import any_word, found
 from proviso_service.backends.sql.tables import chunks
 from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRESHOLD, SearchQuery
-from proviso_service.reading.model import Span
-from proviso_service.reading.words import words_of
+from proviso_service.reading import Span, words_of
 
 DEPTH = 10
 """Passages that a ranking returns."""

@@ -13,11 +13,11 @@ from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.loader import load_agent
 from proviso_service.context.catalog.servers import McpServer, ServerStatus
 from proviso_service.context.model import OWN_SERVER
-from proviso_service.matters.files import FileReader
+from proviso_service.matters import FileReader
 from proviso_service.mcp.listing import Listing
 from proviso_service.mcp.model import Connect, ServerHealth, ServerState
 from proviso_service.mcp.servers import Backoff, McpServers
-from proviso_service.reading.reader import DocumentReader
+from proviso_service.reading import DocumentReader
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import OWN_TOOL_NAMES, Toolbox
 

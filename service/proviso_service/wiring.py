@@ -48,13 +48,10 @@ from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters.files import reading_limits
-from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.matters.retrieval import Documentation, Retriever
-from proviso_service.matters.service import Matters
+from proviso_service.matters import Documentation, KeptIndex, Matters, Retriever, reading_limits
 from proviso_service.mcp.opening import open_session
 from proviso_service.models import AnswerExtractor, Classifier, Embedder
-from proviso_service.reading.reader import ProcessReader
+from proviso_service.reading import ProcessReader
 from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import Tool, ToolResult

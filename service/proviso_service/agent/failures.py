@@ -10,7 +10,7 @@ import httpx
 
 from proviso_service.causes import with_causes
 from proviso_service.errors import TooBusy, Unavailable
-from proviso_service.matters.indexes import IndexFailed
+from proviso_service.matters import IndexFailed
 from proviso_service.retry_after import retry_after_seconds
 
 _MAX_RETRY_AFTER_S = 24 * 3600.0

@@ -10,8 +10,7 @@ from typing import Protocol
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters.model import Document, DocumentStatus, Matter
-from proviso_service.matters.validation import is_uuid
+from proviso_service.matters import Document, DocumentStatus, Matter, is_uuid
 from proviso_service.turns import ContextProblem, HistoryMessage
 
 MAX_DOCUMENTS_LISTED = 20

@@ -13,10 +13,8 @@ from proviso_service.analysis.document_scoring import DocumentScoring, Job, Scor
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.iql import IqlSyntaxError, Statement, Template, TemplateCatalog, parse
-from proviso_service.matters.model import chunk_id
-from proviso_service.matters.stores import MatterStore
-from proviso_service.matters.validation import uuid_of, uuids_of
-from proviso_service.reading.model import Chunk
+from proviso_service.matters import MatterStore, chunk_id, uuid_of, uuids_of
+from proviso_service.reading import Chunk
 from proviso_service.settings import IqlSettings
 
 _DEFAULTS = {

@@ -10,9 +10,7 @@ import structlog
 from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.errors import DocumentNotFound, ModelApiUnavailable, NoReadyDocuments, ProvisoError
-from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.matters.service import why_not_ready
-from proviso_service.matters.stores import MatterStore
+from proviso_service.matters import Document, DocumentStatus, MatterStore, why_not_ready
 from proviso_service.settings import IqlSettings
 
 NO_SUCH_DOCUMENT = "There is no such document in this matter"

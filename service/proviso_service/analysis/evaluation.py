@@ -30,8 +30,8 @@ from proviso_service.iql import (
     parse,
     statements,
 )
-from proviso_service.matters.model import chunk_id
-from proviso_service.reading.model import Chunk
+from proviso_service.matters import chunk_id
+from proviso_service.reading import Chunk
 from proviso_service.settings import IqlSettings
 
 KANON = "kanon-universal-classifier"

@@ -6,10 +6,16 @@ from dataclasses import dataclass
 
 from proviso_service.analysis.document_scoring import Target, find_targets
 from proviso_service.errors import InvalidRequest, TooBusy
-from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, StoredChunk
-from proviso_service.matters.retrieval import Retriever
-from proviso_service.matters.stores import MatterStore
-from proviso_service.matters.validation import uuid_of, uuids_of
+from proviso_service.matters import (
+    MatterStore,
+    Retriever,
+    SearchHit,
+    SearchOutcome,
+    SearchQuery,
+    StoredChunk,
+    uuid_of,
+    uuids_of,
+)
 from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
 from proviso_service.settings import ExtractionSettings
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.iql import ComparisonMode, Expression, Problem
-from proviso_service.reading.model import Chunk
+from proviso_service.reading import Chunk
 
 DEFAULT_MAX_MATCHES = 20
 

@@ -4,9 +4,9 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from proviso_service.matters.model import Document
+from proviso_service.matters import Document
 from proviso_service.models import Passage, Scores
-from proviso_service.reading.model import Chunk
+from proviso_service.reading import Chunk
 
 ScoresByStatement = Mapping[str, Scores]
 """By statement: one score for each chunk of a document, in their order; NaN for those that are not scored yet."""

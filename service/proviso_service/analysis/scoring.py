@@ -11,7 +11,7 @@ import numpy as np
 from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatement, ScoreStore
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound
-from proviso_service.matters.model import Document
+from proviso_service.matters import Document
 from proviso_service.models import Classifier, Passage, Scores
 
 PASSAGES_AT_ONCE = 512

@@ -18,9 +18,7 @@ from proviso_service.analysis.evaluation import (
 from proviso_service.analysis.model import DocumentResult, Inspection, IqlOutcome, IqlProgress, IqlQuery, IqlSummary
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, statements
-from proviso_service.matters.model import DocumentStatus
-from proviso_service.matters.stores import MatterStore
-from proviso_service.matters.validation import uuid_of, uuids_of
+from proviso_service.matters import DocumentStatus, MatterStore, uuid_of, uuids_of
 from proviso_service.settings import IqlSettings
 
 DOCUMENTS_AT_ONCE = 64

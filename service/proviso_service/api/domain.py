@@ -12,9 +12,7 @@ from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.servers import ServerStatus
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
-from proviso_service.matters.kept_index import KeptIndex
-from proviso_service.matters.retrieval import Documentation, Retriever
-from proviso_service.matters.service import Matters
+from proviso_service.matters import Documentation, KeptIndex, Matters, Retriever
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
 from proviso_service.turns import SessionStore, TurnRequest, Turns
 

@@ -8,7 +8,7 @@ from proviso_service.api.errors import DeadlinePassed
 from proviso_service.api.requests.base import parse
 from proviso_service.api.requests.matters import UploadHeaderModel
 from proviso_service.errors import InvalidRequest
-from proviso_service.matters.model import UploadHeader
+from proviso_service.matters import UploadHeader
 
 
 class Upload:

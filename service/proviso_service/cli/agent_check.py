@@ -16,9 +16,9 @@ from proviso_service.context.catalog.servers import McpServer
 from proviso_service.context.catalog.tools import Approval, ToolPolicy
 from proviso_service.context.model import OWN_SERVER, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
-from proviso_service.matters.files import reading_limits
+from proviso_service.matters import reading_limits
 from proviso_service.mcp.model import HttpTransport
-from proviso_service.reading.reader import ProcessReader
+from proviso_service.reading import ProcessReader
 from proviso_service.settings import DocumentSettings
 from proviso_service.tools.registry import OWN_TOOL_NAMES
 

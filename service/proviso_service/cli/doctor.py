@@ -29,8 +29,7 @@ from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.embedded.prepared import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
-from proviso_service.matters.indexes import IndexFailed
-from proviso_service.matters.reconciling import probe
+from proviso_service.matters import IndexFailed, probe_vector
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
 
@@ -232,7 +231,7 @@ async def _count_vectors(folder: Path, settings: Settings) -> int:
     layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
     index = await ChromaShelf(folder, layout).open_current()
     try:
-        surveys = [await index.survey(part, probe(model.dimensions)) for part in index.parts]
+        surveys = [await index.survey(part, probe_vector(model.dimensions)) for part in index.parts]
         return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)
     finally:
         await index.close()

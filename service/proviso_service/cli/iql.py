@@ -27,7 +27,7 @@ from proviso_service.iql import (
     statements,
     tree_json,
 )
-from proviso_service.reading.words import WordForms, significant_words, telling_words
+from proviso_service.reading import WordForms, significant_words, telling_words
 
 _NAMES = {"and": "AND", "or": "OR", "not": "NOT", "average": "+"}
 _HIGHLIGHT = "bold yellow"

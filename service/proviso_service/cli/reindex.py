@@ -20,7 +20,7 @@ from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
 from proviso_service.errors import ProvisoError
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters import KeptIndex
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.wiring_models import vector_model

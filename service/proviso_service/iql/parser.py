@@ -6,8 +6,8 @@ the text; recursion goes no deeper than `Limits.max_depth`, since parentheses an
 
 from collections.abc import Mapping, Sequence
 
+from proviso_service.iql.content import read_statement
 from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog, replacing
-from proviso_service.iql.statements import read_statement
 from proviso_service.iql.structure import DEFAULT_LIMITS, Limits, check_structure
 from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
 from proviso_service.iql.templates import TemplateCatalog

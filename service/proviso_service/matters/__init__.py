@@ -1,1 +1,79 @@
-"""Matters and their documents: storage, ingestion, chunks, retrieval."""
+"""Matters and their documents: upload, ingestion, search, and reading of texts.
+
+`Matters` (`service.py`) keeps matters and documents, `Retriever` (`retrieval.py`) searches them. `stores.py` declares
+what is kept where: rows and bytes, which are the truth, and vectors, which `kept_index.py` makes follow the rows.
+"""
+
+from proviso_service.matters.document_text import TextPart, conflicting_fields
+from proviso_service.matters.excerpts import Mark, best_excerpt
+from proviso_service.matters.files import FileReader, reading_limits
+from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex
+from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.model import (
+    DEFAULT_SEMANTIC_WEIGHT,
+    DEFAULT_THRESHOLD,
+    DOCUMENTATION,
+    Document,
+    DocumentHits,
+    DocumentProgress,
+    DocumentStatus,
+    DocumentText,
+    Matter,
+    SearchHit,
+    SearchOutcome,
+    SearchQuery,
+    Snippet,
+    StoredChunk,
+    UploadHeader,
+    chunk_id,
+)
+from proviso_service.matters.reconciling import probe_vector
+from proviso_service.matters.retrieval import Documentation, Retriever
+from proviso_service.matters.service import Matters, why_not_ready
+from proviso_service.matters.stores import Leftover, LexicalHit, MatterStore, VectorHit, VectorRecord
+from proviso_service.matters.validation import is_uuid, uuid_of, uuids_of
+from proviso_service.matters.wording import holds_phrase, searchable
+
+__all__ = [
+    "DEFAULT_SEMANTIC_WEIGHT",
+    "DEFAULT_THRESHOLD",
+    "DOCUMENTATION",
+    "Document",
+    "DocumentHits",
+    "DocumentProgress",
+    "DocumentStatus",
+    "DocumentText",
+    "Documentation",
+    "FileReader",
+    "IndexFailed",
+    "IndexedVector",
+    "KeptIndex",
+    "Leftover",
+    "LexicalHit",
+    "Mark",
+    "Matter",
+    "MatterStore",
+    "Matters",
+    "OpenIndex",
+    "Retriever",
+    "SearchHit",
+    "SearchOutcome",
+    "SearchQuery",
+    "Snippet",
+    "StoredChunk",
+    "TextPart",
+    "UploadHeader",
+    "VectorHit",
+    "VectorRecord",
+    "best_excerpt",
+    "chunk_id",
+    "conflicting_fields",
+    "holds_phrase",
+    "is_uuid",
+    "probe_vector",
+    "reading_limits",
+    "searchable",
+    "uuid_of",
+    "uuids_of",
+    "why_not_ready",
+]

@@ -10,7 +10,7 @@ from proviso_service.matters.model import StoredChunk
 from proviso_service.matters.stores import LexicalHit, MatterStore, VectorHit, VectorIndex
 from proviso_service.matters.wording import ParsedQuery, holds_phrase
 from proviso_service.models import Embedder, Vectors
-from proviso_service.reading.references import clause_ranks
+from proviso_service.reading import clause_ranks
 
 CANDIDATES = 100
 """Passages taken by meaning and by words before they are fused."""

@@ -8,8 +8,7 @@ from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.matters.model import Document, DocumentText
 from proviso_service.matters.stores import MatterStore
 from proviso_service.matters.wording import fold
-from proviso_service.reading.model import Heading, PageSpan, Place, Span
-from proviso_service.reading.references import ClauseReference, clause_named, clause_of_title
+from proviso_service.reading import ClauseReference, Heading, PageSpan, Place, Span, clause_named, clause_of_title
 
 MAX_SUGGESTIONS = 3
 

@@ -7,10 +7,7 @@ from itertools import pairwise
 
 from proviso_service.matters.model import Snippet
 from proviso_service.matters.wording import ParsedQuery, phrase_spans
-from proviso_service.reading.chunking import sentence_ends
-from proviso_service.reading.model import Chunk, Span
-from proviso_service.reading.references import ClauseReference
-from proviso_service.reading.words import WordForms
+from proviso_service.reading import Chunk, ClauseReference, Span, WordForms, sentence_ends
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _CLAUSE_BREAK = re.compile(r"[;:,]\s+|\n\s*")
@@ -27,7 +24,7 @@ class Mark:
     key: str
 
 
-def best_part(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
+def best_excerpt(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
     """The run of whole sentences of at most `max_chars` code points with the most different `marks`, given in order:
     the longest and then the first of equals, without marks the first. A part of the best sentence where none fits or
     what fits is short."""
@@ -111,7 +108,7 @@ class Snippets:
     def of(self, chunk: Chunk) -> Snippet:
         """At most MAX_CHARS of the chunk, in whole sentences where they fit."""
         marks = sorted(self._marks(chunk.text), key=lambda mark: (mark.span.start, -mark.span.end))
-        part = best_part(chunk.text, marks, MAX_CHARS)
+        part = best_excerpt(chunk.text, marks, MAX_CHARS)
         highlights = _joined([mark.span for mark in marks], part)
         return Snippet(chunk.text[part.start : part.end], chunk.start + part.start, highlights)
 

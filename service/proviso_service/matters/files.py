@@ -5,9 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from proviso_service.errors import Draining, NotReady, UnsupportedDocument
-from proviso_service.reading.formats import format_of
-from proviso_service.reading.model import ReadDocument, ReaderClosed, ReaderUnavailable, ReadingLimits, UnreadableFile
-from proviso_service.reading.reader import DocumentReader
+from proviso_service.reading import (
+    DocumentReader,
+    ReadDocument,
+    ReaderClosed,
+    ReaderUnavailable,
+    ReadingLimits,
+    UnreadableFile,
+    format_of,
+)
 from proviso_service.settings import DocumentSettings
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from proviso_service.reading.model import Chunk, Place, Span
+from proviso_service.reading import Chunk, Place, Span
 
 
 class DocumentStatus(StrEnum):

@@ -10,8 +10,7 @@ from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
 from proviso_service.matters.stores import BlobStore, MatterStore, VectorIndex, VectorRecord
 from proviso_service.models import Embedder, Vectors
-from proviso_service.reading.canonical import readable
-from proviso_service.reading.model import Chunk, ReadDocument
+from proviso_service.reading import Chunk, ReadDocument, readable
 
 
 class ChunkEmbedder:

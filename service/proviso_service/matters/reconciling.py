@@ -63,7 +63,7 @@ class Reconciler:
         self._source = source
         self._model_id = model_id
         self._writing = writing
-        self._probe = probe(dimensions)
+        self._probe = probe_vector(dimensions)
 
     async def reconcile(self, index: OpenIndex, progress: Progress) -> Difference:
         """Returns once nothing is missing. Raises IndexFailed when the index does not keep what is written to it."""
@@ -126,7 +126,7 @@ def _differences(
     return missing, [chunk for chunk in held if chunk not in expected]
 
 
-def probe(dimensions: int) -> Vectors:
+def probe_vector(dimensions: int) -> Vectors:
     """A vector in no particular direction; the same each time, so that what is found can be found again."""
     vector = np.random.default_rng(0).normal(size=dimensions).astype(np.float32)
     unit: Vectors = vector / np.linalg.norm(vector)

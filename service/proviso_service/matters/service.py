@@ -37,7 +37,7 @@ from proviso_service.matters.validation import (
 )
 from proviso_service.models import Embedder
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading.reader import DocumentReader
+from proviso_service.reading import DocumentReader
 from proviso_service.settings import DocumentSettings
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import Protocol
 from proviso_service.matters.model import Document, DocumentHits, DocumentStatus, Matter, StoredChunk
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument
+from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)

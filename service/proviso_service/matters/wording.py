@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from proviso_service.reading.canonical import readable
-from proviso_service.reading.model import Span
-from proviso_service.reading.references import ClauseReference, references_in
-from proviso_service.reading.words import significant_words, words_of
+from proviso_service.reading import ClauseReference, Span, readable, references_in, significant_words, words_of
 
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u02bc\u2032\uff07"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"

@@ -1,5 +1,85 @@
-"""From the bytes of a file to its canonical text and structure.
+"""Reading documents: from the bytes of a file to its text, structure and passages. A library that needs no service.
 
-`formats.py` says which files are read and by which parser; a parser is a pure function from bytes to ParsedDocument,
-named by its media type, so that it can run in a thread or in a process of its own (`reader.py`).
+    limits = ReadingLimits()
+    read = read_document("text/plain", content, limits)            # in this process
+    reader = ProcessReader(limits, processes=2)                    # in confined processes of its own
+    read = await reader.read("text/plain", content)
+
+`formats.py` says which files are read and by which parser. A parser is a pure function from bytes to a ParsedDocument:
+`pdf.py`, `docx.py` and `html.py`, each with the files whose names begin like its own, `markdown.py` and `plain.py`.
+`outline.py` and `clauses.py` find headings, `furniture.py` finds what returns on every page, `clause_numbers.py` the
+clauses that a passage belongs to, and `chunking.py` cuts passages. `references.py` and `words.py` read queries: which
+clauses and words they ask for.
 """
+
+from typing import TYPE_CHECKING
+
+from proviso_service.reading.canonical import readable
+from proviso_service.reading.chunking import sentence_ends
+from proviso_service.reading.formats import format_of, read_document
+from proviso_service.reading.model import (
+    Chunk,
+    Heading,
+    PageSpan,
+    ParsedDocument,
+    Place,
+    ReadDocument,
+    ReaderClosed,
+    ReaderUnavailable,
+    ReadingLimits,
+    Span,
+    UnreadableFile,
+)
+from proviso_service.reading.references import (
+    ClauseReference,
+    clause_named,
+    clause_of_title,
+    clause_ranks,
+    levels_of,
+    references_in,
+)
+from proviso_service.reading.words import MAX_WORDS, WordForms, significant_words, telling_words, words_of
+
+if TYPE_CHECKING:
+    from proviso_service.reading.reader import DocumentReader, ProcessReader
+
+__all__ = [
+    "MAX_WORDS",
+    "Chunk",
+    "ClauseReference",
+    "DocumentReader",
+    "Heading",
+    "PageSpan",
+    "ParsedDocument",
+    "Place",
+    "ProcessReader",
+    "ReadDocument",
+    "ReaderClosed",
+    "ReaderUnavailable",
+    "ReadingLimits",
+    "Span",
+    "UnreadableFile",
+    "WordForms",
+    "clause_named",
+    "clause_of_title",
+    "clause_ranks",
+    "format_of",
+    "levels_of",
+    "read_document",
+    "readable",
+    "references_in",
+    "sentence_ends",
+    "significant_words",
+    "telling_words",
+    "words_of",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the reader when it is first asked for: the processes that it starts import this package too, and have no
+    use for asyncio and for the service's log."""
+    if name in ("DocumentReader", "ProcessReader"):
+        from proviso_service.reading import reader
+
+        return getattr(reader, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

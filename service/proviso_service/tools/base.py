@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.identity import Caller
-from proviso_service.reading.model import Place
+from proviso_service.reading import Place
 
 
 class ToolArgs(BaseModel):

@@ -14,7 +14,7 @@ from proviso_service.analysis.extraction import (
     ExtractOutcome,
     ExtractQuery,
 )
-from proviso_service.reading.model import Span
+from proviso_service.reading import Span
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,

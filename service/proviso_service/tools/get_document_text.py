@@ -7,9 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from proviso_service.errors import DocumentNotFound, InvalidRequest
-from proviso_service.matters.document_text import TextPart
-from proviso_service.matters.model import Document, DocumentText
-from proviso_service.matters.service import Matters
+from proviso_service.matters import Document, DocumentText, Matters, TextPart
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fitting_length, to_json
 

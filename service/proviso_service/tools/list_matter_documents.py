@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.matters.service import Matters
+from proviso_service.matters import Document, DocumentStatus, Matters
 from proviso_service.tools.base import Number, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fit_list, stems_of
 

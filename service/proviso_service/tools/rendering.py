@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from proviso_service.analysis.document_scoring import Target
-from proviso_service.matters import excerpts
-from proviso_service.matters.excerpts import Mark
-from proviso_service.reading.model import Span
+from proviso_service.matters import Mark, best_excerpt
+from proviso_service.reading import Span
 from proviso_service.tools.base import Passage, Rendered
 
 T = TypeVar("T")
@@ -116,12 +115,12 @@ def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
     fit."""
     if len(text) <= max_chars:
         return Span(0, len(text))
-    return excerpts.best_part(text, list(_marks(text, stems)), max_chars)
+    return best_excerpt(text, list(_marks(text, stems)), max_chars)
 
 
 def part_around(text: str, span: Span, max_chars: int) -> Span:
     """The part of at most `max_chars` code points that holds `span`, or its beginning."""
-    return excerpts.best_part(text, [Mark(span, "")], max_chars)
+    return best_excerpt(text, [Mark(span, "")], max_chars)
 
 
 def json_length(text: str) -> int:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from proviso_service.matters.model import SearchHit
-from proviso_service.matters.retrieval import Documentation
+from proviso_service.matters import Documentation, SearchHit
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
 from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.search import SearchResult

@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from proviso_service.matters.model import (
+from proviso_service.matters import (
     DEFAULT_SEMANTIC_WEIGHT,
     DEFAULT_THRESHOLD,
+    Retriever,
     SearchHit,
     SearchOutcome,
     SearchQuery,
 )
-from proviso_service.matters.retrieval import Retriever
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import best_part, stems_of, to_json
 

@@ -4,7 +4,7 @@ from itertools import count
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.api.convert.search import search_result
-from proviso_service.matters.model import SearchOutcome
+from proviso_service.matters import SearchOutcome
 from proviso_service.tools.retriever import DocumentationResult
 
 

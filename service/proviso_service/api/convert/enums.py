@@ -8,7 +8,7 @@ from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, s
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.tools import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
-from proviso_service.matters.model import DocumentStatus
+from proviso_service.matters import DocumentStatus
 from proviso_service.mcp.model import ServerState
 from proviso_service.turns import (
     ContextProblem,

@@ -7,7 +7,7 @@ from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_service.api.answer_size import fit
 from proviso_service.api.convert.enums import DOCUMENT_STATUSES
 from proviso_service.api.convert.times import timestamp
-from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, DocumentText, Matter
+from proviso_service.matters import Document, DocumentProgress, DocumentStatus, DocumentText, Matter
 
 
 def matter(value: Matter) -> matters_pb2.Matter:

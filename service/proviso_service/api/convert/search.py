@@ -3,8 +3,8 @@
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.document_scoring import Target
 from proviso_service.api.answer_size import fit
-from proviso_service.matters.model import DocumentHits, SearchHit, SearchOutcome, Snippet
-from proviso_service.reading.model import Chunk
+from proviso_service.matters import DocumentHits, SearchHit, SearchOutcome, Snippet
+from proviso_service.reading import Chunk
 
 
 def search_response(outcome: SearchOutcome) -> pb.SearchResponse:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from proviso_service.errors import FieldViolation, InvalidRequest
-from proviso_service.matters.model import DOCUMENTATION
+from proviso_service.matters import DOCUMENTATION
 from proviso_service.paging import PageRequest
 from proviso_service.value_faults import SENTENCES, refusal, words_for
 

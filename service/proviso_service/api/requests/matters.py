@@ -14,7 +14,7 @@ from proviso_service.api.requests.base import (
     RequestModel,
     UserId,
 )
-from proviso_service.matters.model import UploadHeader
+from proviso_service.matters import UploadHeader
 from proviso_service.value_faults import refusal
 
 SHA256_HEX_DIGITS = 64

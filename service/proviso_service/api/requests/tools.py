@@ -22,8 +22,13 @@ from proviso_service.api.requests.base import (
 )
 from proviso_service.errors import FieldViolation
 from proviso_service.iql import ComparisonMode
-from proviso_service.matters.document_text import TextPart, conflicting_fields
-from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRESHOLD, SearchQuery
+from proviso_service.matters import (
+    DEFAULT_SEMANTIC_WEIGHT,
+    DEFAULT_THRESHOLD,
+    SearchQuery,
+    TextPart,
+    conflicting_fields,
+)
 
 DEFAULT_RESULTS = 5
 DEFAULT_TEXT_LENGTH = 50_000

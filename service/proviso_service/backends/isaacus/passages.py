@@ -8,7 +8,7 @@ import numpy as np
 from proviso_service.backends.isaacus.client import IsaacusClient, Scored, by_index
 from proviso_service.concurrency import all_of
 from proviso_service.models import Passage, Scores
-from proviso_service.reading.canonical import readable
+from proviso_service.reading import readable
 
 
 def headed(passage: Passage) -> str:

@@ -10,11 +10,9 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func,
 from proviso_service.backends.sql.database import Store, reading
 from proviso_service.backends.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters
-from proviso_service.matters.model import DocumentHits, DocumentStatus, StoredChunk
-from proviso_service.matters.stores import LexicalHit, VectorHit, VectorRecord
+from proviso_service.matters import DocumentHits, DocumentStatus, LexicalHit, StoredChunk, VectorHit, VectorRecord
 from proviso_service.models import Vectors
-from proviso_service.reading.model import Chunk
-from proviso_service.reading.words import significant_words, telling_words
+from proviso_service.reading import Chunk, significant_words, telling_words
 
 _POSITION = (documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
 

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Executable, and_, delete, exists, select, tup
 from proviso_service.backends.sql.database import insert
 from proviso_service.backends.sql.fulltext import forget_document, index_document
 from proviso_service.backends.sql.tables import chunks, embeddings, outlines, segments, statement_scores
-from proviso_service.matters.model import Document, chunk_id
+from proviso_service.matters import Document, chunk_id
 from proviso_service.models import Vectors
-from proviso_service.reading.model import Chunk, ParsedDocument
+from proviso_service.reading import Chunk, ParsedDocument
 
 SEGMENT_CHARS = 16_384
 """Code points in each segment of a text but the last. Stored texts depend on it."""

@@ -19,11 +19,10 @@ from proviso_service.backends.sql.tables import (
     segments,
 )
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.matters.stores import Leftover
+from proviso_service.matters import Document, DocumentStatus, Leftover
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument
+from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
 
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
 

@@ -27,9 +27,8 @@ from sqlalchemy import (
     text,
 )
 
-from proviso_service.matters.wording import holds_phrase, searchable
-from proviso_service.reading.references import levels_of
-from proviso_service.reading.words import MAX_WORDS, words_of
+from proviso_service.matters import holds_phrase, searchable
+from proviso_service.reading import MAX_WORDS, levels_of, words_of
 
 MAX_PHRASES = 32
 """Phrases that the index is asked for; the rest of them are looked for in what it finds."""

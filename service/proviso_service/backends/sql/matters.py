@@ -24,8 +24,7 @@ from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, L
 from proviso_service.backends.sql.pages import Order, rows_by_time
 from proviso_service.backends.sql.tables import DELETED, documents, matters
 from proviso_service.errors import MatterNotFound
-from proviso_service.matters.model import DOCUMENTATION, DocumentStatus, Matter
-from proviso_service.matters.stores import Leftover
+from proviso_service.matters import DOCUMENTATION, DocumentStatus, Leftover, Matter
 from proviso_service.paging import Page, PageRequest
 
 SLICE_DOCUMENTS = 50

@@ -25,9 +25,9 @@ from sqlalchemy import (
 from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, statement_scores
-from proviso_service.matters.model import Document, DocumentStatus
+from proviso_service.matters import Document, DocumentStatus
 from proviso_service.models import Passage, Scores
-from proviso_service.reading.model import Chunk
+from proviso_service.reading import Chunk
 
 DOCUMENTS_PER_QUERY = 500
 CHUNKS_PER_QUERY = 500

@@ -29,8 +29,8 @@ from sqlalchemy import (
 )
 
 from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
-from proviso_service.matters.model import DocumentStatus
-from proviso_service.reading.model import Heading, PageSpan
+from proviso_service.matters import DocumentStatus
+from proviso_service.reading import Heading, PageSpan
 from proviso_service.turns import FinalState, MessageRole, TurnState, TurnSummary
 
 

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from proviso_service.backends.vectors.process import Answer, WorkerProcess
-from proviso_service.matters.indexes import IndexedVector
-from proviso_service.matters.stores import VectorHit, VectorRecord
+from proviso_service.matters import IndexedVector, VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
 VERSION = 2

@@ -11,7 +11,7 @@ from typing import Self
 
 from proviso_service.backends.vectors.frames import LENGTHS, BadFrame, Header, frame, lengths, read_header
 from proviso_service.errors import TooBusy
-from proviso_service.matters.indexes import IndexFailed
+from proviso_service.matters import IndexFailed
 
 WORKER = "proviso_service.backends.vectors.worker"
 MAX_CALLS = 256

@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import UUID
 
 from proviso_service.backends.vectors.chroma import BATCH_RECORDS, BATCH_RECORDS_UNSEARCHED, ChromaIndex, VectorLayout
-from proviso_service.matters.indexes import IndexFailed, OpenIndex
+from proviso_service.matters import IndexFailed, OpenIndex
 
 CURRENT = "current"
 LAYOUT = "layout.json"

@@ -18,7 +18,7 @@ from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, Statement, understand, wordings
 from proviso_service.embedded.classifier.words import Block, PassageReader, Stemmer
 from proviso_service.models import Embedder, ModelBusy, ModelClosed, Passage, Scores, Vectors
-from proviso_service.reading.canonical import readable
+from proviso_service.reading import readable
 
 _FITTED = "fitted.npz"
 _SOURCES = (".py", ".toml", ".npz")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from Stemmer import Stemmer as PorterStemmer
 
 from proviso_service.models import Passage
-from proviso_service.reading.canonical import readable
+from proviso_service.reading import readable
 
 Tokens = NDArray[np.uint32]
 """Stems of a text in order, and STOP where a sentence ends."""

@@ -10,7 +10,7 @@ import numpy as np
 from proviso_service.embedded.classifier.features import NAMES as STATEMENT_NAMES
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.extractor.questions import Question, Sought, values_in
-from proviso_service.reading.chunking import sentence_ends
+from proviso_service.reading import sentence_ends
 
 _MAX_CHARS = 900
 _MIN_CHARS = 12
