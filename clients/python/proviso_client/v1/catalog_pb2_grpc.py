@@ -79,16 +79,17 @@ class CatalogServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReloadCatalog(self, request, context):
-        """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-        began with, and a fault in the folder keeps the old catalog.
-        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+        """ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+        they began with. If the folder has a fault, the old catalog stays.
+        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+        moment.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListToolServers(self, request, context):
-        """ListToolServers lists the servers of tools and how they do.
+        """ListToolServers lists the servers of tools and their states.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

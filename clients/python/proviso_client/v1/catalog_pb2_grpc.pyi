@@ -43,12 +43,13 @@ class CatalogServiceStub:
     matches in the message and in the ErrorInfo metadata.
     """
     ReloadCatalog: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ReloadCatalogRequest, _catalog_pb2.ReloadCatalogResponse]
-    """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-    began with, and a fault in the folder keeps the old catalog.
-    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+    """ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+    they began with. If the folder has a fault, the old catalog stays.
+    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+    moment.
     """
     ListToolServers: _grpc.UnaryUnaryMultiCallable[_catalog_pb2.ListToolServersRequest, _catalog_pb2.ListToolServersResponse]
-    """ListToolServers lists the servers of tools and how they do."""
+    """ListToolServers lists the servers of tools and their states."""
 
 @_typing.type_check_only
 class CatalogServiceAsyncStub(CatalogServiceStub):
@@ -65,12 +66,13 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
     matches in the message and in the ErrorInfo metadata.
     """
     ReloadCatalog: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ReloadCatalogRequest, _catalog_pb2.ReloadCatalogResponse]  # type: ignore[assignment]
-    """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-    began with, and a fault in the folder keeps the old catalog.
-    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+    """ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+    they began with. If the folder has a fault, the old catalog stays.
+    Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+    moment.
     """
     ListToolServers: _aio.UnaryUnaryMultiCallable[_catalog_pb2.ListToolServersRequest, _catalog_pb2.ListToolServersResponse]  # type: ignore[assignment]
-    """ListToolServers lists the servers of tools and how they do."""
+    """ListToolServers lists the servers of tools and their states."""
 
 class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
     """CatalogService shows the agent's rules, references and tools."""
@@ -102,9 +104,10 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _catalog_pb2.ReloadCatalogRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.ReloadCatalogResponse, _abc.Awaitable[_catalog_pb2.ReloadCatalogResponse]]:
-        """ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-        began with, and a fault in the folder keeps the old catalog.
-        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+        """ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+        they began with. If the folder has a fault, the old catalog stays.
+        Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+        moment.
         """
 
     @_abc_1.abstractmethod
@@ -113,6 +116,6 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _catalog_pb2.ListToolServersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_catalog_pb2.ListToolServersResponse, _abc.Awaitable[_catalog_pb2.ListToolServersResponse]]:
-        """ListToolServers lists the servers of tools and how they do."""
+        """ListToolServers lists the servers of tools and their states."""
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -27,10 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ChatServiceStub:
-    """ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+    """ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
 
-    Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
-    the last event of its stream, whatever happened.
+    A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+    last event of its stream, whatever happened.
     """
 
     @_typing.overload
@@ -38,83 +38,85 @@ class ChatServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ChatServiceAsyncStub: ...
     Chat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]
-    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-    the initial metadata `proviso-turn-id`, ahead of the first event.
+    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+    metadata `proviso-turn-id` has the turn's id before the first event.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
     id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
     """
     ResumeChat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]
-    """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-    a turn that waits for a person, and goes on when the service is back.
+    a turn that waits for a person's decision; it goes on when the service is back.
     """
     Invoke: _grpc.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]
-    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-    id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+    """Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+    cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
     Errors: as Chat; DEADLINE_EXCEEDED.
     """
     CancelTurn: _grpc.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]
-    """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+    """CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
     """
     GetTurn: _grpc.UnaryUnaryMultiCallable[_chat_pb2.GetTurnRequest, _chat_pb2.GetTurnResponse]
-    """GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+    """GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+    kept.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
     """
     DecideToolCall: _grpc.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]
-    """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-    decided. Deciding a call the same way again changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-    has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+    """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+    waits for are decided. Repeating a decision changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+    turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 @_typing.type_check_only
 class ChatServiceAsyncStub(ChatServiceStub):
-    """ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+    """ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
 
-    Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
-    the last event of its stream, whatever happened.
+    A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+    last event of its stream, whatever happened.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Chat: _aio.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
-    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-    the initial metadata `proviso-turn-id`, ahead of the first event.
+    """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+    metadata `proviso-turn-id` has the turn's id before the first event.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
     id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
     """
     ResumeChat: _aio.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
-    """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-    a turn that waits for a person, and goes on when the service is back.
+    a turn that waits for a person's decision; it goes on when the service is back.
     """
     Invoke: _aio.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]  # type: ignore[assignment]
-    """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-    id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+    """Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+    cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
     Errors: as Chat; DEADLINE_EXCEEDED.
     """
     CancelTurn: _aio.UnaryUnaryMultiCallable[_chat_pb2.CancelTurnRequest, _chat_pb2.CancelTurnResponse]  # type: ignore[assignment]
-    """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+    """CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
     """
     GetTurn: _aio.UnaryUnaryMultiCallable[_chat_pb2.GetTurnRequest, _chat_pb2.GetTurnResponse]  # type: ignore[assignment]
-    """GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+    """GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+    kept.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
     """
     DecideToolCall: _aio.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]  # type: ignore[assignment]
-    """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-    decided. Deciding a call the same way again changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-    has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+    """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+    waits for are decided. Repeating a decision changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+    turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
-    """ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+    """ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
 
-    Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
-    the last event of its stream, whatever happened.
+    A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+    last event of its stream, whatever happened.
     """
 
     @_abc_1.abstractmethod
@@ -123,8 +125,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
-        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-        the initial metadata `proviso-turn-id`, ahead of the first event.
+        """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+        metadata `proviso-turn-id` has the turn's id before the first event.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
         id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
         UNAVAILABLE/NOT_READY.
@@ -136,9 +138,9 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ResumeChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
-        """ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+        """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-        a turn that waits for a person, and goes on when the service is back.
+        a turn that waits for a person's decision; it goes on when the service is back.
         """
 
     @_abc_1.abstractmethod
@@ -147,8 +149,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.InvokeResponse, _abc.Awaitable[_chat_pb2.InvokeResponse]]:
-        """Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-        id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+        """Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+        cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
         Errors: as Chat; DEADLINE_EXCEEDED.
         """
 
@@ -158,7 +160,7 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.CancelTurnRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.CancelTurnResponse, _abc.Awaitable[_chat_pb2.CancelTurnResponse]]:
-        """CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+        """CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
         """
 
@@ -168,7 +170,8 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.GetTurnRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.GetTurnResponse, _abc.Awaitable[_chat_pb2.GetTurnResponse]]:
-        """GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+        """GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+        kept.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
         """
 
@@ -178,10 +181,10 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.DecideToolCallRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.DecideToolCallResponse, _abc.Awaitable[_chat_pb2.DecideToolCallResponse]]:
-        """DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-        decided. Deciding a call the same way again changes nothing.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-        has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+        """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+        waits for are decided. Repeating a decision changes nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+        turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
         """
 
 def add_ChatServiceServicer_to_server(servicer: ChatServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class MaintenanceServiceStub:
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     def __init__(self, channel):
@@ -44,14 +44,14 @@ class MaintenanceServiceStub:
 
 
 class MaintenanceServiceServicer:
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     def RebuildIndex(self, request, context):
-        """RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-        sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+        """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+        its progress and ends when the new index is in use. A caller who goes away does not stop it.
+        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -75,8 +75,8 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MaintenanceService:
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     @staticmethod

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MaintenanceServiceStub:
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     @_typing.overload
@@ -36,29 +36,29 @@ class MaintenanceServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MaintenanceServiceAsyncStub: ...
     RebuildIndex: _grpc.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]
-    """RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-    sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+    """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+    its progress and ends when the new index is in use. A caller who goes away does not stop it.
+    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
 
 @_typing.type_check_only
 class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     RebuildIndex: _aio.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]  # type: ignore[assignment]
-    """RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-    sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+    """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+    its progress and ends when the new index is in use. A caller who goes away does not stop it.
+    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
 
 class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
-    """MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-    on a loopback address without credentials that is everyone.
+    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+    it. On a loopback address without credentials that is every caller.
     """
 
     @_abc_1.abstractmethod
@@ -67,9 +67,9 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _maintenance_pb2.RebuildIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_maintenance_pb2.RebuildIndexResponse], _abc.AsyncIterator[_maintenance_pb2.RebuildIndexResponse]]:
-        """RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-        sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+        """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+        its progress and ends when the new index is in use. A caller who goes away does not stop it.
+        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
         """
 

@@ -26,12 +26,12 @@ if _version_not_supported:
 
 
 class MatterServiceStub:
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     def __init__(self, channel):
@@ -88,12 +88,12 @@ class MatterServiceStub:
 
 
 class MatterServiceServicer:
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     def CreateMatter(self, request, context):
@@ -121,8 +121,8 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMatter(self, request, context):
-        """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-        cleared away is, as soon as possible, also after a restart.
+        """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+        be deleted at once is deleted as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -130,10 +130,10 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadDocument(self, request_iterator, context):
-        """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-        stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-        are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-        it is.
+        """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+        bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+        sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+        name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -159,8 +159,8 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDocument(self, request, context):
-        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-        nobody; what could not be cleared away is, as soon as possible, also after a restart.
+        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+        see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -232,12 +232,12 @@ def add_MatterServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MatterService:
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     @staticmethod

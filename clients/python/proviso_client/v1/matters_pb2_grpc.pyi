@@ -27,12 +27,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MatterServiceStub:
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     @_typing.overload
@@ -52,15 +52,15 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     DeleteMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]
-    """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-    cleared away is, as soon as possible, also after a restart.
+    """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+    be deleted at once is deleted as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
-    """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-    stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-    are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-    it is.
+    """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+    bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+    sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+    name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -74,8 +74,8 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]
-    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-    nobody; what could not be cleared away is, as soon as possible, also after a restart.
+    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+    see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
@@ -85,12 +85,12 @@ class MatterServiceStub:
 
 @_typing.type_check_only
 class MatterServiceAsyncStub(MatterServiceStub):
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -107,15 +107,15 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     DeleteMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]  # type: ignore[assignment]
-    """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-    cleared away is, as soon as possible, also after a restart.
+    """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+    be deleted at once is deleted as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
-    """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-    stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-    are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-    it is.
+    """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+    bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+    sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+    name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -129,8 +129,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]  # type: ignore[assignment]
-    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-    nobody; what could not be cleared away is, as soon as possible, also after a restart.
+    """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+    see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
@@ -139,12 +139,12 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """
 
 class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
-    """MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-    exist.
+    """MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+    does not exist.
 
     Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-    documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-    matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+    documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+    matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
     """
 
     @_abc_1.abstractmethod
@@ -183,8 +183,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.DeleteMatterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteMatterResponse, _abc.Awaitable[_matters_pb2.DeleteMatterResponse]]:
-        """DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-        cleared away is, as soon as possible, also after a restart.
+        """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+        be deleted at once is deleted as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
@@ -194,10 +194,10 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_matters_pb2.UploadDocumentRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.UploadDocumentResponse, _abc.Awaitable[_matters_pb2.UploadDocumentResponse]]:
-        """UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-        stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-        are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-        it is.
+        """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+        bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+        sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+        name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -229,8 +229,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.DeleteDocumentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteDocumentResponse, _abc.Awaitable[_matters_pb2.DeleteDocumentResponse]]:
-        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-        nobody; what could not be cleared away is, as soon as possible, also after a restart.
+        """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+        see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
 

@@ -124,8 +124,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AddContextItem(self, request, context):
-        """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-        It enters from the session's next turn on.
+        """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+        first to have it. Adding it again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
         matches in the message and in the ErrorInfo metadata.
         """
@@ -135,8 +135,8 @@ class SessionServiceServicer:
 
     def RemoveContextItem(self, request, context):
         """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-        is neither in the session nor in the catalog, with near matches.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches, for an item that is neither in the session nor in the catalog.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -151,8 +151,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PreviewRequestContext(self, request, context):
-        """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-        called, images are not loaded and nothing is stored.
+        """PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+        model, loads no images and stores nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -160,8 +160,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RebuildRequest(self, request, context):
-        """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-        and the contents that were used, and says what has changed since.
+        """RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+        messages and the contents that were used. It also says what has changed since.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
         that has not ended, or called no model.
         """
@@ -170,8 +170,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SuggestRemovals(self, request, context):
-        """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-        three answers (a setting) and that none of them quoted, named or called.
+        """SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+        given for at least three answers, and that none of these answers quoted, named or called.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -50,34 +50,34 @@ class SessionServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
     """
     AddContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]
-    """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-    It enters from the session's next turn on.
+    """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+    first to have it. Adding it again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
     matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]
     """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-    is neither in the session nor in the catalog, with near matches.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches, for an item that is neither in the session nor in the catalog.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
     """ListMessages lists a session's messages, oldest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]
-    """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-    called, images are not loaded and nothing is stored.
+    """PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+    model, loads no images and stores nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
     """
     RebuildRequest: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RebuildRequestRequest, _sessions_pb2.RebuildRequestResponse]
-    """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-    and the contents that were used, and says what has changed since.
+    """RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+    messages and the contents that were used. It also says what has changed since.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
     that has not ended, or called no model.
     """
     SuggestRemovals: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.SuggestRemovalsRequest, _sessions_pb2.SuggestRemovalsResponse]
-    """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-    three answers (a setting) and that none of them quoted, named or called.
+    """SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+    given for at least three answers, and that none of these answers quoted, named or called.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
 
@@ -103,34 +103,34 @@ class SessionServiceAsyncStub(SessionServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
     """
     AddContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]  # type: ignore[assignment]
-    """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-    It enters from the session's next turn on.
+    """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+    first to have it. Adding it again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
     matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]  # type: ignore[assignment]
     """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-    is neither in the session nor in the catalog, with near matches.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+    matches, for an item that is neither in the session nor in the catalog.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
     """ListMessages lists a session's messages, oldest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _aio.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]  # type: ignore[assignment]
-    """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-    called, images are not loaded and nothing is stored.
+    """PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+    model, loads no images and stores nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
     """
     RebuildRequest: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RebuildRequestRequest, _sessions_pb2.RebuildRequestResponse]  # type: ignore[assignment]
-    """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-    and the contents that were used, and says what has changed since.
+    """RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+    messages and the contents that were used. It also says what has changed since.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
     that has not ended, or called no model.
     """
     SuggestRemovals: _aio.UnaryUnaryMultiCallable[_sessions_pb2.SuggestRemovalsRequest, _sessions_pb2.SuggestRemovalsResponse]  # type: ignore[assignment]
-    """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-    three answers (a setting) and that none of them quoted, named or called.
+    """SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+    given for at least three answers, and that none of these answers quoted, named or called.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
 
@@ -183,8 +183,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.AddContextItemRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.AddContextItemResponse, _abc.Awaitable[_sessions_pb2.AddContextItemResponse]]:
-        """AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-        It enters from the session's next turn on.
+        """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+        first to have it. Adding it again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
         matches in the message and in the ErrorInfo metadata.
         """
@@ -196,8 +196,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.RemoveContextItemResponse, _abc.Awaitable[_sessions_pb2.RemoveContextItemResponse]]:
         """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-        is neither in the session nor in the catalog, with near matches.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+        matches, for an item that is neither in the session nor in the catalog.
         """
 
     @_abc_1.abstractmethod
@@ -216,8 +216,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.PreviewRequestContextRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.PreviewRequestContextResponse, _abc.Awaitable[_sessions_pb2.PreviewRequestContextResponse]]:
-        """PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-        called, images are not loaded and nothing is stored.
+        """PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+        model, loads no images and stores nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
         """
 
@@ -227,8 +227,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.RebuildRequestRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.RebuildRequestResponse, _abc.Awaitable[_sessions_pb2.RebuildRequestResponse]]:
-        """RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-        and the contents that were used, and says what has changed since.
+        """RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+        messages and the contents that were used. It also says what has changed since.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
         that has not ended, or called no model.
         """
@@ -239,8 +239,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.SuggestRemovalsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.SuggestRemovalsResponse, _abc.Awaitable[_sessions_pb2.SuggestRemovalsResponse]]:
-        """SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-        three answers (a setting) and that none of them quoted, named or called.
+        """SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+        given for at least three answers, and that none of these answers quoted, named or called.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
 

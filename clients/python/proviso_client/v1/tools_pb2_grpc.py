@@ -92,8 +92,8 @@ class ToolServiceServicer:
     """
 
     def ExecuteIql(self, request, context):
-        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-        and spoils nothing.
+        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+        the others have their results.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -103,8 +103,8 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def StreamIql(self, request, context):
-        """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-        Cancelling the call stops the work; what was scored by then is not scored again.
+        """StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+        Cancelling the call stops the work; scores made until then are kept.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS.
         """
@@ -113,7 +113,7 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ParseIql(self, request, context):
-        """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+        """ParseIql parses an IQL query and calls no model. The answer has the query's faults.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -137,20 +137,22 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Extract(self, request, context):
-        """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-        the answer "Not found in the documents".
+        """Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+        answer is "Not found in the documents".
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+        FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Classify(self, request, context):
-        """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-        has an error of its own and spoils nothing.
+        """Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+        analysed has an error of its own; the others have their results.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+        FAILED_PRECONDITION/MODEL_API_ERROR.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -174,8 +176,8 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RetrieveDocumentation(self, request, context):
-        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-        none, it finds nothing.
+        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+        has no documentation, nothing is found.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """

@@ -34,20 +34,20 @@ class ToolServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ToolServiceAsyncStub: ...
     ExecuteIql: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]
-    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-    and spoils nothing.
+    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+    the others have their results.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     StreamIql: _grpc.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]
-    """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-    Cancelling the call stops the work; what was scored by then is not scored again.
+    """StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+    Cancelling the call stops the work; scores made until then are kept.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS.
     """
     ParseIql: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ParseIqlRequest, _tools_pb2.ParseIqlResponse]
-    """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+    """ParseIql parses an IQL query and calls no model. The answer has the query's faults.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     ListIqlTemplates: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]
@@ -58,16 +58,18 @@ class ToolServiceStub:
     UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Extract: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ExtractRequest, _tools_pb2.ExtractResponse]
-    """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-    the answer "Not found in the documents".
+    """Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+    answer is "Not found in the documents".
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+    FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Classify: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ClassifyRequest, _tools_pb2.ClassifyResponse]
-    """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-    has an error of its own and spoils nothing.
+    """Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+    analysed has an error of its own; the others have their results.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+    FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     ListMatterDocuments: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ListMatterDocumentsRequest, _tools_pb2.ListMatterDocumentsResponse]
     """ListMatterDocuments lists a matter's documents with a summary of their states.
@@ -79,8 +81,8 @@ class ToolServiceStub:
     FAILED_PRECONDITION/DOCUMENT_NOT_READY.
     """
     RetrieveDocumentation: _grpc.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]
-    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-    none, it finds nothing.
+    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+    has no documentation, nothing is found.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
@@ -91,20 +93,20 @@ class ToolServiceAsyncStub(ToolServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ExecuteIql: _aio.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]  # type: ignore[assignment]
-    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-    and spoils nothing.
+    """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+    the others have their results.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     StreamIql: _aio.UnaryStreamMultiCallable[_tools_pb2.StreamIqlRequest, _tools_pb2.StreamIqlResponse]  # type: ignore[assignment]
-    """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-    Cancelling the call stops the work; what was scored by then is not scored again.
+    """StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+    Cancelling the call stops the work; scores made until then are kept.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS.
     """
     ParseIql: _aio.UnaryUnaryMultiCallable[_tools_pb2.ParseIqlRequest, _tools_pb2.ParseIqlResponse]  # type: ignore[assignment]
-    """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+    """ParseIql parses an IQL query and calls no model. The answer has the query's faults.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     ListIqlTemplates: _aio.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]  # type: ignore[assignment]
@@ -115,16 +117,18 @@ class ToolServiceAsyncStub(ToolServiceStub):
     UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Extract: _aio.UnaryUnaryMultiCallable[_tools_pb2.ExtractRequest, _tools_pb2.ExtractResponse]  # type: ignore[assignment]
-    """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-    the answer "Not found in the documents".
+    """Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+    answer is "Not found in the documents".
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+    FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     Classify: _aio.UnaryUnaryMultiCallable[_tools_pb2.ClassifyRequest, _tools_pb2.ClassifyResponse]  # type: ignore[assignment]
-    """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-    has an error of its own and spoils nothing.
+    """Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+    analysed has an error of its own; the others have their results.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+    RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+    FAILED_PRECONDITION/MODEL_API_ERROR.
     """
     ListMatterDocuments: _aio.UnaryUnaryMultiCallable[_tools_pb2.ListMatterDocumentsRequest, _tools_pb2.ListMatterDocumentsResponse]  # type: ignore[assignment]
     """ListMatterDocuments lists a matter's documents with a summary of their states.
@@ -136,8 +140,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     FAILED_PRECONDITION/DOCUMENT_NOT_READY.
     """
     RetrieveDocumentation: _aio.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]  # type: ignore[assignment]
-    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-    none, it finds nothing.
+    """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+    has no documentation, nothing is found.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
@@ -151,8 +155,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ExecuteIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ExecuteIqlResponse, _abc.Awaitable[_tools_pb2.ExecuteIqlResponse]]:
-        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-        and spoils nothing.
+        """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+        the others have their results.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -164,8 +168,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.StreamIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_tools_pb2.StreamIqlResponse], _abc.AsyncIterator[_tools_pb2.StreamIqlResponse]]:
-        """StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-        Cancelling the call stops the work; what was scored by then is not scored again.
+        """StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+        Cancelling the call stops the work; scores made until then are kept.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS.
         """
@@ -176,7 +180,7 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ParseIqlRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ParseIqlResponse, _abc.Awaitable[_tools_pb2.ParseIqlResponse]]:
-        """ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+        """ParseIql parses an IQL query and calls no model. The answer has the query's faults.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
@@ -205,10 +209,11 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ExtractRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ExtractResponse, _abc.Awaitable[_tools_pb2.ExtractResponse]]:
-        """Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-        the answer "Not found in the documents".
+        """Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+        answer is "Not found in the documents".
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+        FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod
@@ -217,10 +222,11 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.ClassifyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ClassifyResponse, _abc.Awaitable[_tools_pb2.ClassifyResponse]]:
-        """Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-        has an error of its own and spoils nothing.
+        """Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+        analysed has an error of its own; the others have their results.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+        RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+        FAILED_PRECONDITION/MODEL_API_ERROR.
         """
 
     @_abc_1.abstractmethod
@@ -250,8 +256,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.RetrieveDocumentationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.RetrieveDocumentationResponse, _abc.Awaitable[_tools_pb2.RetrieveDocumentationResponse]]:
-        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-        none, it finds nothing.
+        """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+        has no documentation, nothing is found.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """

@@ -28,7 +28,7 @@ type IncludeModeSource int32
 const (
 	// Not set; the service never sends it.
 	IncludeModeSource_INCLUDE_MODE_SOURCE_UNSPECIFIED IncludeModeSource = 0
-	// On the item itself (for a tool: at tool level).
+	// On the item itself.
 	IncludeModeSource_INCLUDE_MODE_SOURCE_ITEM IncludeModeSource = 1
 	// On the tool's MCP server.
 	IncludeModeSource_INCLUDE_MODE_SOURCE_SERVER IncludeModeSource = 2
@@ -132,19 +132,20 @@ func (ToolApproval) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_catalog_proto_rawDescGZIP(), []int{1}
 }
 
-// ToolServerState is how a server of tools does.
+// ToolServerState is the state of a server of tools.
 type ToolServerState int32
 
 const (
 	// Not set; the service never sends it.
 	ToolServerState_TOOL_SERVER_STATE_UNSPECIFIED ToolServerState = 0
-	// It is being started.
+	// The server is being started.
 	ToolServerState_TOOL_SERVER_STATE_STARTING ToolServerState = 1
-	// It answers.
+	// The server answers.
 	ToolServerState_TOOL_SERVER_STATE_READY ToolServerState = 2
-	// It does not; it is started again after a while. Calls of its tools fail meanwhile, turns do not.
+	// The server does not answer; it is started again after a while. Until then calls of its tools fail, but turns do
+	// not.
 	ToolServerState_TOOL_SERVER_STATE_FAILED ToolServerState = 3
-	// The agent's folder has switched it off.
+	// The agent's folder disables the server.
 	ToolServerState_TOOL_SERVER_STATE_DISABLED ToolServerState = 4
 )
 
@@ -204,14 +205,14 @@ type CatalogItem struct {
 	IncludeMode IncludeMode `protobuf:"varint,3,opt,name=include_mode,json=includeMode,proto3,enum=proviso.v1.IncludeMode" json:"include_mode,omitempty"`
 	// Where that mode was set.
 	IncludeModeSource IncludeModeSource `protobuf:"varint,4,opt,name=include_mode_source,json=includeModeSource,proto3,enum=proviso.v1.IncludeModeSource" json:"include_mode_source,omitempty"`
-	// Size of its content in characters. The content of a tool is what the model is shown of it, as JSON: name,
-	// description and parameters.
+	// Size of its content in characters. The content of a tool is JSON with what the model is shown: name, description
+	// and parameters.
 	Characters int32 `protobuf:"varint,5,opt,name=characters,proto3" json:"characters,omitempty"`
 	// SHA-256 of its content, in hexadecimal.
 	ContentSha256 string `protobuf:"bytes,6,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Items of a higher priority come first among those that enter a request.
+	// Among the items of a request, those of a higher priority come first.
 	Priority int32 `protobuf:"varint,7,opt,name=priority,proto3" json:"priority,omitempty"`
-	// Whether it is in use: an item that is not enters no new session and no request.
+	// Whether the item is in use. A disabled item enters no new session and no request.
 	Enabled bool `protobuf:"varint,8,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	// For tools: whether a person has to approve each call.
 	Approval      ToolApproval `protobuf:"varint,9,opt,name=approval,proto3,enum=proviso.v1.ToolApproval" json:"approval,omitempty"`
@@ -317,7 +318,7 @@ type ListContextItemsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only items of this type; all when unspecified.
 	Type ContextItemType `protobuf:"varint,1,opt,name=type,proto3,enum=proviso.v1.ContextItemType" json:"type,omitempty"`
-	// Most items to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	// Number of items to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -712,19 +713,19 @@ type ToolServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, as in ContextItemRef.server_name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// How it does.
+	// Its state.
 	State ToolServerState `protobuf:"varint,2,opt,name=state,proto3,enum=proviso.v1.ToolServerState" json:"state,omitempty"`
-	// Since when.
+	// When it came into this state.
 	StateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=state_time,json=stateTime,proto3" json:"state_time,omitempty"`
 	// Why it failed, in words; empty when it did not.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How often it has been started.
+	// How many times it has been started.
 	Starts int32 `protobuf:"varint,5,opt,name=starts,proto3" json:"starts,omitempty"`
 	// Number of its tools, as it listed them last.
 	ToolCount int32 `protobuf:"varint,6,opt,name=tool_count,json=toolCount,proto3" json:"tool_count,omitempty"`
-	// Tools that it lists and that no model can be shown.
+	// Tools that it lists but that no model can be shown.
 	Refused []*RefusedTool `protobuf:"bytes,7,rep,name=refused,proto3" json:"refused,omitempty"`
-	// Include mode of its tools, where they have none of their own; unspecified where it has none either, which is ALWAYS.
+	// Include mode of those of its tools that have no mode of their own; unspecified means ALWAYS.
 	IncludeMode   IncludeMode `protobuf:"varint,8,opt,name=include_mode,json=includeMode,proto3,enum=proviso.v1.IncludeMode" json:"include_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

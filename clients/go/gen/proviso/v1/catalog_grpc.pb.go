@@ -38,11 +38,12 @@ type CatalogServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	GetContextItem(ctx context.Context, in *GetContextItemRequest, opts ...grpc.CallOption) (*GetContextItemResponse, error)
-	// ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-	// began with, and a fault in the folder keeps the old catalog.
-	// Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+	// ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+	// they began with. If the folder has a fault, the old catalog stays.
+	// Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+	// moment.
 	ReloadCatalog(ctx context.Context, in *ReloadCatalogRequest, opts ...grpc.CallOption) (*ReloadCatalogResponse, error)
-	// ListToolServers lists the servers of tools and how they do.
+	// ListToolServers lists the servers of tools and their states.
 	ListToolServers(ctx context.Context, in *ListToolServersRequest, opts ...grpc.CallOption) (*ListToolServersResponse, error)
 }
 
@@ -107,11 +108,12 @@ type CatalogServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST for a malformed request; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	GetContextItem(context.Context, *GetContextItemRequest) (*GetContextItemResponse, error)
-	// ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-	// began with, and a fault in the folder keeps the old catalog.
-	// Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+	// ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+	// they began with. If the folder has a fault, the old catalog stays.
+	// Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+	// moment.
 	ReloadCatalog(context.Context, *ReloadCatalogRequest) (*ReloadCatalogResponse, error)
-	// ListToolServers lists the servers of tools and how they do.
+	// ListToolServers lists the servers of tools and their states.
 	ListToolServers(context.Context, *ListToolServersRequest) (*ListToolServersResponse, error)
 	mustEmbedUnimplementedCatalogServiceServer()
 }

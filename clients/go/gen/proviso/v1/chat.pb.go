@@ -31,9 +31,9 @@ const (
 	Retryable_RETRYABLE_UNSPECIFIED Retryable = 0
 	// Sending it again, maybe later or rephrased, can help.
 	Retryable_RETRYABLE_YES Retryable = 1
-	// It cannot.
+	// Sending it again cannot help.
 	Retryable_RETRYABLE_NO Retryable = 2
-	// It depends on a cause that the caller cannot see.
+	// Whether it can help depends on a cause that the caller cannot see.
 	Retryable_RETRYABLE_MAYBE Retryable = 3
 	// There is nothing to retry.
 	Retryable_RETRYABLE_NOT_APPLICABLE Retryable = 4
@@ -84,12 +84,12 @@ func (Retryable) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{0}
 }
 
-// ContextProblem says what is wrong with the matter or document that a message came with. The turn is COMPLETED with
-// a sentence that tells the person.
+// ContextProblem says what is wrong with the matter or document that a message came with. The turn ends as COMPLETED,
+// with a sentence that tells the person.
 type ContextProblem int32
 
 const (
-	// There is none.
+	// There is no problem.
 	ContextProblem_CONTEXT_PROBLEM_UNSPECIFIED ContextProblem = 0
 	// The question needs a matter and none is selected.
 	ContextProblem_CONTEXT_PROBLEM_MATTER_REQUIRED ContextProblem = 1
@@ -99,7 +99,7 @@ const (
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_PROCESSING ContextProblem = 3
 	// The document could not be read.
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_FAILED ContextProblem = 4
-	// The document is not in the matter, or its id is malformed; the message lists those that are.
+	// The document is not in the matter, or its id is malformed; the message lists the matter's documents.
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND ContextProblem = 5
 )
 
@@ -150,17 +150,17 @@ func (ContextProblem) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{1}
 }
 
-// OnDisconnect says what becomes of a turn that nobody reads.
+// OnDisconnect says what happens to a turn that nobody reads.
 type OnDisconnect int32
 
 const (
-	// GRACE.
+	// The same as GRACE.
 	OnDisconnect_ON_DISCONNECT_UNSPECIFIED OnDisconnect = 0
-	// Cancelled when nobody has been attached for the grace time (30 s, a setting).
+	// The turn is cancelled when nobody has been attached for the grace time, 30 s by default.
 	OnDisconnect_ON_DISCONNECT_GRACE OnDisconnect = 1
-	// Goes on to its end.
+	// The turn goes on to its end.
 	OnDisconnect_ON_DISCONNECT_CONTINUE OnDisconnect = 2
-	// Cancelled at once when the last reader leaves.
+	// The turn is cancelled at once when the last reader leaves.
 	OnDisconnect_ON_DISCONNECT_CANCEL OnDisconnect = 3
 )
 
@@ -219,7 +219,7 @@ const (
 	DiscardReason_DISCARD_REASON_MODEL_RETRY DiscardReason = 2
 	// Retrieval found nothing that the text could rest on.
 	DiscardReason_DISCARD_REASON_EMPTY_RETRIEVAL DiscardReason = 3
-	// The text came before a tool call, or another message replaces it: it is not the answer.
+	// The text is not the answer: it came before a tool call, or another message replaces it.
 	DiscardReason_DISCARD_REASON_NOT_FINAL DiscardReason = 4
 )
 
@@ -268,13 +268,13 @@ func (DiscardReason) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{3}
 }
 
-// TurnState is where a turn is.
+// TurnState is the state of a turn.
 type TurnState int32
 
 const (
 	// Not set; the service never sends it.
 	TurnState_TURN_STATE_UNSPECIFIED TurnState = 0
-	// The agent is at work.
+	// The agent is working.
 	TurnState_TURN_STATE_RUNNING TurnState = 1
 	// The turn waits for DecideToolCall.
 	TurnState_TURN_STATE_AWAITING_APPROVAL TurnState = 2
@@ -328,15 +328,16 @@ func (TurnState) EnumDescriptor() ([]byte, []int) {
 // ChatOptions changes how one turn runs. Limits can be lowered, never raised: a higher one is INVALID_ARGUMENT.
 type ChatOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The chat model; the configured one when empty, INVALID_ARGUMENT when it is not offered. Limits: 0 to 128 characters.
+	// The chat model; the configured one when empty. A model that is not offered is INVALID_ARGUMENT.
+	// Limits: 0 to 128 characters.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Most model calls, at most the service's setting; the setting when absent. Limits: 1 to 100.
+	// The largest number of model calls; the service's limit when absent. Limits: 1 to 100.
 	MaxTurns *int32 `protobuf:"varint,2,opt,name=max_turns,json=maxTurns,proto3,oneof" json:"max_turns,omitempty"`
-	// Most tool calls, at most the service's setting; the setting when absent. Limits: 0 to 100.
+	// The largest number of tool calls; the service's limit when absent. Limits: 0 to 100.
 	MaxToolCalls *int32 `protobuf:"varint,3,opt,name=max_tool_calls,json=maxToolCalls,proto3,oneof" json:"max_tool_calls,omitempty"`
-	// Most characters of conversation, at most the service's setting; the setting when absent. Limits: 1 to 1000000.
+	// The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000.
 	MaxContextChars *int32 `protobuf:"varint,4,opt,name=max_context_chars,json=maxContextChars,proto3,oneof" json:"max_context_chars,omitempty"`
-	// Whether to neither read nor write the response and retrieval caches.
+	// Whether the turn neither reads nor writes the response and retrieval caches.
 	DisableCache  bool `protobuf:"varint,5,opt,name=disable_cache,json=disableCache,proto3" json:"disable_cache,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -462,11 +463,11 @@ func (x *HistoryMessage) GetContent() string {
 	return ""
 }
 
-// ChatRequest is a person's message and what it comes with. `session_id` together with `history` is INVALID_ARGUMENT;
-// neither means that the turn stands alone.
+// ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
+// With neither of them the turn stands alone.
 type ChatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message. It may begin with a [CONTEXT] marker; matter_context wins over that. A blank message ends in
+	// The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
 	// EMPTY_INPUT. Limits: 0 to 32000 characters.
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// The matter and document that the person is looking at.
@@ -475,20 +476,21 @@ type ChatRequest struct {
 	ImageUrls []string `protobuf:"bytes,3,rep,name=image_urls,json=imageUrls,proto3" json:"image_urls,omitempty"`
 	// Summaries of files that the back end keeps for the session. Limits: 0 to 20 items.
 	DocumentContext []*DocumentContext `protobuf:"bytes,4,rep,name=document_context,json=documentContext,proto3" json:"document_context,omitempty"`
-	// The conversation; made when unknown. Limits: 0 to 128 characters.
+	// The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters.
 	SessionId string `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Earlier messages, oldest first, for callers that keep the conversation themselves. Limits: 0 to 200 items.
 	History []*HistoryMessage `protobuf:"bytes,7,rep,name=history,proto3" json:"history,omitempty"`
-	// Makes a retry safe: the same id and payload attach to the same turn. Limits: 0 to 128 characters.
+	// An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+	// Limits: 0 to 128 characters.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What becomes of the turn when nobody reads it.
+	// What happens to the turn when nobody reads it.
 	OnDisconnect OnDisconnect `protobuf:"varint,9,opt,name=on_disconnect,json=onDisconnect,proto3,enum=proviso.v1.OnDisconnect" json:"on_disconnect,omitempty"`
 	// How this turn runs.
 	Options *ChatOptions `protobuf:"bytes,10,opt,name=options,proto3" json:"options,omitempty"`
-	// Which of the message's assets enter: file names of document_context and URLs of image_urls; all when empty.
-	// Limits: 0 to 25 items.
+	// The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
+	// empty. Limits: 0 to 25 items.
 	SelectedAssets []string `protobuf:"bytes,11,rep,name=selected_assets,json=selectedAssets,proto3" json:"selected_assets,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -872,7 +874,7 @@ type AgentEvent_ApprovalRequired struct {
 }
 
 type AgentEvent_Heartbeat struct {
-	// Nothing has happened for a while (15 s, a setting); keeps proxies from closing the stream.
+	// Nothing has happened for a while, 15 s by default. Heartbeats keep proxies from closing the stream.
 	Heartbeat *Heartbeat `protobuf:"bytes,11,opt,name=heartbeat,proto3,oneof"`
 }
 
@@ -968,10 +970,10 @@ type Token struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifies the text: one model call's output. A new id begins a new text.
 	TextId string `protobuf:"bytes,1,opt,name=text_id,json=textId,proto3" json:"text_id,omitempty"`
-	// The text; its size follows no rule.
+	// The text; it may have any length.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// First sequence that this event covers; equal to `sequence` unless several tokens were joined, because they waited
-	// for the reader or came faster than one in 10 ms (a setting).
+	// First sequence that this event covers. It equals `sequence` unless several tokens were joined, because they waited
+	// for the reader or came faster than one every 10 ms.
 	FirstSequence int32 `protobuf:"varint,3,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1033,7 +1035,7 @@ type TextDiscarded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The text.
 	TextId string `protobuf:"bytes,1,opt,name=text_id,json=textId,proto3" json:"text_id,omitempty"`
-	// Why.
+	// Why it is void.
 	Reason        DiscardReason `protobuf:"varint,2,opt,name=reason,proto3,enum=proviso.v1.DiscardReason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1165,10 +1167,10 @@ type ToolEnd struct {
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
 	// What the tool returned, as the model read it.
 	Output string `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
-	// The typed result as JSON; empty when the tool has none, and when it is over 512 KiB (less where many calls share a
-	// small log), which `truncated` says.
+	// The typed result as JSON. It is empty when the tool has none, and when it is larger than 512 KiB (less where many
+	// calls share a small log); then `truncated` is set.
 	OutputJson string `protobuf:"bytes,4,opt,name=output_json,json=outputJson,proto3" json:"output_json,omitempty"`
-	// Whether output or output_json is cut.
+	// Whether output was cut or output_json left out.
 	Truncated bool `protobuf:"varint,5,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// Why the tool failed, in words; empty when it did not.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
@@ -1266,7 +1268,7 @@ func (x *ToolEnd) GetFromCache() bool {
 	return false
 }
 
-// Citation ties a part of the answer to a document's text. Text of the document from `start` to `end` is `quote`.
+// Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`.
 type Citation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number in the answer's text, from 1: "[1]".
@@ -1283,8 +1285,8 @@ type Citation struct {
 	Start int32 `protobuf:"varint,6,opt,name=start,proto3" json:"start,omitempty"`
 	// End of the quote in the document's text, in Unicode code points, exclusive.
 	End int32 `protobuf:"varint,7,opt,name=end,proto3" json:"end,omitempty"`
-	// Page of the quote, from 1 and as the file counts them; 0 where the format has none. A quote from a passage that a search
-	// found has the page that the passage begins on.
+	// Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
+	// that a search found, it is the page that the passage begins on.
 	Page int32 `protobuf:"varint,8,opt,name=page,proto3" json:"page,omitempty"`
 	// Nearest heading; empty when there is none.
 	Heading string `protobuf:"bytes,9,opt,name=heading,proto3" json:"heading,omitempty"`
@@ -1403,8 +1405,8 @@ func (x *Citation) GetPermalink() string {
 	return ""
 }
 
-// ApprovalRequired asks for a decision on a tool call. A tool_start follows when it is made; when it is denied, or nobody
-// decides in time, a tool_start and a tool_end whose error says so.
+// ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
+// When it is denied, or nobody decides in time, they follow too, and the error of the tool_end says so.
 type ApprovalRequired struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The call, for DecideToolCall.
@@ -1486,7 +1488,7 @@ func (x *ApprovalRequired) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Heartbeat says nothing.
+// Heartbeat has no content.
 type Heartbeat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1538,7 +1540,7 @@ type FinalState struct {
 	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// The conversation with this turn's messages: the history that was sent, the user's message and the answer.
 	Messages []*ChatMessage `protobuf:"bytes,6,rep,name=messages,proto3" json:"messages,omitempty"`
-	// What entered the answer, and why.
+	// What the model was given, and why.
 	RequestContext *RequestContext `protobuf:"bytes,7,opt,name=request_context,json=requestContext,proto3" json:"request_context,omitempty"`
 	// The sources of the answer, by number.
 	Citations []*Citation `protobuf:"bytes,8,rep,name=citations,proto3" json:"citations,omitempty"`
@@ -1552,9 +1554,9 @@ type FinalState struct {
 	FromCache bool `protobuf:"varint,12,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
 	// What is wrong with the message's matter or document.
 	ContextProblem ContextProblem `protobuf:"varint,13,opt,name=context_problem,json=contextProblem,proto3,enum=proviso.v1.ContextProblem" json:"context_problem,omitempty"`
-	// Whether the oldest of `messages` are left out to keep the answer small.
+	// Whether the oldest of `messages` were left out to keep the answer small.
 	Truncated bool `protobuf:"varint,14,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// How long the turn took; absent where the service was stopped before it could tell.
+	// How long the turn took; absent when the service was stopped before it could record this.
 	Duration *durationpb.Duration `protobuf:"bytes,15,opt,name=duration,proto3" json:"duration,omitempty"`
 	// The tools that were called, and those that a person denied, in order.
 	ToolCallRecords []*ToolCallRecord `protobuf:"bytes,16,rep,name=tool_call_records,json=toolCallRecords,proto3" json:"tool_call_records,omitempty"`
@@ -1915,12 +1917,12 @@ func (x *GetTurnRequest) GetUserId() string {
 	return ""
 }
 
-// GetTurnResponse is where a turn is.
+// GetTurnResponse says how far a turn is.
 type GetTurnResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The turn.
 	TurnId string `protobuf:"bytes,1,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
-	// Where it is.
+	// Its state.
 	State TurnState `protobuf:"varint,2,opt,name=state,proto3,enum=proviso.v1.TurnState" json:"state,omitempty"`
 	// Sequence of its last event so far.
 	LastSequence int32 `protobuf:"varint,3,opt,name=last_sequence,json=lastSequence,proto3" json:"last_sequence,omitempty"`
@@ -1928,7 +1930,7 @@ type GetTurnResponse struct {
 	FinalState *FinalState `protobuf:"bytes,4,opt,name=final_state,json=finalState,proto3" json:"final_state,omitempty"`
 	// Its session; empty when it stands alone.
 	SessionId string `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// What it waits for; empty unless it is AWAITING_APPROVAL.
+	// The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL.
 	PendingApprovals []*ApprovalRequired `protobuf:"bytes,6,rep,name=pending_approvals,json=pendingApprovals,proto3" json:"pending_approvals,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

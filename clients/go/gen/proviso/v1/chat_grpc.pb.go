@@ -31,35 +31,36 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+// ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
 //
-// Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
-// the last event of its stream, whatever happened.
+// A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+// last event of its stream, whatever happened.
 type ChatServiceClient interface {
-	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-	// the initial metadata `proviso-turn-id`, ahead of the first event.
+	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+	// metadata `proviso-turn-id` has the turn's id before the first event.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
 	// id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
 	// UNAVAILABLE/NOT_READY.
 	Chat(ctx context.Context, in *ChatRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AgentEvent], error)
-	// ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+	// ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-	// a turn that waits for a person, and goes on when the service is back.
+	// a turn that waits for a person's decision; it goes on when the service is back.
 	ResumeChat(ctx context.Context, in *ResumeChatRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AgentEvent], error)
-	// Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-	// id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+	// Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+	// cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
 	// Errors: as Chat; DEADLINE_EXCEEDED.
 	Invoke(ctx context.Context, in *ChatRequest, opts ...grpc.CallOption) (*InvokeResponse, error)
-	// CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+	// CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
 	CancelTurn(ctx context.Context, in *CancelTurnRequest, opts ...grpc.CallOption) (*CancelTurnResponse, error)
-	// GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+	// GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+	// kept.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
 	GetTurn(ctx context.Context, in *GetTurnRequest, opts ...grpc.CallOption) (*GetTurnResponse, error)
-	// DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-	// decided. Deciding a call the same way again changes nothing.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-	// has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+	// DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+	// waits for are decided. Repeating a decision changes nothing.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+	// turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
 	DecideToolCall(ctx context.Context, in *DecideToolCallRequest, opts ...grpc.CallOption) (*DecideToolCallResponse, error)
 }
 
@@ -153,35 +154,36 @@ func (c *chatServiceClient) DecideToolCall(ctx context.Context, in *DecideToolCa
 // All implementations must embed UnimplementedChatServiceServer
 // for forward compatibility.
 //
-// ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+// ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
 //
-// Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
-// the last event of its stream, whatever happened.
+// A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+// last event of its stream, whatever happened.
 type ChatServiceServer interface {
-	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-	// the initial metadata `proviso-turn-id`, ahead of the first event.
+	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+	// metadata `proviso-turn-id` has the turn's id before the first event.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
 	// id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
 	// UNAVAILABLE/NOT_READY.
 	Chat(*ChatRequest, grpc.ServerStreamingServer[AgentEvent]) error
-	// ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+	// ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-	// a turn that waits for a person, and goes on when the service is back.
+	// a turn that waits for a person's decision; it goes on when the service is back.
 	ResumeChat(*ResumeChatRequest, grpc.ServerStreamingServer[AgentEvent]) error
-	// Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-	// id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+	// Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+	// cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
 	// Errors: as Chat; DEADLINE_EXCEEDED.
 	Invoke(context.Context, *ChatRequest) (*InvokeResponse, error)
-	// CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+	// CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
 	CancelTurn(context.Context, *CancelTurnRequest) (*CancelTurnResponse, error)
-	// GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+	// GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+	// kept.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
 	GetTurn(context.Context, *GetTurnRequest) (*GetTurnResponse, error)
-	// DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-	// decided. Deciding a call the same way again changes nothing.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-	// has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+	// DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+	// waits for are decided. Repeating a decision changes nothing.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+	// turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
 	DecideToolCall(context.Context, *DecideToolCallRequest) (*DecideToolCallResponse, error)
 	mustEmbedUnimplementedChatServiceServer()
 }

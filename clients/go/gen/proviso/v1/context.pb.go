@@ -79,7 +79,7 @@ func (ContextItemType) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_context_proto_rawDescGZIP(), []int{0}
 }
 
-// IncludeMode says how a context item comes into a session or a request.
+// IncludeMode says how a context item enters a session or a request.
 type IncludeMode int32
 
 const (
@@ -144,7 +144,7 @@ const (
 	OmissionReason_OMISSION_REASON_UNSPECIFIED OmissionReason = 0
 	// The item's similarity to the message was below the threshold.
 	OmissionReason_OMISSION_REASON_BELOW_THRESHOLD OmissionReason = 1
-	// Better items took the places of the request, or its context budget.
+	// Better items took the places or the room of the request.
 	OmissionReason_OMISSION_REASON_BUDGET OmissionReason = 2
 	// Semantic search failed; the request went on without agent items.
 	OmissionReason_OMISSION_REASON_SEARCH_FAILED OmissionReason = 3
@@ -333,8 +333,8 @@ type RequestContextItem struct {
 	Missing bool `protobuf:"varint,7,opt,name=missing,proto3" json:"missing,omitempty"`
 	// Why the model was not given the item, in words; empty when it was.
 	Note string `protobuf:"bytes,8,opt,name=note,proto3" json:"note,omitempty"`
-	// Whether the answer used the item: a reference that it quotes or names, a tool that was called. Nobody can tell it of
-	// a rule.
+	// Whether the answer used the item: it quotes or names a reference, or called a tool. It is never set for a rule,
+	// because nobody can tell whether an answer used one.
 	Cited         bool `protobuf:"varint,9,opt,name=cited,proto3" json:"cited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -440,7 +440,7 @@ type OmittedContextItem struct {
 	Item *ContextItemRef `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
 	// Why it was left out.
 	Reason OmissionReason `protobuf:"varint,2,opt,name=reason,proto3,enum=proviso.v1.OmissionReason" json:"reason,omitempty"`
-	// Similarity to the message, 0 to 1, where it was computed.
+	// Similarity to the message, 0 to 1, if it was computed.
 	Score         *float64 `protobuf:"fixed64,3,opt,name=score,proto3,oneof" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -497,7 +497,7 @@ func (x *OmittedContextItem) GetScore() float64 {
 	return 0
 }
 
-// MatterContext is the matter, and maybe the document, that the person is looking at.
+// MatterContext is the matter, and possibly the document, that the person is looking at.
 type MatterContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter. In Chat a malformed id is answered in words, as context_problem MATTER_NOT_FOUND.
@@ -636,7 +636,7 @@ func (x *DocumentContext) GetSummary() string {
 	return ""
 }
 
-// AssetUse records what became of one asset of a request.
+// AssetUse records what happened to one asset of a request.
 type AssetUse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the asset.
@@ -647,9 +647,9 @@ type AssetUse struct {
 	Included bool `protobuf:"varint,3,opt,name=included,proto3" json:"included,omitempty"`
 	// Why it was not, in words; empty when it was.
 	Note string `protobuf:"bytes,4,opt,name=note,proto3" json:"note,omitempty"`
-	// The line about a document that the model was given; empty for images and for documents that it was not given.
+	// The line about a document that the model was given; empty for images and for documents that were left out.
 	Text string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
-	// SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that the model was not given.
+	// SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that were left out.
 	ContentSha256 string `protobuf:"bytes,6,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
 	// Media type of an image that the model was given, such as "image/png".
 	MediaType     string `protobuf:"bytes,7,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
@@ -736,26 +736,26 @@ func (x *AssetUse) GetMediaType() string {
 	return ""
 }
 
-// ContextFill says how much of its room a request used: the conversation, and the items beside it.
+// ContextFill says how much room the conversation and the items of a request took.
 type ContextFill struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Characters of conversation used.
 	CharactersUsed int32 `protobuf:"varint,1,opt,name=characters_used,json=charactersUsed,proto3" json:"characters_used,omitempty"`
 	// The limit in characters of conversation.
 	CharactersLimit int32 `protobuf:"varint,2,opt,name=characters_limit,json=charactersLimit,proto3" json:"characters_limit,omitempty"`
-	// Tokens used, where the provider tells.
+	// Tokens used, if the provider reports them.
 	TokensUsed *int32 `protobuf:"varint,3,opt,name=tokens_used,json=tokensUsed,proto3,oneof" json:"tokens_used,omitempty"`
-	// The model's limit in tokens, where it is known.
+	// The model's limit in tokens, if it is known.
 	TokensLimit *int32 `protobuf:"varint,4,opt,name=tokens_limit,json=tokensLimit,proto3,oneof" json:"tokens_limit,omitempty"`
 	// Characters of the request's rules, references and tools.
 	ItemCharacters int32 `protobuf:"varint,5,opt,name=item_characters,json=itemCharacters,proto3" json:"item_characters,omitempty"`
-	// Characters above which items of mode agent are left out; those of the session never are.
+	// Limit in characters above which items of mode AGENT are left out; items of the session never are.
 	ItemCharactersLimit int32 `protobuf:"varint,6,opt,name=item_characters_limit,json=itemCharactersLimit,proto3" json:"item_characters_limit,omitempty"`
 	// Tokens of the request's items, estimated.
 	ItemTokens int32 `protobuf:"varint,7,opt,name=item_tokens,json=itemTokens,proto3" json:"item_tokens,omitempty"`
-	// Tokens above which items of mode agent are left out.
+	// Limit in tokens above which items of mode AGENT are left out.
 	ItemTokensLimit int32 `protobuf:"varint,8,opt,name=item_tokens_limit,json=itemTokensLimit,proto3" json:"item_tokens_limit,omitempty"`
-	// Whether the conversation, or the items, take nearly all of their room (80 %, a setting).
+	// Whether the conversation or the items take 80 % of their room or more.
 	NearLimit     bool `protobuf:"varint,9,opt,name=near_limit,json=nearLimit,proto3" json:"near_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -854,7 +854,7 @@ func (x *ContextFill) GetNearLimit() bool {
 	return false
 }
 
-// RequestContext records what entered one answer and why; it is stored with the assistant's message.
+// RequestContext records what the model was given for one answer, and why. It is stored with the assistant's message.
 type RequestContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Every rule, reference and tool that the model was given.
@@ -863,13 +863,13 @@ type RequestContext struct {
 	Omitted []*OmittedContextItem `protobuf:"bytes,2,rep,name=omitted,proto3" json:"omitted,omitempty"`
 	// The matter and document of the turn; absent when there is none.
 	MatterContext *MatterContext `protobuf:"bytes,3,opt,name=matter_context,json=matterContext,proto3" json:"matter_context,omitempty"`
-	// What became of each asset.
+	// What happened to each asset.
 	Assets []*AssetUse `protobuf:"bytes,4,rep,name=assets,proto3" json:"assets,omitempty"`
 	// How much of the context limit was used.
 	Fill *ContextFill `protobuf:"bytes,5,opt,name=fill,proto3" json:"fill,omitempty"`
 	// When the context was built.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
-	// SHA-256, in hexadecimal, of the payload that was sent to the model; empty where the model was not called. See
+	// SHA-256, in hexadecimal, of the payload that was sent to the model; empty if no model was called. See
 	// RebuildRequest.
 	PayloadSha256 string `protobuf:"bytes,7,opt,name=payload_sha256,json=payloadSha256,proto3" json:"payload_sha256,omitempty"`
 	// SHA-256, in hexadecimal, of the service's own instructions in that payload.

@@ -32,17 +32,17 @@ const (
 	ErrorReason_ERROR_REASON_UNSPECIFIED ErrorReason = 0
 	// INVALID_ARGUMENT: fields are missing, malformed or over a limit; see the BadRequest detail.
 	ErrorReason_ERROR_REASON_INVALID_REQUEST ErrorReason = 1
-	// NOT_FOUND: no such matter, or one that the caller may not see; the two are not told apart.
+	// NOT_FOUND: the matter does not exist, or the caller may not see it; the two cases look the same.
 	ErrorReason_ERROR_REASON_MATTER_NOT_FOUND ErrorReason = 2
-	// NOT_FOUND: no such document in the matter.
+	// NOT_FOUND: the matter has no such document.
 	ErrorReason_ERROR_REASON_DOCUMENT_NOT_FOUND ErrorReason = 3
-	// NOT_FOUND: no such session of this user.
+	// NOT_FOUND: this user has no such session.
 	ErrorReason_ERROR_REASON_SESSION_NOT_FOUND ErrorReason = 4
-	// NOT_FOUND: the service never had a turn of this id for this caller.
+	// NOT_FOUND: this caller never had a turn of this id.
 	ErrorReason_ERROR_REASON_TURN_UNKNOWN ErrorReason = 5
 	// NOT_FOUND: the turn has ended and its events are no longer kept; GetTurn still has its final state.
 	ErrorReason_ERROR_REASON_TURN_EXPIRED ErrorReason = 6
-	// ABORTED: the session is running a turn; the ErrorInfo metadata holds its `turn_id`, to attach to with ResumeChat.
+	// ABORTED: the session is running a turn. The ErrorInfo metadata has its `turn_id`, for ResumeChat.
 	ErrorReason_ERROR_REASON_SESSION_BUSY ErrorReason = 7
 	// ALREADY_EXISTS: the request_id was used with another payload.
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 8
@@ -60,13 +60,14 @@ const (
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 14
 	// UNAVAILABLE: storage, the index or a model is not ready.
 	ErrorReason_ERROR_REASON_NOT_READY ErrorReason = 15
-	// INTERNAL: a fault of the service; it is in the service's log under the request id.
+	// INTERNAL: a fault of the service. The service's log has it under the request id.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 17
 	// FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call.
 	ErrorReason_ERROR_REASON_TURN_NOT_WAITING ErrorReason = 18
-	// DEADLINE_EXCEEDED: the call's deadline passed before its answer was there.
+	// DEADLINE_EXCEEDED: the call's deadline passed before it was answered.
 	ErrorReason_ERROR_REASON_DEADLINE_EXCEEDED ErrorReason = 19
-	// NOT_FOUND: the catalog has no such item; `near_matches` in the ErrorInfo metadata are like it, a line each.
+	// NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per
+	// line.
 	ErrorReason_ERROR_REASON_CONTEXT_ITEM_NOT_FOUND ErrorReason = 20
 	// UNAUTHENTICATED: no credential, or one that the service does not accept.
 	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 21
@@ -76,16 +77,16 @@ const (
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 23
 	// FAILED_PRECONDITION: the vector index is being rebuilt already.
 	ErrorReason_ERROR_REASON_INDEX_REBUILDING ErrorReason = 24
-	// INVALID_ARGUMENT: the IQL query cannot be read; the BadRequest detail has every fault, the ErrorInfo metadata the
-	// `start` and `end` of the first in the query, in Unicode code points.
+	// INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
+	// the `start` and `end` of the first fault in the query, in Unicode code points.
 	ErrorReason_ERROR_REASON_INVALID_IQL ErrorReason = 25
-	// UNAVAILABLE: a hosted model did not answer, or not in time; see RetryInfo. FAILED_PRECONDITION: it refused what the
-	// service sent, for example its key; whoever runs the service has to look at it.
+	// UNAVAILABLE: a hosted model did not answer in time; see RetryInfo. FAILED_PRECONDITION: the hosted model refused
+	// what the service sent, for example its key; the operator of the service has to look into it.
 	ErrorReason_ERROR_REASON_MODEL_API_ERROR ErrorReason = 26
-	// FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was; a BadRequest detail has every
-	// fault, its field being file, line and field, as in "rules/quoting.md:3 include".
+	// FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was. A BadRequest detail has every
+	// fault; its field says file, line and field, as in "rules/quoting.md:3 include".
 	ErrorReason_ERROR_REASON_CATALOG_INVALID ErrorReason = 27
-	// FAILED_PRECONDITION: the turn has not ended, or called no model, so that there is no payload to rebuild.
+	// FAILED_PRECONDITION: the turn has not ended, or called no model, so there is no payload to rebuild.
 	ErrorReason_ERROR_REASON_NO_REQUEST_CONTEXT ErrorReason = 28
 )
 

@@ -58,12 +58,12 @@ func (*RebuildIndexRequest) Descriptor() ([]byte, []int) {
 	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{0}
 }
 
-// RebuildIndexResponse is how far the rebuilding is.
+// RebuildIndexResponse says how far the rebuild is.
 type RebuildIndexResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Vectors written so far.
 	VectorsDone int32 `protobuf:"varint,1,opt,name=vectors_done,json=vectorsDone,proto3" json:"vectors_done,omitempty"`
-	// Vectors in all, as counted at the start.
+	// Number of all vectors, as counted at the start.
 	VectorsTotal  int32 `protobuf:"varint,2,opt,name=vectors_total,json=vectorsTotal,proto3" json:"vectors_total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -26,12 +26,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-// on a loopback address without credentials that is everyone.
+// MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+// it. On a loopback address without credentials that is every caller.
 type MaintenanceServiceClient interface {
-	// RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-	// sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
+	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RebuildIndexResponse], error)
 }
@@ -67,12 +67,12 @@ type MaintenanceService_RebuildIndexClient = grpc.ServerStreamingClient[RebuildI
 // All implementations must embed UnimplementedMaintenanceServiceServer
 // for forward compatibility.
 //
-// MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
-// on a loopback address without credentials that is everyone.
+// MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+// it. On a loopback address without credentials that is every caller.
 type MaintenanceServiceServer interface {
-	// RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-	// sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
+	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error
 	mustEmbedUnimplementedMaintenanceServiceServer()

@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// DocumentStatus is where a document is on its way from upload to search.
+// DocumentStatus says how far a document is on its way from upload to search.
 type DocumentStatus int32
 
 const (
@@ -180,7 +180,7 @@ type Document struct {
 	SizeBytes int32 `protobuf:"varint,5,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// SHA-256 of the uploaded bytes, in hexadecimal.
 	Sha256 string `protobuf:"bytes,6,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Where it is on its way to search.
+	// Its status.
 	Status DocumentStatus `protobuf:"varint,7,opt,name=status,proto3,enum=proviso.v1.DocumentStatus" json:"status,omitempty"`
 	// Why ingestion failed, in words for a person; empty otherwise.
 	FailureReason string `protobuf:"bytes,8,opt,name=failure_reason,json=failureReason,proto3" json:"failure_reason,omitempty"`
@@ -192,8 +192,8 @@ type Document struct {
 	PageCount int32 `protobuf:"varint,11,opt,name=page_count,json=pageCount,proto3" json:"page_count,omitempty"`
 	// When it was uploaded.
 	UploadTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=upload_time,json=uploadTime,proto3" json:"upload_time,omitempty"`
-	// Document of the same file name, in any case, that this one replaced when it was uploaded; empty when there was none.
-	// It may have been deleted since.
+	// The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
+	// empty when there was none. It may have been deleted since.
 	ReplacesDocumentId string `protobuf:"bytes,13,opt,name=replaces_document_id,json=replacesDocumentId,proto3" json:"replaces_document_id,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -516,7 +516,7 @@ func (x *GetMatterResponse) GetMatter() *Matter {
 // ListMattersRequest asks for a page of matters.
 type ListMattersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Most matters to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	// Number of matters to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -720,7 +720,7 @@ type UploadHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter, or "documentation".
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// File name; its extension helps to tell the format. Limits: 1 to 255 characters.
+	// File name; its extension helps to recognise the format. Limits: 1 to 255 characters.
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
 	// SHA-256 of the bytes, in hexadecimal; checked when given. Limits: 0 to 64 characters.
 	Sha256        string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
@@ -779,8 +779,8 @@ func (x *UploadHeader) GetSha256() string {
 	return ""
 }
 
-// UploadEnd says that the document is whole. A stream that merely ends may be one that broke off: some gRPC libraries end
-// the stream of a call that they cancel.
+// UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
+// end the stream of a call that they cancel.
 type UploadEnd struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -901,7 +901,7 @@ type isUploadDocumentRequest_Payload interface {
 }
 
 type UploadDocumentRequest_Header struct {
-	// The header; the first message and no other.
+	// The header; it is the first message and no other.
 	Header *UploadHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
 }
 
@@ -911,7 +911,7 @@ type UploadDocumentRequest_Data struct {
 }
 
 type UploadDocumentRequest_End struct {
-	// The end; the last message. Only a header with a sha256, which proves the same, makes it optional.
+	// The end; it is the last message. It may be left out only if the header has a sha256, which proves the same.
 	End *UploadEnd `protobuf:"bytes,3,opt,name=end,proto3,oneof"`
 }
 
@@ -926,7 +926,7 @@ type UploadDocumentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The document.
 	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
-	// Whether the matter had a document of the same bytes already; it is the one returned.
+	// Whether the matter already had a document with the same bytes; then that one is returned.
 	AlreadyExisted bool `protobuf:"varint,2,opt,name=already_existed,json=alreadyExisted,proto3" json:"already_existed,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1082,7 +1082,7 @@ type ListDocumentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter, or "documentation".
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// Most documents to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	// Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1350,7 +1350,7 @@ type WatchDocumentsResponse struct {
 	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
 	// Chunks embedded so far.
 	ChunksDone int32 `protobuf:"varint,2,opt,name=chunks_done,json=chunksDone,proto3" json:"chunks_done,omitempty"`
-	// Chunks in all; 0 until the text is read.
+	// Number of all chunks; 0 until the text has been read.
 	ChunksTotal   int32 `protobuf:"varint,3,opt,name=chunks_total,json=chunksTotal,proto3" json:"chunks_total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -34,12 +34,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-// exist.
+// MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+// does not exist.
 //
 // Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-// documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-// matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+// documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+// matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceClient interface {
 	// CreateMatter makes a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
@@ -50,14 +50,14 @@ type MatterServiceClient interface {
 	// ListMatters lists the caller's matters, newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(ctx context.Context, in *ListMattersRequest, opts ...grpc.CallOption) (*ListMattersResponse, error)
-	// DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-	// cleared away is, as soon as possible, also after a restart.
+	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+	// be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
-	// UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-	// stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-	// are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-	// it is.
+	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+	// sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+	// name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
 	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -68,8 +68,8 @@ type MatterServiceClient interface {
 	// ListDocuments lists a matter's documents in the order of upload.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error)
-	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-	// nobody; what could not be cleared away is, as soon as possible, also after a restart.
+	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(ctx context.Context, in *DeleteDocumentRequest, opts ...grpc.CallOption) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
@@ -191,12 +191,12 @@ type MatterService_WatchDocumentsClient = grpc.ServerStreamingClient[WatchDocume
 // All implementations must embed UnimplementedMatterServiceServer
 // for forward compatibility.
 //
-// MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
-// exist.
+// MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+// does not exist.
 //
 // Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
-// documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
-// matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+// documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+// matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceServer interface {
 	// CreateMatter makes a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
@@ -207,14 +207,14 @@ type MatterServiceServer interface {
 	// ListMatters lists the caller's matters, newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(context.Context, *ListMattersRequest) (*ListMattersResponse, error)
-	// DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-	// cleared away is, as soon as possible, also after a restart.
+	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+	// be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
-	// UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-	// stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-	// are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-	// it is.
+	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+	// sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+	// name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
 	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -225,8 +225,8 @@ type MatterServiceServer interface {
 	// ListDocuments lists a matter's documents in the order of upload.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error)
-	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-	// nobody; what could not be cleared away is, as soon as possible, also after a restart.
+	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(context.Context, *DeleteDocumentRequest) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.

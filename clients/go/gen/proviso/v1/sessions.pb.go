@@ -87,7 +87,7 @@ func (MessageRole) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{0}
 }
 
-// ItemChange says what has become of an item since a request.
+// ItemChange says how an item has changed since a request.
 type ItemChange int32
 
 const (
@@ -97,7 +97,7 @@ const (
 	ItemChange_ITEM_CHANGE_CHANGED ItemChange = 1
 	// It has left the catalog.
 	ItemChange_ITEM_CHANGE_MISSING ItemChange = 2
-	// What was used of it is no longer stored, so that the payload lacks it.
+	// The content that was used is no longer stored, so the payload lacks it.
 	ItemChange_ITEM_CHANGE_LOST ItemChange = 3
 )
 
@@ -151,7 +151,7 @@ type ChatMessage struct {
 	Role MessageRole `protobuf:"varint,1,opt,name=role,proto3,enum=proviso.v1.MessageRole" json:"role,omitempty"`
 	// The text; for assistant messages exactly what was displayed.
 	Content string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
-	// What entered the answer, and why; on assistant messages only.
+	// What the model was given, and why; on assistant messages only.
 	RequestContext *RequestContext `protobuf:"bytes,3,opt,name=request_context,json=requestContext,proto3" json:"request_context,omitempty"`
 	// When the message was stored; absent in a final state.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -159,7 +159,7 @@ type ChatMessage struct {
 	TurnId string `protobuf:"bytes,5,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
 	// Identifies the message in its session; empty in a final state.
 	MessageId string `protobuf:"bytes,6,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
-	// What is kept of the turn; on the message that ended it (assistant or error), absent in a final state.
+	// What is kept of the turn, on the message that ended it (assistant or error); absent in a final state.
 	Turn          *TurnSummary `protobuf:"bytes,7,opt,name=turn,proto3" json:"turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -311,7 +311,7 @@ func (x *SessionContextItem) GetMissing() bool {
 // Session is a conversation of one user.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's own string, unique for tenant and user.
+	// The caller's own string, unique within tenant and user.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Items included in every request.
 	Items []*SessionContextItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
@@ -624,7 +624,7 @@ type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Most sessions to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	// Number of sessions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1057,7 +1057,7 @@ type ListMessagesRequest struct {
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Most messages to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	// Number of messages to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1181,7 +1181,7 @@ func (x *ListMessagesResponse) GetNextPageToken() string {
 // PreviewRequestContextRequest describes a message that is not sent.
 type PreviewRequestContextRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The session; a new one's items are taken when it is empty or unknown. Limits: 0 to 128 characters.
+	// The session; when it is empty or unknown, the items of a new session are taken. Limits: 0 to 128 characters.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
@@ -1379,12 +1379,12 @@ func (x *RebuildRequestRequest) GetUserId() string {
 	return ""
 }
 
-// ItemDifference is an item that is not what it was when a request was made.
+// ItemDifference is an item that has changed since a request was made.
 type ItemDifference struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The item.
 	Item *ContextItemRef `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
-	// What has become of it.
+	// How it has changed.
 	Change ItemChange `protobuf:"varint,2,opt,name=change,proto3,enum=proviso.v1.ItemChange" json:"change,omitempty"`
 	// SHA-256, in hexadecimal, of the content that was used.
 	UsedSha256 string `protobuf:"bytes,3,opt,name=used_sha256,json=usedSha256,proto3" json:"used_sha256,omitempty"`
@@ -1455,21 +1455,21 @@ func (x *ItemDifference) GetCurrentSha256() string {
 // RebuildRequestResponse is the payload of a turn's first model call.
 type RebuildRequestResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image is
-	// shown as its media type and the SHA-256 of its bytes, which are not kept. Empty when it is too large for an answer,
-	// which `truncated` says.
+	// The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image
+	// stands in it as its media type and the SHA-256 of its bytes, which are not kept. It is empty when it is too large
+	// for an answer; then `truncated` is set.
 	PayloadJson string `protobuf:"bytes,1,opt,name=payload_json,json=payloadJson,proto3" json:"payload_json,omitempty"`
 	// SHA-256, in hexadecimal, of the payload as rebuilt.
 	PayloadSha256 string `protobuf:"bytes,2,opt,name=payload_sha256,json=payloadSha256,proto3" json:"payload_sha256,omitempty"`
 	// SHA-256, in hexadecimal, of the payload as it was sent, from the request context.
 	RecordedSha256 string `protobuf:"bytes,3,opt,name=recorded_sha256,json=recordedSha256,proto3" json:"recorded_sha256,omitempty"`
-	// Whether the two are equal: the payload is exactly what was sent.
+	// Whether the two hashes are equal: then the payload is exactly what was sent.
 	Matches bool `protobuf:"varint,4,opt,name=matches,proto3" json:"matches,omitempty"`
-	// Items that are not what they were. A request made now would differ in them; the payload above has the old contents.
+	// Items that have changed. A request made now would differ in them; the payload above has the old contents.
 	Differences []*ItemDifference `protobuf:"bytes,5,rep,name=differences,proto3" json:"differences,omitempty"`
-	// Whether the service's own instructions are others now.
+	// Whether the service's own instructions have changed.
 	SystemPromptChanged bool `protobuf:"varint,6,opt,name=system_prompt_changed,json=systemPromptChanged,proto3" json:"system_prompt_changed,omitempty"`
-	// Whether payload_json is left out for its size.
+	// Whether payload_json was left out because of its size.
 	Truncated     bool `protobuf:"varint,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1614,7 +1614,7 @@ type RemovalSuggestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The item, as the session holds it.
 	Item *SessionContextItem `protobuf:"bytes,1,opt,name=item,proto3" json:"item,omitempty"`
-	// Answers that it entered.
+	// Number of answers for which the model was given the item.
 	Answers       int32 `protobuf:"varint,2,opt,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1669,7 +1669,7 @@ type SuggestRemovalsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The items that were never used, in the session's order.
 	Suggestions []*RemovalSuggestion `protobuf:"bytes,1,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
-	// Answers looked at: the newest 200 at most.
+	// Number of answers that were examined: at most the newest 200.
 	Answers       int32 `protobuf:"varint,2,opt,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

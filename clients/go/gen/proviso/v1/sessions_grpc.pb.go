@@ -49,29 +49,29 @@ type SessionServiceClient interface {
 	// DeleteSession deletes a session and its messages.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
 	DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error)
-	// AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-	// It enters from the session's next turn on.
+	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+	// first to have it. Adding it again changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	AddContextItem(ctx context.Context, in *AddContextItemRequest, opts ...grpc.CallOption) (*AddContextItemResponse, error)
 	// RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-	// is neither in the session nor in the catalog, with near matches.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+	// matches, for an item that is neither in the session nor in the catalog.
 	RemoveContextItem(ctx context.Context, in *RemoveContextItemRequest, opts ...grpc.CallOption) (*RemoveContextItemResponse, error)
 	// ListMessages lists a session's messages, oldest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
-	// PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-	// called, images are not loaded and nothing is stored.
+	// PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+	// model, loads no images and stores nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
 	PreviewRequestContext(ctx context.Context, in *PreviewRequestContextRequest, opts ...grpc.CallOption) (*PreviewRequestContextResponse, error)
-	// RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-	// and the contents that were used, and says what has changed since.
+	// RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+	// messages and the contents that were used. It also says what has changed since.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
 	// that has not ended, or called no model.
 	RebuildRequest(ctx context.Context, in *RebuildRequestRequest, opts ...grpc.CallOption) (*RebuildRequestResponse, error)
-	// SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-	// three answers (a setting) and that none of them quoted, named or called.
+	// SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+	// given for at least three answers, and that none of these answers quoted, named or called.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	SuggestRemovals(ctx context.Context, in *SuggestRemovalsRequest, opts ...grpc.CallOption) (*SuggestRemovalsResponse, error)
 }
@@ -202,29 +202,29 @@ type SessionServiceServer interface {
 	// DeleteSession deletes a session and its messages.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
-	// AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-	// It enters from the session's next turn on.
+	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+	// first to have it. Adding it again changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	AddContextItem(context.Context, *AddContextItemRequest) (*AddContextItemResponse, error)
 	// RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-	// is neither in the session nor in the catalog, with near matches.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+	// matches, for an item that is neither in the session nor in the catalog.
 	RemoveContextItem(context.Context, *RemoveContextItemRequest) (*RemoveContextItemResponse, error)
 	// ListMessages lists a session's messages, oldest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
-	// PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-	// called, images are not loaded and nothing is stored.
+	// PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+	// model, loads no images and stores nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
 	PreviewRequestContext(context.Context, *PreviewRequestContextRequest) (*PreviewRequestContextResponse, error)
-	// RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-	// and the contents that were used, and says what has changed since.
+	// RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+	// messages and the contents that were used. It also says what has changed since.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
 	// that has not ended, or called no model.
 	RebuildRequest(context.Context, *RebuildRequestRequest) (*RebuildRequestResponse, error)
-	// SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-	// three answers (a setting) and that none of them quoted, named or called.
+	// SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+	// given for at least three answers, and that none of these answers quoted, named or called.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	SuggestRemovals(context.Context, *SuggestRemovalsRequest) (*SuggestRemovalsResponse, error)
 	mustEmbedUnimplementedSessionServiceServer()

@@ -80,7 +80,7 @@ type ExecuteIqlRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter.
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// The query, for example "{IS confidentiality clause}". The service may allow less, 4000 characters by default.
+	// The query, for example "{IS confidentiality clause}". The service allows 4000 characters by default.
 	// Limits: 0 to 100000 characters.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
 	// Documents to analyse; all of the matter when empty. Limits: 0 to 1000 items.
@@ -92,9 +92,9 @@ type ExecuteIqlRequest struct {
 	MinScore *float64 `protobuf:"fixed64,5,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Meaning of the comparison operators.
 	Comparison IqlComparison `protobuf:"varint,6,opt,name=comparison,proto3,enum=proviso.v1.IqlComparison" json:"comparison,omitempty"`
-	// Most matches to return of a document, the best of them; 0 means 20. Limits: 0 to 1000.
+	// Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000.
 	MaxMatches int32 `protobuf:"varint,7,opt,name=max_matches,json=maxMatches,proto3" json:"max_matches,omitempty"`
-	// Whether results carry the scores of each statement.
+	// Whether results have the scores of each statement.
 	Explain       bool `protobuf:"varint,8,opt,name=explain,proto3" json:"explain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -256,8 +256,8 @@ type IqlMatch struct {
 	Citation *SearchCitation `protobuf:"bytes,5,opt,name=citation,proto3" json:"citation,omitempty"`
 	// Scores of the statements on this chunk; only with explain.
 	StatementScores []*IqlStatementScore `protobuf:"bytes,6,rep,name=statement_scores,json=statementScores,proto3" json:"statement_scores,omitempty"`
-	// The score at each node of the query's tree on this chunk, in pre-order: a node ahead of its operands, these from left
-	// to right, as ParseIqlResponse.tree_json nests them. Only with explain.
+	// The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
+	// from left to right, as in ParseIqlResponse.tree_json. Only with explain.
 	NodeScores    []float64 `protobuf:"fixed64,7,rep,packed,name=node_scores,json=nodeScores,proto3" json:"node_scores,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -351,7 +351,7 @@ type IqlDocumentResult struct {
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
 	// The document's score, 0 to 1: the maximum over its chunks.
 	Score float64 `protobuf:"fixed64,3,opt,name=score,proto3" json:"score,omitempty"`
-	// The matches, by position; where there are more than are returned, those with the highest scores.
+	// The matches, by position. If there are more than max_matches, those with the highest scores.
 	Matches []*IqlMatch `protobuf:"bytes,4,rep,name=matches,proto3" json:"matches,omitempty"`
 	// Number of matches, also when the list is cut.
 	MatchCount int32 `protobuf:"varint,5,opt,name=match_count,json=matchCount,proto3" json:"match_count,omitempty"`
@@ -474,11 +474,11 @@ type ExecuteIqlResponse struct {
 	AverageScore float64 `protobuf:"fixed64,4,opt,name=average_score,json=averageScore,proto3" json:"average_score,omitempty"`
 	// The model that was used.
 	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
-	// What the caller should know, for example that a model of another name was used.
+	// Warnings for the caller, for example that a model of another name was used.
 	Warnings []string `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Number of documents asked about, also when the list is cut.
 	DocumentCount int32 `protobuf:"varint,7,opt,name=document_count,json=documentCount,proto3" json:"document_count,omitempty"`
-	// Whether anything is cut: documents, or matches of any of them.
+	// Whether documents, or matches of any document, were left out.
 	Truncated     bool `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -628,7 +628,7 @@ type StreamIqlResponse struct {
 	Result isStreamIqlResponse_Result `protobuf_oneof:"result"`
 	// The totals so far, with this document.
 	Totals *IqlTotals `protobuf:"bytes,3,opt,name=totals,proto3" json:"totals,omitempty"`
-	// Place of the document in the order of the request or of upload, from 0.
+	// Position of the document in the order of the request or of upload, from 0.
 	DocumentIndex int32 `protobuf:"varint,4,opt,name=document_index,json=documentIndex,proto3" json:"document_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -721,7 +721,7 @@ func (*StreamIqlResponse_DocumentResult) isStreamIqlResponse_Result() {}
 
 func (*StreamIqlResponse_Summary) isStreamIqlResponse_Result() {}
 
-// IqlTotals counts what is done of a query.
+// IqlTotals counts the progress of a query.
 type IqlTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Documents that are done.
@@ -840,7 +840,7 @@ type IqlTemplate struct {
 	Arguments []string `protobuf:"bytes,2,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// What is scored; <PARTY> stands for the argument PARTY.
 	Statement string `protobuf:"bytes,3,opt,name=statement,proto3" json:"statement,omitempty"`
-	// What it is about, for people.
+	// Its meaning, for people.
 	Meaning       string `protobuf:"bytes,4,opt,name=meaning,proto3" json:"meaning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1014,9 +1014,9 @@ type IqlError struct {
 	End int32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
 	// What is wrong: what was found and what was expected.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// How to mend it, in sentences for people.
+	// How to correct it, in sentences for people.
 	Suggestions []string `protobuf:"bytes,4,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
-	// Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice,
+	// Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
 	// none where a person has to find the words.
 	Edits         []*IqlEdit `protobuf:"bytes,5,rep,name=edits,proto3" json:"edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1091,15 +1091,15 @@ func (x *IqlError) GetEdits() []*IqlEdit {
 // IqlEdit is a change of a query.
 type IqlEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The suggestion that it carries out: its position among the error's, from 0.
+	// The suggestion that it carries out: its position in the error's suggestions, from 0.
 	Suggestion int32 `protobuf:"varint,1,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
-	// What it does, for people: what is put in, or for example `Leave it out`.
+	// What it does, for people: the text that is inserted, or for example `Leave it out`.
 	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
 	// Start of what is replaced, in Unicode code points.
 	Start int32 `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
-	// End of what is replaced, exclusive; the start where text is only put in.
+	// End of what is replaced, exclusive; equal to the start where text is only inserted.
 	End int32 `protobuf:"varint,4,opt,name=end,proto3" json:"end,omitempty"`
-	// What takes its place; empty where text is only left out.
+	// What takes its place; empty where text is only deleted.
 	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1179,10 +1179,10 @@ type ParseIqlResponse struct {
 	Canonical string `protobuf:"bytes,2,opt,name=canonical,proto3" json:"canonical,omitempty"`
 	// The statements after template expansion.
 	Statements []string `protobuf:"bytes,3,rep,name=statements,proto3" json:"statements,omitempty"`
-	// How often a model would have to judge a passage by a statement to run the query on the matter: what has been scored
-	// before does not count. 0 without a matter.
+	// How many scores of a passage for a statement a model would have to give to run the query on the matter. Scores that
+	// are kept do not count. 0 without a matter.
 	EstimatedModelCalls int32 `protobuf:"varint,4,opt,name=estimated_model_calls,json=estimatedModelCalls,proto3" json:"estimated_model_calls,omitempty"`
-	// The errors, in the order of the text; empty when the query is sound.
+	// The errors, in the order of the text; empty when the query is valid.
 	Errors        []*IqlError `protobuf:"bytes,5,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1256,7 +1256,7 @@ func (x *ParseIqlResponse) GetErrors() []*IqlError {
 // SearchCitation locates a passage for people.
 type SearchCitation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page that the passage begins on, from 1 and as the file counts them; 0 where the format has none.
+	// Page that the passage begins on, counted from 1 as the file counts; 0 where the format has no pages.
 	Page int32 `protobuf:"varint,1,opt,name=page,proto3" json:"page,omitempty"`
 	// Headings above the passage, outermost first.
 	SectionPath []string `protobuf:"bytes,2,rep,name=section_path,json=sectionPath,proto3" json:"section_path,omitempty"`
@@ -1358,17 +1358,17 @@ type SearchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter.
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// What to look for, in natural language. Every result holds a phrase in double quotes exactly; passages that are a
-	// clause referred to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
+	// What to look for, in natural language. Every result contains the exact words of a phrase in double quotes. Passages
+	// of a clause that the query refers to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Most results to return; 0 means 5. Limits: 0 to 20.
+	// Number of results to return at most; 0 means 5. Limits: 0 to 20.
 	MaxResults int32 `protobuf:"varint,3,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
-	// Lowest similarity, 0 to 1; 0.2 when absent. Passages that hold all significant words, a phrase in quotes or the
-	// clause that the query asks for are spared. Limits: 0 to 1.
+	// Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
+	// in quotes or the clause that the query asks for. Limits: 0 to 1.
 	Threshold *float64 `protobuf:"fixed64,4,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
 	// Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
 	SemanticWeight *float64 `protobuf:"fixed64,5,opt,name=semantic_weight,json=semanticWeight,proto3,oneof" json:"semantic_weight,omitempty"`
-	// Whether each result carries the passages before and after it.
+	// Whether each result has the passages before and after it.
 	IncludeContext bool `protobuf:"varint,6,opt,name=include_context,json=includeContext,proto3" json:"include_context,omitempty"`
 	// Documents to search; all of the matter when empty. Limits: 0 to 1000 items.
 	DocumentIds   []string `protobuf:"bytes,7,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
@@ -1476,11 +1476,11 @@ type SearchResult struct {
 	ContextBefore string `protobuf:"bytes,8,opt,name=context_before,json=contextBefore,proto3" json:"context_before,omitempty"`
 	// The passage after; only with include_context.
 	ContextAfter string `protobuf:"bytes,9,opt,name=context_after,json=contextAfter,proto3" json:"context_after,omitempty"`
-	// Fused rank score of meaning and words; higher is better, comparable within one response only.
+	// Combined score of meaning and words. Higher is better; scores can be compared within one response only.
 	Score float64 `protobuf:"fixed64,10,opt,name=score,proto3" json:"score,omitempty"`
 	// Whether the passage was found by its words.
 	LexicalMatch bool `protobuf:"varint,11,opt,name=lexical_match,json=lexicalMatch,proto3" json:"lexical_match,omitempty"`
-	// The part of the passage that is most about the query, with the query's words marked.
+	// The part of the passage that fits the query best, with the query's words marked.
 	Snippet       *SearchSnippet `protobuf:"bytes,12,opt,name=snippet,proto3" json:"snippet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1605,7 +1605,7 @@ type SearchSnippet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The text, exactly as in the document.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Where it starts in the document's text, in Unicode code points.
+	// Start in the document's text, in Unicode code points.
 	Start int32 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
 	// The query's words and phrases in it, in order, without overlap.
 	Highlights    []*SnippetHighlight `protobuf:"bytes,3,rep,name=highlights,proto3" json:"highlights,omitempty"`
@@ -1738,7 +1738,8 @@ type SearchResponse struct {
 	DocumentsProcessing []string `protobuf:"bytes,7,rep,name=documents_processing,json=documentsProcessing,proto3" json:"documents_processing,omitempty"`
 	// Whether texts were cut to keep the answer small.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Documents that hold the query's words, most passages first: the exact answer to "which documents mention ...".
+	// Documents that hold the query's words, those with the most such passages first: the exact answer to "which
+	// documents mention ...".
 	DocumentsMatching []*DocumentHits `protobuf:"bytes,9,rep,name=documents_matching,json=documentsMatching,proto3" json:"documents_matching,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1901,7 +1902,7 @@ func (x *DocumentHits) GetPassages() int32 {
 	return 0
 }
 
-// DocumentError tells why a document was left out.
+// DocumentError says why a document was left out.
 type DocumentError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the document.
@@ -1976,7 +1977,7 @@ type ExtractRequest struct {
 	DocumentIds []string `protobuf:"bytes,3,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
 	// Lowest confidence of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
 	MinConfidence *float64 `protobuf:"fixed64,4,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
-	// Most alternatives to return; 3 when absent. Limits: 0 to 20.
+	// Number of alternatives to return at most; 3 when absent. Limits: 0 to 20.
 	MaxAlternatives *int32 `protobuf:"varint,5,opt,name=max_alternatives,json=maxAlternatives,proto3,oneof" json:"max_alternatives,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2233,11 +2234,11 @@ type ExtractResponse struct {
 	Question string `protobuf:"bytes,4,opt,name=question,proto3" json:"question,omitempty"`
 	// Whether an answer was found.
 	Found bool `protobuf:"varint,5,opt,name=found,proto3" json:"found,omitempty"`
-	// Other answers, best first; also when none is good enough to be the answer.
+	// Other answers, best first, even when none is good enough to be the answer.
 	Alternatives []*ExtractAlternative `protobuf:"bytes,6,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
 	// The model that was used.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
-	// Documents that could not be read: those that are not READY, and ids that the matter does not have.
+	// Documents that could not be read: documents that are not READY, and ids that the matter does not have.
 	DocumentErrors []*DocumentError `protobuf:"bytes,8,rep,name=document_errors,json=documentErrors,proto3" json:"document_errors,omitempty"`
 	// Whether lists or texts were cut to keep the answer small.
 	Truncated     bool `protobuf:"varint,9,opt,name=truncated,proto3" json:"truncated,omitempty"`
@@ -2343,15 +2344,15 @@ type ClassifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter.
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// Clause types: names such as "Indemnity", or what a clause is to say, in a sentence or as a statement of IQL in braces
-	// ("{IS clause obligating "Customer"}"); a default list when empty. Each of 1 to 200 characters.
-	// Limits: 0 to 50 items.
+	// Clause types. Each is a name such as "Indemnity", a sentence that says what a clause must say, or a statement of
+	// IQL in braces ("{IS clause obligating "Customer"}"), of 1 to 200 characters. A default list when empty. Limits: 0
+	// to 50 items.
 	ClauseTypes []string `protobuf:"bytes,2,rep,name=clause_types,json=clauseTypes,proto3" json:"clause_types,omitempty"`
 	// Documents to read; all of the matter when empty. Limits: 0 to 1000 items.
 	DocumentIds []string `protobuf:"bytes,3,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
 	// A passage above this confidence is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1.
 	MinConfidence *float64 `protobuf:"fixed64,4,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
-	// Most clauses to return, the best of each type; 0 means 200. Limits: 0 to 1000.
+	// Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000.
 	MaxClauses    int32 `protobuf:"varint,5,opt,name=max_clauses,json=maxClauses,proto3" json:"max_clauses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2543,7 +2544,7 @@ func (x *ClassifiedClause) GetCitation() *SearchCitation {
 // ClassifyResponse is the clauses found.
 type ClassifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The clauses, by document and position; one that is of several types stands there for each.
+	// The clauses, by document and position; a clause of several types is listed once for each.
 	Clauses []*ClassifiedClause `protobuf:"bytes,1,rep,name=clauses,proto3" json:"clauses,omitempty"`
 	// Number of clauses found, also when the list is cut.
 	TotalFound int32 `protobuf:"varint,2,opt,name=total_found,json=totalFound,proto3" json:"total_found,omitempty"`
@@ -2551,7 +2552,7 @@ type ClassifyResponse struct {
 	ClauseTypesSearched []string `protobuf:"bytes,3,rep,name=clause_types_searched,json=clauseTypesSearched,proto3" json:"clause_types_searched,omitempty"`
 	// Whether the list is cut.
 	Truncated bool `protobuf:"varint,4,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Documents that were not analysed, or not to their end.
+	// Documents that were not analysed, or only in part.
 	DocumentErrors []*DocumentError `protobuf:"bytes,5,rep,name=document_errors,json=documentErrors,proto3" json:"document_errors,omitempty"`
 	// The model that was used.
 	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
@@ -2996,7 +2997,7 @@ type GetDocumentTextRequest struct {
 	DocumentId string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
 	// File name of the document; the newest of that name. Limits: 0 to 255 characters.
 	Filename string `protobuf:"bytes,3,opt,name=filename,proto3" json:"filename,omitempty"`
-	// Most code points to return; 0 means 50000. Limits: 0 to 700000.
+	// Number of code points to return at most; 0 means 50000. Limits: 0 to 700000.
 	MaxLength int32 `protobuf:"varint,4,opt,name=max_length,json=maxLength,proto3" json:"max_length,omitempty"`
 	// Where to start, in Unicode code points. Limits: 0 to 2147483647.
 	Start int32 `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"`
@@ -3101,7 +3102,7 @@ type GetDocumentTextResponse struct {
 	FileType string `protobuf:"bytes,4,opt,name=file_type,json=fileType,proto3" json:"file_type,omitempty"`
 	// Length of the whole text in Unicode code points.
 	CharacterCount int32 `protobuf:"varint,5,opt,name=character_count,json=characterCount,proto3" json:"character_count,omitempty"`
-	// Whether what was asked for, the text or the page or section, goes on after the part returned.
+	// Whether the text, page or section that was asked for goes on after the part returned.
 	Truncated bool `protobuf:"varint,6,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// Where the part starts, in Unicode code points.
 	Start int32 `protobuf:"varint,7,opt,name=start,proto3" json:"start,omitempty"`
@@ -3109,7 +3110,7 @@ type GetDocumentTextResponse struct {
 	Page int32 `protobuf:"varint,8,opt,name=page,proto3" json:"page,omitempty"`
 	// Headings above the start of the part, outermost first.
 	SectionPath []string `protobuf:"bytes,9,rep,name=section_path,json=sectionPath,proto3" json:"section_path,omitempty"`
-	// Where the text goes on after the part returned, to be asked for with `start`; 0 when that was the end.
+	// Where the text goes on after the part returned; send it as `start` to go on. 0 when that was the end.
 	NextStart     int32 `protobuf:"varint,10,opt,name=next_start,json=nextStart,proto3" json:"next_start,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3220,7 +3221,7 @@ type RetrieveDocumentationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What to look for. Limits: 1 to 2000 characters.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	// Most passages to return; 0 means 5. Limits: 0 to 20.
+	// Number of passages to return at most; 0 means 5. Limits: 0 to 20.
 	MaxResults    int32 `protobuf:"varint,2,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3276,8 +3277,8 @@ type RetrieveDocumentationResponse struct {
 	// The passages, best first.
 	Results []*SearchResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
 	// The passages as the model reads them, or "DOCUMENTATION_SEARCH_RESULT: EMPTY". The nth passage is headed by its
-	// number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. Passages are cut, and
-	// the last are left out, where they need more room than the service gives a tool's result, 2500 characters by default.
+	// number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. If the passages need
+	// more room than a tool's result may have (2500 characters by default), they are cut and the last ones left out.
 	Output        string `protobuf:"bytes,2,opt,name=output,proto3" json:"output,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

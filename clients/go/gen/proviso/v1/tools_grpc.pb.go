@@ -37,18 +37,18 @@ const (
 //
 // ToolService offers the agent's tools without the agent.
 type ToolServiceClient interface {
-	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-	// and spoils nothing.
+	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+	// the others have their results.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	ExecuteIql(ctx context.Context, in *ExecuteIqlRequest, opts ...grpc.CallOption) (*ExecuteIqlResponse, error)
-	// StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-	// Cancelling the call stops the work; what was scored by then is not scored again.
+	// StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+	// Cancelling the call stops the work; scores made until then are kept.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS.
 	StreamIql(ctx context.Context, in *StreamIqlRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamIqlResponse], error)
-	// ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+	// ParseIql parses an IQL query and calls no model. The answer has the query's faults.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ParseIql(ctx context.Context, in *ParseIqlRequest, opts ...grpc.CallOption) (*ParseIqlResponse, error)
 	// ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
@@ -57,15 +57,17 @@ type ToolServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
 	// UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	Search(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (*SearchResponse, error)
-	// Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-	// the answer "Not found in the documents".
+	// Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+	// answer is "Not found in the documents".
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+	// FAILED_PRECONDITION/MODEL_API_ERROR.
 	Extract(ctx context.Context, in *ExtractRequest, opts ...grpc.CallOption) (*ExtractResponse, error)
-	// Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-	// has an error of its own and spoils nothing.
+	// Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+	// analysed has an error of its own; the others have their results.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+	// FAILED_PRECONDITION/MODEL_API_ERROR.
 	Classify(ctx context.Context, in *ClassifyRequest, opts ...grpc.CallOption) (*ClassifyResponse, error)
 	// ListMatterDocuments lists a matter's documents with a summary of their states.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
@@ -74,8 +76,8 @@ type ToolServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
 	// FAILED_PRECONDITION/DOCUMENT_NOT_READY.
 	GetDocumentText(ctx context.Context, in *GetDocumentTextRequest, opts ...grpc.CallOption) (*GetDocumentTextResponse, error)
-	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-	// none, it finds nothing.
+	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+	// has no documentation, nothing is found.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	RetrieveDocumentation(ctx context.Context, in *RetrieveDocumentationRequest, opts ...grpc.CallOption) (*RetrieveDocumentationResponse, error)
@@ -204,18 +206,18 @@ func (c *toolServiceClient) RetrieveDocumentation(ctx context.Context, in *Retri
 //
 // ToolService offers the agent's tools without the agent.
 type ToolServiceServer interface {
-	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-	// and spoils nothing.
+	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+	// the others have their results.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	ExecuteIql(context.Context, *ExecuteIqlRequest) (*ExecuteIqlResponse, error)
-	// StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-	// Cancelling the call stops the work; what was scored by then is not scored again.
+	// StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+	// Cancelling the call stops the work; scores made until then are kept.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS.
 	StreamIql(*StreamIqlRequest, grpc.ServerStreamingServer[StreamIqlResponse]) error
-	// ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+	// ParseIql parses an IQL query and calls no model. The answer has the query's faults.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ParseIql(context.Context, *ParseIqlRequest) (*ParseIqlResponse, error)
 	// ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
@@ -224,15 +226,17 @@ type ToolServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
 	// UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	Search(context.Context, *SearchRequest) (*SearchResponse, error)
-	// Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-	// the answer "Not found in the documents".
+	// Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+	// answer is "Not found in the documents".
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+	// FAILED_PRECONDITION/MODEL_API_ERROR.
 	Extract(context.Context, *ExtractRequest) (*ExtractResponse, error)
-	// Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-	// has an error of its own and spoils nothing.
+	// Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+	// analysed has an error of its own; the others have their results.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+	// RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+	// FAILED_PRECONDITION/MODEL_API_ERROR.
 	Classify(context.Context, *ClassifyRequest) (*ClassifyResponse, error)
 	// ListMatterDocuments lists a matter's documents with a summary of their states.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
@@ -241,8 +245,8 @@ type ToolServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
 	// FAILED_PRECONDITION/DOCUMENT_NOT_READY.
 	GetDocumentText(context.Context, *GetDocumentTextRequest) (*GetDocumentTextResponse, error)
-	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-	// none, it finds nothing.
+	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+	// has no documentation, nothing is found.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	RetrieveDocumentation(context.Context, *RetrieveDocumentationRequest) (*RetrieveDocumentationResponse, error)

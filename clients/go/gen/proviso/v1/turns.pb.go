@@ -41,13 +41,14 @@ const (
 	ExitReason_EXIT_REASON_MAX_CONTEXT_REACHED ExitReason = 4
 	// The message was empty or blank; nothing was stored. Retryable: yes. Display: no.
 	ExitReason_EXIT_REASON_EMPTY_INPUT ExitReason = 5
-	// The model's provider refused for rate after retries; see retry_after. Retryable: yes. Display: yes.
+	// The model's provider refused calls because of their rate, also after retries; see retry_after. Retryable: yes.
+	// Display: yes.
 	ExitReason_EXIT_REASON_RATE_LIMITED ExitReason = 6
 	// The model failed after retries. Retryable: maybe. Display: yes.
 	ExitReason_EXIT_REASON_LLM_ERROR ExitReason = 7
 	// The model returned nothing usable, or retrieval found nothing to ground an answer on. Retryable: yes. Display: yes.
 	ExitReason_EXIT_REASON_LLM_GENERATION_FAILURE ExitReason = 8
-	// The model asked twice for a tool that does not exist or with arguments off its schema. Retryable: yes.
+	// The model asked twice for a tool that does not exist, or with arguments that do not fit its schema. Retryable: yes.
 	// Display: yes.
 	ExitReason_EXIT_REASON_INVALID_TOOL_CALL ExitReason = 9
 	// The turn was cancelled. Retryable: not applicable when a caller did it, yes when the service was stopping.
@@ -124,7 +125,7 @@ func (ExitReason) EnumDescriptor() ([]byte, []int) {
 type ToolCallDecision int32
 
 const (
-	// Not set; refused.
+	// Not set; such a request is refused.
 	ToolCallDecision_TOOL_CALL_DECISION_UNSPECIFIED ToolCallDecision = 0
 	// Run this call.
 	ToolCallDecision_TOOL_CALL_DECISION_APPROVE_ONCE ToolCallDecision = 1
@@ -184,12 +185,11 @@ type Usage struct {
 	InputTokens int32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
 	// Tokens that models wrote.
 	OutputTokens int32 `protobuf:"varint,2,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// Calls of a chat model, with retries; replies from the response cache are none.
+	// Calls of a chat model, including retries. Replies from the response cache do not count.
 	ModelCalls int32 `protobuf:"varint,3,opt,name=model_calls,json=modelCalls,proto3" json:"model_calls,omitempty"`
-	// Tokens of input_tokens that the provider had in a cache of its own, where it tells; they cost less.
+	// Those of input_tokens that the provider had in a cache of its own and charges less for, if it reports them.
 	CachedInputTokens int32 `protobuf:"varint,4,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
-	// The calls one by one, in their order, and the replies from the response cache among them. The figures above are their
-	// sums.
+	// Each call in order, and the replies from the response cache among them. The figures above are their sums.
 	Calls         []*ModelCallUsage `protobuf:"bytes,5,rep,name=calls,proto3" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,7 +269,7 @@ type ModelCallUsage struct {
 	InputTokens int32 `protobuf:"varint,2,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
 	// Tokens written.
 	OutputTokens int32 `protobuf:"varint,3,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// Tokens of input_tokens that the provider had in a cache of its own.
+	// Those of input_tokens that the provider had in a cache of its own.
 	CachedInputTokens int32 `protobuf:"varint,4,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
 	// How long the call took; zero for a reply from the response cache.
 	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
@@ -360,7 +360,8 @@ func (x *ModelCallUsage) GetFailed() bool {
 	return false
 }
 
-// ToolCallRecord says that a tool was called in a turn. What it returned is in the turn's events, while they are kept.
+// ToolCallRecord says that a tool was called in a turn. What the tool returned is in the turn's events, while they are
+// kept.
 type ToolCallRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The call, as in the turn's events.
@@ -379,7 +380,7 @@ type ToolCallRecord struct {
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Whether the result came from a cache.
 	FromCache bool `protobuf:"varint,8,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
-	// What a person decided, where the tool needs an approval; unspecified where it needs none, or nobody decided in time.
+	// What a person decided, if the tool needs an approval; unspecified if it needs none or nobody decided in time.
 	Decision      ToolCallDecision `protobuf:"varint,9,opt,name=decision,proto3,enum=proviso.v1.ToolCallDecision" json:"decision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -51,8 +51,8 @@ export type CatalogItem = Message<"proviso.v1.CatalogItem"> & {
   includeModeSource: IncludeModeSource;
 
   /**
-   * Size of its content in characters. The content of a tool is what the model is shown of it, as JSON: name,
-   * description and parameters.
+   * Size of its content in characters. The content of a tool is JSON with what the model is shown: name, description
+   * and parameters.
    *
    * @generated from field: int32 characters = 5;
    */
@@ -66,14 +66,14 @@ export type CatalogItem = Message<"proviso.v1.CatalogItem"> & {
   contentSha256: string;
 
   /**
-   * Items of a higher priority come first among those that enter a request.
+   * Among the items of a request, those of a higher priority come first.
    *
    * @generated from field: int32 priority = 7;
    */
   priority: number;
 
   /**
-   * Whether it is in use: an item that is not enters no new session and no request.
+   * Whether the item is in use. A disabled item enters no new session and no request.
    *
    * @generated from field: bool enabled = 8;
    */
@@ -108,7 +108,7 @@ export type ListContextItemsRequest = Message<"proviso.v1.ListContextItemsReques
   type: ContextItemType;
 
   /**
-   * Most items to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   * Number of items to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -299,14 +299,14 @@ export type ToolServer = Message<"proviso.v1.ToolServer"> & {
   name: string;
 
   /**
-   * How it does.
+   * Its state.
    *
    * @generated from field: proviso.v1.ToolServerState state = 2;
    */
   state: ToolServerState;
 
   /**
-   * Since when.
+   * When it came into this state.
    *
    * @generated from field: google.protobuf.Timestamp state_time = 3;
    */
@@ -320,7 +320,7 @@ export type ToolServer = Message<"proviso.v1.ToolServer"> & {
   reason: string;
 
   /**
-   * How often it has been started.
+   * How many times it has been started.
    *
    * @generated from field: int32 starts = 5;
    */
@@ -334,14 +334,14 @@ export type ToolServer = Message<"proviso.v1.ToolServer"> & {
   toolCount: number;
 
   /**
-   * Tools that it lists and that no model can be shown.
+   * Tools that it lists but that no model can be shown.
    *
    * @generated from field: repeated proviso.v1.RefusedTool refused = 7;
    */
   refused: RefusedTool[];
 
   /**
-   * Include mode of its tools, where they have none of their own; unspecified where it has none either, which is ALWAYS.
+   * Include mode of those of its tools that have no mode of their own; unspecified means ALWAYS.
    *
    * @generated from field: proviso.v1.IncludeMode include_mode = 8;
    */
@@ -390,7 +390,7 @@ export enum IncludeModeSource {
   UNSPECIFIED = 0,
 
   /**
-   * On the item itself (for a tool: at tool level).
+   * On the item itself.
    *
    * @generated from enum value: INCLUDE_MODE_SOURCE_ITEM = 1;
    */
@@ -452,7 +452,7 @@ export const ToolApprovalSchema: GenEnum<ToolApproval> = /*@__PURE__*/
   enumDesc(file_proviso_v1_catalog, 1);
 
 /**
- * ToolServerState is how a server of tools does.
+ * ToolServerState is the state of a server of tools.
  *
  * @generated from enum proviso.v1.ToolServerState
  */
@@ -465,28 +465,29 @@ export enum ToolServerState {
   UNSPECIFIED = 0,
 
   /**
-   * It is being started.
+   * The server is being started.
    *
    * @generated from enum value: TOOL_SERVER_STATE_STARTING = 1;
    */
   STARTING = 1,
 
   /**
-   * It answers.
+   * The server answers.
    *
    * @generated from enum value: TOOL_SERVER_STATE_READY = 2;
    */
   READY = 2,
 
   /**
-   * It does not; it is started again after a while. Calls of its tools fail meanwhile, turns do not.
+   * The server does not answer; it is started again after a while. Until then calls of its tools fail, but turns do
+   * not.
    *
    * @generated from enum value: TOOL_SERVER_STATE_FAILED = 3;
    */
   FAILED = 3,
 
   /**
-   * The agent's folder has switched it off.
+   * The agent's folder disables the server.
    *
    * @generated from enum value: TOOL_SERVER_STATE_DISABLED = 4;
    */
@@ -529,9 +530,10 @@ export const CatalogService: GenService<{
     output: typeof GetContextItemResponseSchema;
   },
   /**
-   * ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-   * began with, and a fault in the folder keeps the old catalog.
-   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+   * ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+   * they began with. If the folder has a fault, the old catalog stays.
+   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+   * moment.
    *
    * @generated from rpc proviso.v1.CatalogService.ReloadCatalog
    */
@@ -541,7 +543,7 @@ export const CatalogService: GenService<{
     output: typeof ReloadCatalogResponseSchema;
   },
   /**
-   * ListToolServers lists the servers of tools and how they do.
+   * ListToolServers lists the servers of tools and their states.
    *
    * @generated from rpc proviso.v1.CatalogService.ListToolServers
    */

@@ -27,35 +27,36 @@ export const file_proviso_v1_chat: GenFile = /*@__PURE__*/
  */
 export type ChatOptions = Message<"proviso.v1.ChatOptions"> & {
   /**
-   * The chat model; the configured one when empty, INVALID_ARGUMENT when it is not offered. Limits: 0 to 128 characters.
+   * The chat model; the configured one when empty. A model that is not offered is INVALID_ARGUMENT.
+   * Limits: 0 to 128 characters.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * Most model calls, at most the service's setting; the setting when absent. Limits: 1 to 100.
+   * The largest number of model calls; the service's limit when absent. Limits: 1 to 100.
    *
    * @generated from field: optional int32 max_turns = 2;
    */
   maxTurns?: number | undefined;
 
   /**
-   * Most tool calls, at most the service's setting; the setting when absent. Limits: 0 to 100.
+   * The largest number of tool calls; the service's limit when absent. Limits: 0 to 100.
    *
    * @generated from field: optional int32 max_tool_calls = 3;
    */
   maxToolCalls?: number | undefined;
 
   /**
-   * Most characters of conversation, at most the service's setting; the setting when absent. Limits: 1 to 1000000.
+   * The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000.
    *
    * @generated from field: optional int32 max_context_chars = 4;
    */
   maxContextChars?: number | undefined;
 
   /**
-   * Whether to neither read nor write the response and retrieval caches.
+   * Whether the turn neither reads nor writes the response and retrieval caches.
    *
    * @generated from field: bool disable_cache = 5;
    */
@@ -98,14 +99,14 @@ export const HistoryMessageSchema: GenMessage<HistoryMessage> = /*@__PURE__*/
   messageDesc(file_proviso_v1_chat, 1);
 
 /**
- * ChatRequest is a person's message and what it comes with. `session_id` together with `history` is INVALID_ARGUMENT;
- * neither means that the turn stands alone.
+ * ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
+ * With neither of them the turn stands alone.
  *
  * @generated from message proviso.v1.ChatRequest
  */
 export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   /**
-   * The message. It may begin with a [CONTEXT] marker; matter_context wins over that. A blank message ends in
+   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
    * EMPTY_INPUT. Limits: 0 to 32000 characters.
    *
    * @generated from field: string message = 1;
@@ -134,7 +135,7 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   documentContext: DocumentContext[];
 
   /**
-   * The conversation; made when unknown. Limits: 0 to 128 characters.
+   * The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters.
    *
    * @generated from field: string session_id = 5;
    */
@@ -155,14 +156,15 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   history: HistoryMessage[];
 
   /**
-   * Makes a retry safe: the same id and payload attach to the same turn. Limits: 0 to 128 characters.
+   * An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+   * Limits: 0 to 128 characters.
    *
    * @generated from field: string request_id = 8;
    */
   requestId: string;
 
   /**
-   * What becomes of the turn when nobody reads it.
+   * What happens to the turn when nobody reads it.
    *
    * @generated from field: proviso.v1.OnDisconnect on_disconnect = 9;
    */
@@ -176,8 +178,8 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   options?: ChatOptions | undefined;
 
   /**
-   * Which of the message's assets enter: file names of document_context and URLs of image_urls; all when empty.
-   * Limits: 0 to 25 items.
+   * The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
+   * empty. Limits: 0 to 25 items.
    *
    * @generated from field: repeated string selected_assets = 11;
    */
@@ -317,7 +319,7 @@ export type AgentEvent = Message<"proviso.v1.AgentEvent"> & {
     case: "approvalRequired";
   } | {
     /**
-     * Nothing has happened for a while (15 s, a setting); keeps proxies from closing the stream.
+     * Nothing has happened for a while, 15 s by default. Heartbeats keep proxies from closing the stream.
      *
      * @generated from field: proviso.v1.Heartbeat heartbeat = 11;
      */
@@ -390,15 +392,15 @@ export type Token = Message<"proviso.v1.Token"> & {
   textId: string;
 
   /**
-   * The text; its size follows no rule.
+   * The text; it may have any length.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * First sequence that this event covers; equal to `sequence` unless several tokens were joined, because they waited
-   * for the reader or came faster than one in 10 ms (a setting).
+   * First sequence that this event covers. It equals `sequence` unless several tokens were joined, because they waited
+   * for the reader or came faster than one every 10 ms.
    *
    * @generated from field: int32 first_sequence = 3;
    */
@@ -426,7 +428,7 @@ export type TextDiscarded = Message<"proviso.v1.TextDiscarded"> & {
   textId: string;
 
   /**
-   * Why.
+   * Why it is void.
    *
    * @generated from field: proviso.v1.DiscardReason reason = 2;
    */
@@ -510,15 +512,15 @@ export type ToolEnd = Message<"proviso.v1.ToolEnd"> & {
   output: string;
 
   /**
-   * The typed result as JSON; empty when the tool has none, and when it is over 512 KiB (less where many calls share a
-   * small log), which `truncated` says.
+   * The typed result as JSON. It is empty when the tool has none, and when it is larger than 512 KiB (less where many
+   * calls share a small log); then `truncated` is set.
    *
    * @generated from field: string output_json = 4;
    */
   outputJson: string;
 
   /**
-   * Whether output or output_json is cut.
+   * Whether output was cut or output_json left out.
    *
    * @generated from field: bool truncated = 5;
    */
@@ -554,7 +556,7 @@ export const ToolEndSchema: GenMessage<ToolEnd> = /*@__PURE__*/
   messageDesc(file_proviso_v1_chat, 9);
 
 /**
- * Citation ties a part of the answer to a document's text. Text of the document from `start` to `end` is `quote`.
+ * Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`.
  *
  * @generated from message proviso.v1.Citation
  */
@@ -609,8 +611,8 @@ export type Citation = Message<"proviso.v1.Citation"> & {
   end: number;
 
   /**
-   * Page of the quote, from 1 and as the file counts them; 0 where the format has none. A quote from a passage that a search
-   * found has the page that the passage begins on.
+   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
+   * that a search found, it is the page that the passage begins on.
    *
    * @generated from field: int32 page = 8;
    */
@@ -646,8 +648,8 @@ export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
   messageDesc(file_proviso_v1_chat, 10);
 
 /**
- * ApprovalRequired asks for a decision on a tool call. A tool_start follows when it is made; when it is denied, or nobody
- * decides in time, a tool_start and a tool_end whose error says so.
+ * ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
+ * When it is denied, or nobody decides in time, they follow too, and the error of the tool_end says so.
  *
  * @generated from message proviso.v1.ApprovalRequired
  */
@@ -696,7 +698,7 @@ export const ApprovalRequiredSchema: GenMessage<ApprovalRequired> = /*@__PURE__*
   messageDesc(file_proviso_v1_chat, 11);
 
 /**
- * Heartbeat says nothing.
+ * Heartbeat has no content.
  *
  * @generated from message proviso.v1.Heartbeat
  */
@@ -759,7 +761,7 @@ export type FinalState = Message<"proviso.v1.FinalState"> & {
   messages: ChatMessage[];
 
   /**
-   * What entered the answer, and why.
+   * What the model was given, and why.
    *
    * @generated from field: proviso.v1.RequestContext request_context = 7;
    */
@@ -808,14 +810,14 @@ export type FinalState = Message<"proviso.v1.FinalState"> & {
   contextProblem: ContextProblem;
 
   /**
-   * Whether the oldest of `messages` are left out to keep the answer small.
+   * Whether the oldest of `messages` were left out to keep the answer small.
    *
    * @generated from field: bool truncated = 14;
    */
   truncated: boolean;
 
   /**
-   * How long the turn took; absent where the service was stopped before it could tell.
+   * How long the turn took; absent when the service was stopped before it could record this.
    *
    * @generated from field: google.protobuf.Duration duration = 15;
    */
@@ -942,7 +944,7 @@ export const GetTurnRequestSchema: GenMessage<GetTurnRequest> = /*@__PURE__*/
   messageDesc(file_proviso_v1_chat, 17);
 
 /**
- * GetTurnResponse is where a turn is.
+ * GetTurnResponse says how far a turn is.
  *
  * @generated from message proviso.v1.GetTurnResponse
  */
@@ -955,7 +957,7 @@ export type GetTurnResponse = Message<"proviso.v1.GetTurnResponse"> & {
   turnId: string;
 
   /**
-   * Where it is.
+   * Its state.
    *
    * @generated from field: proviso.v1.TurnState state = 2;
    */
@@ -983,7 +985,7 @@ export type GetTurnResponse = Message<"proviso.v1.GetTurnResponse"> & {
   sessionId: string;
 
   /**
-   * What it waits for; empty unless it is AWAITING_APPROVAL.
+   * The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL.
    *
    * @generated from field: repeated proviso.v1.ApprovalRequired pending_approvals = 6;
    */
@@ -1075,14 +1077,14 @@ export enum Retryable {
   YES = 1,
 
   /**
-   * It cannot.
+   * Sending it again cannot help.
    *
    * @generated from enum value: RETRYABLE_NO = 2;
    */
   NO = 2,
 
   /**
-   * It depends on a cause that the caller cannot see.
+   * Whether it can help depends on a cause that the caller cannot see.
    *
    * @generated from enum value: RETRYABLE_MAYBE = 3;
    */
@@ -1103,14 +1105,14 @@ export const RetryableSchema: GenEnum<Retryable> = /*@__PURE__*/
   enumDesc(file_proviso_v1_chat, 0);
 
 /**
- * ContextProblem says what is wrong with the matter or document that a message came with. The turn is COMPLETED with
- * a sentence that tells the person.
+ * ContextProblem says what is wrong with the matter or document that a message came with. The turn ends as COMPLETED,
+ * with a sentence that tells the person.
  *
  * @generated from enum proviso.v1.ContextProblem
  */
 export enum ContextProblem {
   /**
-   * There is none.
+   * There is no problem.
    *
    * @generated from enum value: CONTEXT_PROBLEM_UNSPECIFIED = 0;
    */
@@ -1145,7 +1147,7 @@ export enum ContextProblem {
   DOCUMENT_FAILED = 4,
 
   /**
-   * The document is not in the matter, or its id is malformed; the message lists those that are.
+   * The document is not in the matter, or its id is malformed; the message lists the matter's documents.
    *
    * @generated from enum value: CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND = 5;
    */
@@ -1159,34 +1161,34 @@ export const ContextProblemSchema: GenEnum<ContextProblem> = /*@__PURE__*/
   enumDesc(file_proviso_v1_chat, 1);
 
 /**
- * OnDisconnect says what becomes of a turn that nobody reads.
+ * OnDisconnect says what happens to a turn that nobody reads.
  *
  * @generated from enum proviso.v1.OnDisconnect
  */
 export enum OnDisconnect {
   /**
-   * GRACE.
+   * The same as GRACE.
    *
    * @generated from enum value: ON_DISCONNECT_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Cancelled when nobody has been attached for the grace time (30 s, a setting).
+   * The turn is cancelled when nobody has been attached for the grace time, 30 s by default.
    *
    * @generated from enum value: ON_DISCONNECT_GRACE = 1;
    */
   GRACE = 1,
 
   /**
-   * Goes on to its end.
+   * The turn goes on to its end.
    *
    * @generated from enum value: ON_DISCONNECT_CONTINUE = 2;
    */
   CONTINUE = 2,
 
   /**
-   * Cancelled at once when the last reader leaves.
+   * The turn is cancelled at once when the last reader leaves.
    *
    * @generated from enum value: ON_DISCONNECT_CANCEL = 3;
    */
@@ -1234,7 +1236,7 @@ export enum DiscardReason {
   EMPTY_RETRIEVAL = 3,
 
   /**
-   * The text came before a tool call, or another message replaces it: it is not the answer.
+   * The text is not the answer: it came before a tool call, or another message replaces it.
    *
    * @generated from enum value: DISCARD_REASON_NOT_FINAL = 4;
    */
@@ -1248,7 +1250,7 @@ export const DiscardReasonSchema: GenEnum<DiscardReason> = /*@__PURE__*/
   enumDesc(file_proviso_v1_chat, 3);
 
 /**
- * TurnState is where a turn is.
+ * TurnState is the state of a turn.
  *
  * @generated from enum proviso.v1.TurnState
  */
@@ -1261,7 +1263,7 @@ export enum TurnState {
   UNSPECIFIED = 0,
 
   /**
-   * The agent is at work.
+   * The agent is working.
    *
    * @generated from enum value: TURN_STATE_RUNNING = 1;
    */
@@ -1289,17 +1291,17 @@ export const TurnStateSchema: GenEnum<TurnState> = /*@__PURE__*/
   enumDesc(file_proviso_v1_chat, 4);
 
 /**
- * ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+ * ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
  *
- * Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
- * the last event of its stream, whatever happened.
+ * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+ * last event of its stream, whatever happened.
  *
  * @generated from service proviso.v1.ChatService
  */
 export const ChatService: GenService<{
   /**
-   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-   * the initial metadata `proviso-turn-id`, ahead of the first event.
+   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+   * metadata `proviso-turn-id` has the turn's id before the first event.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
    * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
@@ -1312,9 +1314,9 @@ export const ChatService: GenService<{
     output: typeof AgentEventSchema;
   },
   /**
-   * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person, and goes on when the service is back.
+   * a turn that waits for a person's decision; it goes on when the service is back.
    *
    * @generated from rpc proviso.v1.ChatService.ResumeChat
    */
@@ -1324,8 +1326,8 @@ export const ChatService: GenService<{
     output: typeof AgentEventSchema;
   },
   /**
-   * Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-   * id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+   * Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+   * cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
    * Errors: as Chat; DEADLINE_EXCEEDED.
    *
    * @generated from rpc proviso.v1.ChatService.Invoke
@@ -1336,7 +1338,7 @@ export const ChatService: GenService<{
     output: typeof InvokeResponseSchema;
   },
   /**
-   * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+   * CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    *
    * @generated from rpc proviso.v1.ChatService.CancelTurn
@@ -1347,7 +1349,8 @@ export const ChatService: GenService<{
     output: typeof CancelTurnResponseSchema;
   },
   /**
-   * GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+   * GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+   * kept.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
    *
    * @generated from rpc proviso.v1.ChatService.GetTurn
@@ -1358,10 +1361,10 @@ export const ChatService: GenService<{
     output: typeof GetTurnResponseSchema;
   },
   /**
-   * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-   * decided. Deciding a call the same way again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+   * DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+   * waits for are decided. Repeating a decision changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+   * turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    *
    * @generated from rpc proviso.v1.ChatService.DecideToolCall
    */

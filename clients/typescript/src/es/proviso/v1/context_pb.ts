@@ -112,8 +112,8 @@ export type RequestContextItem = Message<"proviso.v1.RequestContextItem"> & {
   note: string;
 
   /**
-   * Whether the answer used the item: a reference that it quotes or names, a tool that was called. Nobody can tell it of
-   * a rule.
+   * Whether the answer used the item: it quotes or names a reference, or called a tool. It is never set for a rule,
+   * because nobody can tell whether an answer used one.
    *
    * @generated from field: bool cited = 9;
    */
@@ -148,7 +148,7 @@ export type OmittedContextItem = Message<"proviso.v1.OmittedContextItem"> & {
   reason: OmissionReason;
 
   /**
-   * Similarity to the message, 0 to 1, where it was computed.
+   * Similarity to the message, 0 to 1, if it was computed.
    *
    * @generated from field: optional double score = 3;
    */
@@ -163,7 +163,7 @@ export const OmittedContextItemSchema: GenMessage<OmittedContextItem> = /*@__PUR
   messageDesc(file_proviso_v1_context, 2);
 
 /**
- * MatterContext is the matter, and maybe the document, that the person is looking at.
+ * MatterContext is the matter, and possibly the document, that the person is looking at.
  *
  * @generated from message proviso.v1.MatterContext
  */
@@ -242,7 +242,7 @@ export const DocumentContextSchema: GenMessage<DocumentContext> = /*@__PURE__*/
   messageDesc(file_proviso_v1_context, 4);
 
 /**
- * AssetUse records what became of one asset of a request.
+ * AssetUse records what happened to one asset of a request.
  *
  * @generated from message proviso.v1.AssetUse
  */
@@ -276,14 +276,14 @@ export type AssetUse = Message<"proviso.v1.AssetUse"> & {
   note: string;
 
   /**
-   * The line about a document that the model was given; empty for images and for documents that it was not given.
+   * The line about a document that the model was given; empty for images and for documents that were left out.
    *
    * @generated from field: string text = 5;
    */
   text: string;
 
   /**
-   * SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that the model was not given.
+   * SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that were left out.
    *
    * @generated from field: string content_sha256 = 6;
    */
@@ -305,7 +305,7 @@ export const AssetUseSchema: GenMessage<AssetUse> = /*@__PURE__*/
   messageDesc(file_proviso_v1_context, 5);
 
 /**
- * ContextFill says how much of its room a request used: the conversation, and the items beside it.
+ * ContextFill says how much room the conversation and the items of a request took.
  *
  * @generated from message proviso.v1.ContextFill
  */
@@ -325,14 +325,14 @@ export type ContextFill = Message<"proviso.v1.ContextFill"> & {
   charactersLimit: number;
 
   /**
-   * Tokens used, where the provider tells.
+   * Tokens used, if the provider reports them.
    *
    * @generated from field: optional int32 tokens_used = 3;
    */
   tokensUsed?: number | undefined;
 
   /**
-   * The model's limit in tokens, where it is known.
+   * The model's limit in tokens, if it is known.
    *
    * @generated from field: optional int32 tokens_limit = 4;
    */
@@ -346,7 +346,7 @@ export type ContextFill = Message<"proviso.v1.ContextFill"> & {
   itemCharacters: number;
 
   /**
-   * Characters above which items of mode agent are left out; those of the session never are.
+   * Limit in characters above which items of mode AGENT are left out; items of the session never are.
    *
    * @generated from field: int32 item_characters_limit = 6;
    */
@@ -360,14 +360,14 @@ export type ContextFill = Message<"proviso.v1.ContextFill"> & {
   itemTokens: number;
 
   /**
-   * Tokens above which items of mode agent are left out.
+   * Limit in tokens above which items of mode AGENT are left out.
    *
    * @generated from field: int32 item_tokens_limit = 8;
    */
   itemTokensLimit: number;
 
   /**
-   * Whether the conversation, or the items, take nearly all of their room (80 %, a setting).
+   * Whether the conversation or the items take 80 % of their room or more.
    *
    * @generated from field: bool near_limit = 9;
    */
@@ -382,7 +382,7 @@ export const ContextFillSchema: GenMessage<ContextFill> = /*@__PURE__*/
   messageDesc(file_proviso_v1_context, 6);
 
 /**
- * RequestContext records what entered one answer and why; it is stored with the assistant's message.
+ * RequestContext records what the model was given for one answer, and why. It is stored with the assistant's message.
  *
  * @generated from message proviso.v1.RequestContext
  */
@@ -409,7 +409,7 @@ export type RequestContext = Message<"proviso.v1.RequestContext"> & {
   matterContext?: MatterContext | undefined;
 
   /**
-   * What became of each asset.
+   * What happened to each asset.
    *
    * @generated from field: repeated proviso.v1.AssetUse assets = 4;
    */
@@ -430,7 +430,7 @@ export type RequestContext = Message<"proviso.v1.RequestContext"> & {
   timestamp?: Timestamp | undefined;
 
   /**
-   * SHA-256, in hexadecimal, of the payload that was sent to the model; empty where the model was not called. See
+   * SHA-256, in hexadecimal, of the payload that was sent to the model; empty if no model was called. See
    * RebuildRequest.
    *
    * @generated from field: string payload_sha256 = 7;
@@ -494,7 +494,7 @@ export const ContextItemTypeSchema: GenEnum<ContextItemType> = /*@__PURE__*/
   enumDesc(file_proviso_v1_context, 0);
 
 /**
- * IncludeMode says how a context item comes into a session or a request.
+ * IncludeMode says how a context item enters a session or a request.
  *
  * @generated from enum proviso.v1.IncludeMode
  */
@@ -555,7 +555,7 @@ export enum OmissionReason {
   BELOW_THRESHOLD = 1,
 
   /**
-   * Better items took the places of the request, or its context budget.
+   * Better items took the places or the room of the request.
    *
    * @generated from enum value: OMISSION_REASON_BUDGET = 2;
    */

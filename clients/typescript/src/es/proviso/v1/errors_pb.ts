@@ -35,28 +35,28 @@ export enum ErrorReason {
   INVALID_REQUEST = 1,
 
   /**
-   * NOT_FOUND: no such matter, or one that the caller may not see; the two are not told apart.
+   * NOT_FOUND: the matter does not exist, or the caller may not see it; the two cases look the same.
    *
    * @generated from enum value: ERROR_REASON_MATTER_NOT_FOUND = 2;
    */
   MATTER_NOT_FOUND = 2,
 
   /**
-   * NOT_FOUND: no such document in the matter.
+   * NOT_FOUND: the matter has no such document.
    *
    * @generated from enum value: ERROR_REASON_DOCUMENT_NOT_FOUND = 3;
    */
   DOCUMENT_NOT_FOUND = 3,
 
   /**
-   * NOT_FOUND: no such session of this user.
+   * NOT_FOUND: this user has no such session.
    *
    * @generated from enum value: ERROR_REASON_SESSION_NOT_FOUND = 4;
    */
   SESSION_NOT_FOUND = 4,
 
   /**
-   * NOT_FOUND: the service never had a turn of this id for this caller.
+   * NOT_FOUND: this caller never had a turn of this id.
    *
    * @generated from enum value: ERROR_REASON_TURN_UNKNOWN = 5;
    */
@@ -70,7 +70,7 @@ export enum ErrorReason {
   TURN_EXPIRED = 6,
 
   /**
-   * ABORTED: the session is running a turn; the ErrorInfo metadata holds its `turn_id`, to attach to with ResumeChat.
+   * ABORTED: the session is running a turn. The ErrorInfo metadata has its `turn_id`, for ResumeChat.
    *
    * @generated from enum value: ERROR_REASON_SESSION_BUSY = 7;
    */
@@ -133,7 +133,7 @@ export enum ErrorReason {
   NOT_READY = 15,
 
   /**
-   * INTERNAL: a fault of the service; it is in the service's log under the request id.
+   * INTERNAL: a fault of the service. The service's log has it under the request id.
    *
    * @generated from enum value: ERROR_REASON_INTERNAL = 17;
    */
@@ -147,14 +147,15 @@ export enum ErrorReason {
   TURN_NOT_WAITING = 18,
 
   /**
-   * DEADLINE_EXCEEDED: the call's deadline passed before its answer was there.
+   * DEADLINE_EXCEEDED: the call's deadline passed before it was answered.
    *
    * @generated from enum value: ERROR_REASON_DEADLINE_EXCEEDED = 19;
    */
   DEADLINE_EXCEEDED = 19,
 
   /**
-   * NOT_FOUND: the catalog has no such item; `near_matches` in the ErrorInfo metadata are like it, a line each.
+   * NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per
+   * line.
    *
    * @generated from enum value: ERROR_REASON_CONTEXT_ITEM_NOT_FOUND = 20;
    */
@@ -189,31 +190,31 @@ export enum ErrorReason {
   INDEX_REBUILDING = 24,
 
   /**
-   * INVALID_ARGUMENT: the IQL query cannot be read; the BadRequest detail has every fault, the ErrorInfo metadata the
-   * `start` and `end` of the first in the query, in Unicode code points.
+   * INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
+   * the `start` and `end` of the first fault in the query, in Unicode code points.
    *
    * @generated from enum value: ERROR_REASON_INVALID_IQL = 25;
    */
   INVALID_IQL = 25,
 
   /**
-   * UNAVAILABLE: a hosted model did not answer, or not in time; see RetryInfo. FAILED_PRECONDITION: it refused what the
-   * service sent, for example its key; whoever runs the service has to look at it.
+   * UNAVAILABLE: a hosted model did not answer in time; see RetryInfo. FAILED_PRECONDITION: the hosted model refused
+   * what the service sent, for example its key; the operator of the service has to look into it.
    *
    * @generated from enum value: ERROR_REASON_MODEL_API_ERROR = 26;
    */
   MODEL_API_ERROR = 26,
 
   /**
-   * FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was; a BadRequest detail has every
-   * fault, its field being file, line and field, as in "rules/quoting.md:3 include".
+   * FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was. A BadRequest detail has every
+   * fault; its field says file, line and field, as in "rules/quoting.md:3 include".
    *
    * @generated from enum value: ERROR_REASON_CATALOG_INVALID = 27;
    */
   CATALOG_INVALID = 27,
 
   /**
-   * FAILED_PRECONDITION: the turn has not ended, or called no model, so that there is no payload to rebuild.
+   * FAILED_PRECONDITION: the turn has not ended, or called no model, so there is no payload to rebuild.
    *
    * @generated from enum value: ERROR_REASON_NO_REQUEST_CONTEXT = 28;
    */

@@ -28,7 +28,7 @@ export const RebuildIndexRequestSchema: GenMessage<RebuildIndexRequest> = /*@__P
   messageDesc(file_proviso_v1_maintenance, 0);
 
 /**
- * RebuildIndexResponse is how far the rebuilding is.
+ * RebuildIndexResponse says how far the rebuild is.
  *
  * @generated from message proviso.v1.RebuildIndexResponse
  */
@@ -41,7 +41,7 @@ export type RebuildIndexResponse = Message<"proviso.v1.RebuildIndexResponse"> & 
   vectorsDone: number;
 
   /**
-   * Vectors in all, as counted at the start.
+   * Number of all vectors, as counted at the start.
    *
    * @generated from field: int32 vectors_total = 2;
    */
@@ -56,16 +56,16 @@ export const RebuildIndexResponseSchema: GenMessage<RebuildIndexResponse> = /*@_
   messageDesc(file_proviso_v1_maintenance, 1);
 
 /**
- * MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
- * on a loopback address without credentials that is everyone.
+ * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+ * it. On a loopback address without credentials that is every caller.
  *
  * @generated from service proviso.v1.MaintenanceService
  */
 export const MaintenanceService: GenService<{
   /**
-   * RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-   * sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    *
    * @generated from rpc proviso.v1.MaintenanceService.RebuildIndex

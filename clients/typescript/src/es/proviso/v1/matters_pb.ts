@@ -112,7 +112,7 @@ export type Document = Message<"proviso.v1.Document"> & {
   sha256: string;
 
   /**
-   * Where it is on its way to search.
+   * Its status.
    *
    * @generated from field: proviso.v1.DocumentStatus status = 7;
    */
@@ -154,8 +154,8 @@ export type Document = Message<"proviso.v1.Document"> & {
   uploadTime?: Timestamp | undefined;
 
   /**
-   * Document of the same file name, in any case, that this one replaced when it was uploaded; empty when there was none.
-   * It may have been deleted since.
+   * The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
+   * empty when there was none. It may have been deleted since.
    *
    * @generated from field: string replaces_document_id = 13;
    */
@@ -267,7 +267,7 @@ export const GetMatterResponseSchema: GenMessage<GetMatterResponse> = /*@__PURE_
  */
 export type ListMattersRequest = Message<"proviso.v1.ListMattersRequest"> & {
   /**
-   * Most matters to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   * Number of matters to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
    *
    * @generated from field: int32 page_size = 1;
    */
@@ -373,7 +373,7 @@ export type UploadHeader = Message<"proviso.v1.UploadHeader"> & {
   matterId: string;
 
   /**
-   * File name; its extension helps to tell the format. Limits: 1 to 255 characters.
+   * File name; its extension helps to recognise the format. Limits: 1 to 255 characters.
    *
    * @generated from field: string filename = 2;
    */
@@ -395,8 +395,8 @@ export const UploadHeaderSchema: GenMessage<UploadHeader> = /*@__PURE__*/
   messageDesc(file_proviso_v1_matters, 10);
 
 /**
- * UploadEnd says that the document is whole. A stream that merely ends may be one that broke off: some gRPC libraries end
- * the stream of a call that they cancel.
+ * UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
+ * end the stream of a call that they cancel.
  *
  * @generated from message proviso.v1.UploadEnd
  */
@@ -423,7 +423,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
    */
   payload: {
     /**
-     * The header; the first message and no other.
+     * The header; it is the first message and no other.
      *
      * @generated from field: proviso.v1.UploadHeader header = 1;
      */
@@ -439,7 +439,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
     case: "data";
   } | {
     /**
-     * The end; the last message. Only a header with a sha256, which proves the same, makes it optional.
+     * The end; it is the last message. It may be left out only if the header has a sha256, which proves the same.
      *
      * @generated from field: proviso.v1.UploadEnd end = 3;
      */
@@ -469,7 +469,7 @@ export type UploadDocumentResponse = Message<"proviso.v1.UploadDocumentResponse"
   document?: Document | undefined;
 
   /**
-   * Whether the matter had a document of the same bytes already; it is the one returned.
+   * Whether the matter already had a document with the same bytes; then that one is returned.
    *
    * @generated from field: bool already_existed = 2;
    */
@@ -546,7 +546,7 @@ export type ListDocumentsRequest = Message<"proviso.v1.ListDocumentsRequest"> & 
   matterId: string;
 
   /**
-   * Most documents to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   * Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -687,7 +687,7 @@ export type WatchDocumentsResponse = Message<"proviso.v1.WatchDocumentsResponse"
   chunksDone: number;
 
   /**
-   * Chunks in all; 0 until the text is read.
+   * Number of all chunks; 0 until the text has been read.
    *
    * @generated from field: int32 chunks_total = 3;
    */
@@ -702,7 +702,7 @@ export const WatchDocumentsResponseSchema: GenMessage<WatchDocumentsResponse> = 
   messageDesc(file_proviso_v1_matters, 21);
 
 /**
- * DocumentStatus is where a document is on its way from upload to search.
+ * DocumentStatus says how far a document is on its way from upload to search.
  *
  * @generated from enum proviso.v1.DocumentStatus
  */
@@ -750,12 +750,12 @@ export const DocumentStatusSchema: GenEnum<DocumentStatus> = /*@__PURE__*/
   enumDesc(file_proviso_v1_matters, 0);
 
 /**
- * MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
- * exist.
+ * MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+ * does not exist.
  *
  * Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
- * documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
- * matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+ * documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+ * matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
  *
  * @generated from service proviso.v1.MatterService
  */
@@ -794,8 +794,8 @@ export const MatterService: GenService<{
     output: typeof ListMattersResponseSchema;
   },
   /**
-   * DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-   * cleared away is, as soon as possible, also after a restart.
+   * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+   * be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.MatterService.DeleteMatter
@@ -806,10 +806,10 @@ export const MatterService: GenService<{
     output: typeof DeleteMatterResponseSchema;
   },
   /**
-   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-   * are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-   * it is.
+   * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+   * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+   * name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -844,8 +844,8 @@ export const MatterService: GenService<{
     output: typeof ListDocumentsResponseSchema;
   },
   /**
-   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-   * nobody; what could not be cleared away is, as soon as possible, also after a restart.
+   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+   * see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.MatterService.DeleteDocument

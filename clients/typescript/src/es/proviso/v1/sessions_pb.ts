@@ -39,7 +39,7 @@ export type ChatMessage = Message<"proviso.v1.ChatMessage"> & {
   content: string;
 
   /**
-   * What entered the answer, and why; on assistant messages only.
+   * What the model was given, and why; on assistant messages only.
    *
    * @generated from field: proviso.v1.RequestContext request_context = 3;
    */
@@ -67,7 +67,7 @@ export type ChatMessage = Message<"proviso.v1.ChatMessage"> & {
   messageId: string;
 
   /**
-   * What is kept of the turn; on the message that ended it (assistant or error), absent in a final state.
+   * What is kept of the turn, on the message that ended it (assistant or error); absent in a final state.
    *
    * @generated from field: proviso.v1.TurnSummary turn = 7;
    */
@@ -123,7 +123,7 @@ export const SessionContextItemSchema: GenMessage<SessionContextItem> = /*@__PUR
  */
 export type Session = Message<"proviso.v1.Session"> & {
   /**
-   * The caller's own string, unique for tenant and user.
+   * The caller's own string, unique within tenant and user.
    *
    * @generated from field: string session_id = 1;
    */
@@ -298,7 +298,7 @@ export type ListSessionsRequest = Message<"proviso.v1.ListSessionsRequest"> & {
   userId: string;
 
   /**
-   * Most sessions to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   * Number of sessions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
    *
    * @generated from field: int32 page_size = 2;
    */
@@ -523,7 +523,7 @@ export type ListMessagesRequest = Message<"proviso.v1.ListMessagesRequest"> & {
   userId: string;
 
   /**
-   * Most messages to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   * Number of messages to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
    *
    * @generated from field: int32 page_size = 3;
    */
@@ -579,7 +579,7 @@ export const ListMessagesResponseSchema: GenMessage<ListMessagesResponse> = /*@_
  */
 export type PreviewRequestContextRequest = Message<"proviso.v1.PreviewRequestContextRequest"> & {
   /**
-   * The session; a new one's items are taken when it is empty or unknown. Limits: 0 to 128 characters.
+   * The session; when it is empty or unknown, the items of a new session are taken. Limits: 0 to 128 characters.
    *
    * @generated from field: string session_id = 1;
    */
@@ -685,7 +685,7 @@ export const RebuildRequestRequestSchema: GenMessage<RebuildRequestRequest> = /*
   messageDesc(file_proviso_v1_sessions, 19);
 
 /**
- * ItemDifference is an item that is not what it was when a request was made.
+ * ItemDifference is an item that has changed since a request was made.
  *
  * @generated from message proviso.v1.ItemDifference
  */
@@ -698,7 +698,7 @@ export type ItemDifference = Message<"proviso.v1.ItemDifference"> & {
   item?: ContextItemRef | undefined;
 
   /**
-   * What has become of it.
+   * How it has changed.
    *
    * @generated from field: proviso.v1.ItemChange change = 2;
    */
@@ -733,9 +733,9 @@ export const ItemDifferenceSchema: GenMessage<ItemDifference> = /*@__PURE__*/
  */
 export type RebuildRequestResponse = Message<"proviso.v1.RebuildRequestResponse"> & {
   /**
-   * The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image is
-   * shown as its media type and the SHA-256 of its bytes, which are not kept. Empty when it is too large for an answer,
-   * which `truncated` says.
+   * The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image
+   * stands in it as its media type and the SHA-256 of its bytes, which are not kept. It is empty when it is too large
+   * for an answer; then `truncated` is set.
    *
    * @generated from field: string payload_json = 1;
    */
@@ -756,28 +756,28 @@ export type RebuildRequestResponse = Message<"proviso.v1.RebuildRequestResponse"
   recordedSha256: string;
 
   /**
-   * Whether the two are equal: the payload is exactly what was sent.
+   * Whether the two hashes are equal: then the payload is exactly what was sent.
    *
    * @generated from field: bool matches = 4;
    */
   matches: boolean;
 
   /**
-   * Items that are not what they were. A request made now would differ in them; the payload above has the old contents.
+   * Items that have changed. A request made now would differ in them; the payload above has the old contents.
    *
    * @generated from field: repeated proviso.v1.ItemDifference differences = 5;
    */
   differences: ItemDifference[];
 
   /**
-   * Whether the service's own instructions are others now.
+   * Whether the service's own instructions have changed.
    *
    * @generated from field: bool system_prompt_changed = 6;
    */
   systemPromptChanged: boolean;
 
   /**
-   * Whether payload_json is left out for its size.
+   * Whether payload_json was left out because of its size.
    *
    * @generated from field: bool truncated = 7;
    */
@@ -833,7 +833,7 @@ export type RemovalSuggestion = Message<"proviso.v1.RemovalSuggestion"> & {
   item?: SessionContextItem | undefined;
 
   /**
-   * Answers that it entered.
+   * Number of answers for which the model was given the item.
    *
    * @generated from field: int32 answers = 2;
    */
@@ -861,7 +861,7 @@ export type SuggestRemovalsResponse = Message<"proviso.v1.SuggestRemovalsRespons
   suggestions: RemovalSuggestion[];
 
   /**
-   * Answers looked at: the newest 200 at most.
+   * Number of answers that were examined: at most the newest 200.
    *
    * @generated from field: int32 answers = 2;
    */
@@ -931,7 +931,7 @@ export const MessageRoleSchema: GenEnum<MessageRole> = /*@__PURE__*/
   enumDesc(file_proviso_v1_sessions, 0);
 
 /**
- * ItemChange says what has become of an item since a request.
+ * ItemChange says how an item has changed since a request.
  *
  * @generated from enum proviso.v1.ItemChange
  */
@@ -958,7 +958,7 @@ export enum ItemChange {
   MISSING = 2,
 
   /**
-   * What was used of it is no longer stored, so that the payload lacks it.
+   * The content that was used is no longer stored, so the payload lacks it.
    *
    * @generated from enum value: ITEM_CHANGE_LOST = 3;
    */
@@ -1022,8 +1022,8 @@ export const SessionService: GenService<{
     output: typeof DeleteSessionResponseSchema;
   },
   /**
-   * AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-   * It enters from the session's next turn on.
+   * AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+   * first to have it. Adding it again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
    * matches in the message and in the ErrorInfo metadata.
    *
@@ -1036,8 +1036,8 @@ export const SessionService: GenService<{
   },
   /**
    * RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-   * is neither in the session nor in the catalog, with near matches.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+   * matches, for an item that is neither in the session nor in the catalog.
    *
    * @generated from rpc proviso.v1.SessionService.RemoveContextItem
    */
@@ -1058,8 +1058,8 @@ export const SessionService: GenService<{
     output: typeof ListMessagesResponseSchema;
   },
   /**
-   * PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-   * called, images are not loaded and nothing is stored.
+   * PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+   * model, loads no images and stores nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
    *
    * @generated from rpc proviso.v1.SessionService.PreviewRequestContext
@@ -1070,8 +1070,8 @@ export const SessionService: GenService<{
     output: typeof PreviewRequestContextResponseSchema;
   },
   /**
-   * RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-   * and the contents that were used, and says what has changed since.
+   * RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+   * messages and the contents that were used. It also says what has changed since.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
    * that has not ended, or called no model.
    *
@@ -1083,8 +1083,8 @@ export const SessionService: GenService<{
     output: typeof RebuildRequestResponseSchema;
   },
   /**
-   * SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-   * three answers (a setting) and that none of them quoted, named or called.
+   * SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+   * given for at least three answers, and that none of these answers quoted, named or called.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.SessionService.SuggestRemovals

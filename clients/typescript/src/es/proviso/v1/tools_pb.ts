@@ -28,7 +28,7 @@ export type ExecuteIqlRequest = Message<"proviso.v1.ExecuteIqlRequest"> & {
   matterId: string;
 
   /**
-   * The query, for example "{IS confidentiality clause}". The service may allow less, 4000 characters by default.
+   * The query, for example "{IS confidentiality clause}". The service allows 4000 characters by default.
    * Limits: 0 to 100000 characters.
    *
    * @generated from field: string query = 2;
@@ -65,14 +65,14 @@ export type ExecuteIqlRequest = Message<"proviso.v1.ExecuteIqlRequest"> & {
   comparison: IqlComparison;
 
   /**
-   * Most matches to return of a document, the best of them; 0 means 20. Limits: 0 to 1000.
+   * Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000.
    *
    * @generated from field: int32 max_matches = 7;
    */
   maxMatches: number;
 
   /**
-   * Whether results carry the scores of each statement.
+   * Whether results have the scores of each statement.
    *
    * @generated from field: bool explain = 8;
    */
@@ -163,8 +163,8 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
   statementScores: IqlStatementScore[];
 
   /**
-   * The score at each node of the query's tree on this chunk, in pre-order: a node ahead of its operands, these from left
-   * to right, as ParseIqlResponse.tree_json nests them. Only with explain.
+   * The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
+   * from left to right, as in ParseIqlResponse.tree_json. Only with explain.
    *
    * @generated from field: repeated double node_scores = 7;
    */
@@ -206,7 +206,7 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
   score: number;
 
   /**
-   * The matches, by position; where there are more than are returned, those with the highest scores.
+   * The matches, by position. If there are more than max_matches, those with the highest scores.
    *
    * @generated from field: repeated proviso.v1.IqlMatch matches = 4;
    */
@@ -298,7 +298,7 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
   model: string;
 
   /**
-   * What the caller should know, for example that a model of another name was used.
+   * Warnings for the caller, for example that a model of another name was used.
    *
    * @generated from field: repeated string warnings = 6;
    */
@@ -312,7 +312,7 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
   documentCount: number;
 
   /**
-   * Whether anything is cut: documents, or matches of any of them.
+   * Whether documents, or matches of any document, were left out.
    *
    * @generated from field: bool truncated = 8;
    */
@@ -384,7 +384,7 @@ export type StreamIqlResponse = Message<"proviso.v1.StreamIqlResponse"> & {
   totals?: IqlTotals | undefined;
 
   /**
-   * Place of the document in the order of the request or of upload, from 0.
+   * Position of the document in the order of the request or of upload, from 0.
    *
    * @generated from field: int32 document_index = 4;
    */
@@ -399,7 +399,7 @@ export const StreamIqlResponseSchema: GenMessage<StreamIqlResponse> = /*@__PURE_
   messageDesc(file_proviso_v1_tools, 6);
 
 /**
- * IqlTotals counts what is done of a query.
+ * IqlTotals counts the progress of a query.
  *
  * @generated from message proviso.v1.IqlTotals
  */
@@ -483,7 +483,7 @@ export type IqlTemplate = Message<"proviso.v1.IqlTemplate"> & {
   statement: string;
 
   /**
-   * What it is about, for people.
+   * Its meaning, for people.
    *
    * @generated from field: string meaning = 4;
    */
@@ -574,14 +574,14 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
   message: string;
 
   /**
-   * How to mend it, in sentences for people.
+   * How to correct it, in sentences for people.
    *
    * @generated from field: repeated string suggestions = 4;
    */
   suggestions: string[];
 
   /**
-   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice,
+   * Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
    * none where a person has to find the words.
    *
    * @generated from field: repeated proviso.v1.IqlEdit edits = 5;
@@ -603,14 +603,14 @@ export const IqlErrorSchema: GenMessage<IqlError> = /*@__PURE__*/
  */
 export type IqlEdit = Message<"proviso.v1.IqlEdit"> & {
   /**
-   * The suggestion that it carries out: its position among the error's, from 0.
+   * The suggestion that it carries out: its position in the error's suggestions, from 0.
    *
    * @generated from field: int32 suggestion = 1;
    */
   suggestion: number;
 
   /**
-   * What it does, for people: what is put in, or for example `Leave it out`.
+   * What it does, for people: the text that is inserted, or for example `Leave it out`.
    *
    * @generated from field: string label = 2;
    */
@@ -624,14 +624,14 @@ export type IqlEdit = Message<"proviso.v1.IqlEdit"> & {
   start: number;
 
   /**
-   * End of what is replaced, exclusive; the start where text is only put in.
+   * End of what is replaced, exclusive; equal to the start where text is only inserted.
    *
    * @generated from field: int32 end = 4;
    */
   end: number;
 
   /**
-   * What takes its place; empty where text is only left out.
+   * What takes its place; empty where text is only deleted.
    *
    * @generated from field: string text = 5;
    */
@@ -673,15 +673,15 @@ export type ParseIqlResponse = Message<"proviso.v1.ParseIqlResponse"> & {
   statements: string[];
 
   /**
-   * How often a model would have to judge a passage by a statement to run the query on the matter: what has been scored
-   * before does not count. 0 without a matter.
+   * How many scores of a passage for a statement a model would have to give to run the query on the matter. Scores that
+   * are kept do not count. 0 without a matter.
    *
    * @generated from field: int32 estimated_model_calls = 4;
    */
   estimatedModelCalls: number;
 
   /**
-   * The errors, in the order of the text; empty when the query is sound.
+   * The errors, in the order of the text; empty when the query is valid.
    *
    * @generated from field: repeated proviso.v1.IqlError errors = 5;
    */
@@ -702,7 +702,7 @@ export const ParseIqlResponseSchema: GenMessage<ParseIqlResponse> = /*@__PURE__*
  */
 export type SearchCitation = Message<"proviso.v1.SearchCitation"> & {
   /**
-   * Page that the passage begins on, from 1 and as the file counts them; 0 where the format has none.
+   * Page that the passage begins on, counted from 1 as the file counts; 0 where the format has no pages.
    *
    * @generated from field: int32 page = 1;
    */
@@ -772,23 +772,23 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
   matterId: string;
 
   /**
-   * What to look for, in natural language. Every result holds a phrase in double quotes exactly; passages that are a
-   * clause referred to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
+   * What to look for, in natural language. Every result contains the exact words of a phrase in double quotes. Passages
+   * of a clause that the query refers to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
    *
    * @generated from field: string query = 2;
    */
   query: string;
 
   /**
-   * Most results to return; 0 means 5. Limits: 0 to 20.
+   * Number of results to return at most; 0 means 5. Limits: 0 to 20.
    *
    * @generated from field: int32 max_results = 3;
    */
   maxResults: number;
 
   /**
-   * Lowest similarity, 0 to 1; 0.2 when absent. Passages that hold all significant words, a phrase in quotes or the
-   * clause that the query asks for are spared. Limits: 0 to 1.
+   * Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
+   * in quotes or the clause that the query asks for. Limits: 0 to 1.
    *
    * @generated from field: optional double threshold = 4;
    */
@@ -802,7 +802,7 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
   semanticWeight?: number | undefined;
 
   /**
-   * Whether each result carries the passages before and after it.
+   * Whether each result has the passages before and after it.
    *
    * @generated from field: bool include_context = 6;
    */
@@ -893,7 +893,7 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
   contextAfter: string;
 
   /**
-   * Fused rank score of meaning and words; higher is better, comparable within one response only.
+   * Combined score of meaning and words. Higher is better; scores can be compared within one response only.
    *
    * @generated from field: double score = 10;
    */
@@ -907,7 +907,7 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
   lexicalMatch: boolean;
 
   /**
-   * The part of the passage that is most about the query, with the query's words marked.
+   * The part of the passage that fits the query best, with the query's words marked.
    *
    * @generated from field: proviso.v1.SearchSnippet snippet = 12;
    */
@@ -935,7 +935,7 @@ export type SearchSnippet = Message<"proviso.v1.SearchSnippet"> & {
   text: string;
 
   /**
-   * Where it starts in the document's text, in Unicode code points.
+   * Start in the document's text, in Unicode code points.
    *
    * @generated from field: int32 start = 2;
    */
@@ -1047,7 +1047,8 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
   truncated: boolean;
 
   /**
-   * Documents that hold the query's words, most passages first: the exact answer to "which documents mention ...".
+   * Documents that hold the query's words, those with the most such passages first: the exact answer to "which
+   * documents mention ...".
    *
    * @generated from field: repeated proviso.v1.DocumentHits documents_matching = 9;
    */
@@ -1097,7 +1098,7 @@ export const DocumentHitsSchema: GenMessage<DocumentHits> = /*@__PURE__*/
   messageDesc(file_proviso_v1_tools, 21);
 
 /**
- * DocumentError tells why a document was left out.
+ * DocumentError says why a document was left out.
  *
  * @generated from message proviso.v1.DocumentError
  */
@@ -1166,7 +1167,7 @@ export type ExtractRequest = Message<"proviso.v1.ExtractRequest"> & {
   minConfidence?: number | undefined;
 
   /**
-   * Most alternatives to return; 3 when absent. Limits: 0 to 20.
+   * Number of alternatives to return at most; 3 when absent. Limits: 0 to 20.
    *
    * @generated from field: optional int32 max_alternatives = 5;
    */
@@ -1327,7 +1328,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
   found: boolean;
 
   /**
-   * Other answers, best first; also when none is good enough to be the answer.
+   * Other answers, best first, even when none is good enough to be the answer.
    *
    * @generated from field: repeated proviso.v1.ExtractAlternative alternatives = 6;
    */
@@ -1341,7 +1342,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
   model: string;
 
   /**
-   * Documents that could not be read: those that are not READY, and ids that the matter does not have.
+   * Documents that could not be read: documents that are not READY, and ids that the matter does not have.
    *
    * @generated from field: repeated proviso.v1.DocumentError document_errors = 8;
    */
@@ -1376,9 +1377,9 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
   matterId: string;
 
   /**
-   * Clause types: names such as "Indemnity", or what a clause is to say, in a sentence or as a statement of IQL in braces
-   * ("{IS clause obligating "Customer"}"); a default list when empty. Each of 1 to 200 characters.
-   * Limits: 0 to 50 items.
+   * Clause types. Each is a name such as "Indemnity", a sentence that says what a clause must say, or a statement of
+   * IQL in braces ("{IS clause obligating "Customer"}"), of 1 to 200 characters. A default list when empty. Limits: 0
+   * to 50 items.
    *
    * @generated from field: repeated string clause_types = 2;
    */
@@ -1399,7 +1400,7 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
   minConfidence?: number | undefined;
 
   /**
-   * Most clauses to return, the best of each type; 0 means 200. Limits: 0 to 1000.
+   * Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000.
    *
    * @generated from field: int32 max_clauses = 5;
    */
@@ -1497,7 +1498,7 @@ export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*
  */
 export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
   /**
-   * The clauses, by document and position; one that is of several types stands there for each.
+   * The clauses, by document and position; a clause of several types is listed once for each.
    *
    * @generated from field: repeated proviso.v1.ClassifiedClause clauses = 1;
    */
@@ -1525,7 +1526,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
   truncated: boolean;
 
   /**
-   * Documents that were not analysed, or not to their end.
+   * Documents that were not analysed, or only in part.
    *
    * @generated from field: repeated proviso.v1.DocumentError document_errors = 5;
    */
@@ -1777,7 +1778,7 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
   filename: string;
 
   /**
-   * Most code points to return; 0 means 50000. Limits: 0 to 700000.
+   * Number of code points to return at most; 0 means 50000. Limits: 0 to 700000.
    *
    * @generated from field: int32 max_length = 4;
    */
@@ -1855,7 +1856,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
   characterCount: number;
 
   /**
-   * Whether what was asked for, the text or the page or section, goes on after the part returned.
+   * Whether the text, page or section that was asked for goes on after the part returned.
    *
    * @generated from field: bool truncated = 6;
    */
@@ -1883,7 +1884,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
   sectionPath: string[];
 
   /**
-   * Where the text goes on after the part returned, to be asked for with `start`; 0 when that was the end.
+   * Where the text goes on after the part returned; send it as `start` to go on. 0 when that was the end.
    *
    * @generated from field: int32 next_start = 10;
    */
@@ -1911,7 +1912,7 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
   query: string;
 
   /**
-   * Most passages to return; 0 means 5. Limits: 0 to 20.
+   * Number of passages to return at most; 0 means 5. Limits: 0 to 20.
    *
    * @generated from field: int32 max_results = 2;
    */
@@ -1940,8 +1941,8 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
 
   /**
    * The passages as the model reads them, or "DOCUMENTATION_SEARCH_RESULT: EMPTY". The nth passage is headed by its
-   * number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. Passages are cut, and
-   * the last are left out, where they need more room than the service gives a tool's result, 2500 characters by default.
+   * number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. If the passages need
+   * more room than a tool's result may have (2500 characters by default), they are cut and the last ones left out.
    *
    * @generated from field: string output = 2;
    */
@@ -1996,8 +1997,8 @@ export const IqlComparisonSchema: GenEnum<IqlComparison> = /*@__PURE__*/
  */
 export const ToolService: GenService<{
   /**
-   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-   * and spoils nothing.
+   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+   * the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -2010,8 +2011,8 @@ export const ToolService: GenService<{
     output: typeof ExecuteIqlResponseSchema;
   },
   /**
-   * StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-   * Cancelling the call stops the work; what was scored by then is not scored again.
+   * StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+   * Cancelling the call stops the work; scores made until then are kept.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS.
    *
@@ -2023,7 +2024,7 @@ export const ToolService: GenService<{
     output: typeof StreamIqlResponseSchema;
   },
   /**
-   * ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+   * ParseIql parses an IQL query and calls no model. The answer has the query's faults.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.ToolService.ParseIql
@@ -2056,10 +2057,11 @@ export const ToolService: GenService<{
     output: typeof SearchResponseSchema;
   },
   /**
-   * Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-   * the answer "Not found in the documents".
+   * Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+   * answer is "Not found in the documents".
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    *
    * @generated from rpc proviso.v1.ToolService.Extract
    */
@@ -2069,10 +2071,11 @@ export const ToolService: GenService<{
     output: typeof ExtractResponseSchema;
   },
   /**
-   * Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-   * has an error of its own and spoils nothing.
+   * Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+   * analysed has an error of its own; the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    *
    * @generated from rpc proviso.v1.ToolService.Classify
    */
@@ -2105,8 +2108,8 @@ export const ToolService: GenService<{
     output: typeof GetDocumentTextResponseSchema;
   },
   /**
-   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-   * none, it finds nothing.
+   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+   * has no documentation, nothing is found.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    *

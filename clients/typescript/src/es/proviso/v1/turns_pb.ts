@@ -35,22 +35,21 @@ export type Usage = Message<"proviso.v1.Usage"> & {
   outputTokens: number;
 
   /**
-   * Calls of a chat model, with retries; replies from the response cache are none.
+   * Calls of a chat model, including retries. Replies from the response cache do not count.
    *
    * @generated from field: int32 model_calls = 3;
    */
   modelCalls: number;
 
   /**
-   * Tokens of input_tokens that the provider had in a cache of its own, where it tells; they cost less.
+   * Those of input_tokens that the provider had in a cache of its own and charges less for, if it reports them.
    *
    * @generated from field: int32 cached_input_tokens = 4;
    */
   cachedInputTokens: number;
 
   /**
-   * The calls one by one, in their order, and the replies from the response cache among them. The figures above are their
-   * sums.
+   * Each call in order, and the replies from the response cache among them. The figures above are their sums.
    *
    * @generated from field: repeated proviso.v1.ModelCallUsage calls = 5;
    */
@@ -92,7 +91,7 @@ export type ModelCallUsage = Message<"proviso.v1.ModelCallUsage"> & {
   outputTokens: number;
 
   /**
-   * Tokens of input_tokens that the provider had in a cache of its own.
+   * Those of input_tokens that the provider had in a cache of its own.
    *
    * @generated from field: int32 cached_input_tokens = 4;
    */
@@ -128,7 +127,8 @@ export const ModelCallUsageSchema: GenMessage<ModelCallUsage> = /*@__PURE__*/
   messageDesc(file_proviso_v1_turns, 1);
 
 /**
- * ToolCallRecord says that a tool was called in a turn. What it returned is in the turn's events, while they are kept.
+ * ToolCallRecord says that a tool was called in a turn. What the tool returned is in the turn's events, while they are
+ * kept.
  *
  * @generated from message proviso.v1.ToolCallRecord
  */
@@ -190,7 +190,7 @@ export type ToolCallRecord = Message<"proviso.v1.ToolCallRecord"> & {
   fromCache: boolean;
 
   /**
-   * What a person decided, where the tool needs an approval; unspecified where it needs none, or nobody decided in time.
+   * What a person decided, if the tool needs an approval; unspecified if it needs none or nobody decided in time.
    *
    * @generated from field: proviso.v1.ToolCallDecision decision = 9;
    */
@@ -304,7 +304,8 @@ export enum ExitReason {
   EMPTY_INPUT = 5,
 
   /**
-   * The model's provider refused for rate after retries; see retry_after. Retryable: yes. Display: yes.
+   * The model's provider refused calls because of their rate, also after retries; see retry_after. Retryable: yes.
+   * Display: yes.
    *
    * @generated from enum value: EXIT_REASON_RATE_LIMITED = 6;
    */
@@ -325,7 +326,7 @@ export enum ExitReason {
   LLM_GENERATION_FAILURE = 8,
 
   /**
-   * The model asked twice for a tool that does not exist or with arguments off its schema. Retryable: yes.
+   * The model asked twice for a tool that does not exist, or with arguments that do not fit its schema. Retryable: yes.
    * Display: yes.
    *
    * @generated from enum value: EXIT_REASON_INVALID_TOOL_CALL = 9;
@@ -368,7 +369,7 @@ export const ExitReasonSchema: GenEnum<ExitReason> = /*@__PURE__*/
  */
 export enum ToolCallDecision {
   /**
-   * Not set; refused.
+   * Not set; such a request is refused.
    *
    * @generated from enum value: TOOL_CALL_DECISION_UNSPECIFIED = 0;
    */

@@ -19,7 +19,7 @@ export const protobufFileName = "proviso/v1/catalog.proto";
 export const IncludeModeSource = {
   /** INCLUDE_MODE_SOURCE_UNSPECIFIED - Not set; the service never sends it. */
   INCLUDE_MODE_SOURCE_UNSPECIFIED: "INCLUDE_MODE_SOURCE_UNSPECIFIED",
-  /** INCLUDE_MODE_SOURCE_ITEM - On the item itself (for a tool: at tool level). */
+  /** INCLUDE_MODE_SOURCE_ITEM - On the item itself. */
   INCLUDE_MODE_SOURCE_ITEM: "INCLUDE_MODE_SOURCE_ITEM",
   /** INCLUDE_MODE_SOURCE_SERVER - On the tool's MCP server. */
   INCLUDE_MODE_SOURCE_SERVER: "INCLUDE_MODE_SOURCE_SERVER",
@@ -54,17 +54,20 @@ export namespace ToolApproval {
   export type TOOL_APPROVAL_REQUIRED = typeof ToolApproval.TOOL_APPROVAL_REQUIRED;
 }
 
-/** ToolServerState is how a server of tools does. */
+/** ToolServerState is the state of a server of tools. */
 export const ToolServerState = {
   /** TOOL_SERVER_STATE_UNSPECIFIED - Not set; the service never sends it. */
   TOOL_SERVER_STATE_UNSPECIFIED: "TOOL_SERVER_STATE_UNSPECIFIED",
-  /** TOOL_SERVER_STATE_STARTING - It is being started. */
+  /** TOOL_SERVER_STATE_STARTING - The server is being started. */
   TOOL_SERVER_STATE_STARTING: "TOOL_SERVER_STATE_STARTING",
-  /** TOOL_SERVER_STATE_READY - It answers. */
+  /** TOOL_SERVER_STATE_READY - The server answers. */
   TOOL_SERVER_STATE_READY: "TOOL_SERVER_STATE_READY",
-  /** TOOL_SERVER_STATE_FAILED - It does not; it is started again after a while. Calls of its tools fail meanwhile, turns do not. */
+  /**
+   * TOOL_SERVER_STATE_FAILED - The server does not answer; it is started again after a while. Until then calls of its tools fail, but turns do
+   * not.
+   */
   TOOL_SERVER_STATE_FAILED: "TOOL_SERVER_STATE_FAILED",
-  /** TOOL_SERVER_STATE_DISABLED - The agent's folder has switched it off. */
+  /** TOOL_SERVER_STATE_DISABLED - The agent's folder disables the server. */
   TOOL_SERVER_STATE_DISABLED: "TOOL_SERVER_STATE_DISABLED",
 } as const;
 
@@ -91,15 +94,15 @@ export interface CatalogItem {
   /** Where that mode was set. */
   includeModeSource: IncludeModeSource;
   /**
-   * Size of its content in characters. The content of a tool is what the model is shown of it, as JSON: name,
-   * description and parameters.
+   * Size of its content in characters. The content of a tool is JSON with what the model is shown: name, description
+   * and parameters.
    */
   characters: number;
   /** SHA-256 of its content, in hexadecimal. */
   contentSha256: string;
-  /** Items of a higher priority come first among those that enter a request. */
+  /** Among the items of a request, those of a higher priority come first. */
   priority: number;
-  /** Whether it is in use: an item that is not enters no new session and no request. */
+  /** Whether the item is in use. A disabled item enters no new session and no request. */
   enabled: boolean;
   /** For tools: whether a person has to approve each call. */
   approval: ToolApproval;
@@ -109,7 +112,7 @@ export interface CatalogItem {
 export interface ListContextItemsRequest {
   /** Only items of this type; all when unspecified. */
   type: ContextItemType;
-  /** Most items to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  /** Number of items to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
   /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
   pageToken: string;
@@ -165,21 +168,21 @@ export interface RefusedTool {
 export interface ToolServer {
   /** Name, as in ContextItemRef.server_name. */
   name: string;
-  /** How it does. */
+  /** Its state. */
   state: ToolServerState;
-  /** Since when. */
+  /** When it came into this state. */
   stateTime:
     | Timestamp
     | undefined;
   /** Why it failed, in words; empty when it did not. */
   reason: string;
-  /** How often it has been started. */
+  /** How many times it has been started. */
   starts: number;
   /** Number of its tools, as it listed them last. */
   toolCount: number;
-  /** Tools that it lists and that no model can be shown. */
+  /** Tools that it lists but that no model can be shown. */
   refused: RefusedTool[];
-  /** Include mode of its tools, where they have none of their own; unspecified where it has none either, which is ALWAYS. */
+  /** Include mode of those of its tools that have no mode of their own; unspecified means ALWAYS. */
   includeMode: IncludeMode;
 }
 
@@ -210,14 +213,15 @@ export interface CatalogServiceClient {
   getContextItem(request: GetContextItemRequest, metadata?: Metadata): Observable<GetContextItemResponse>;
 
   /**
-   * ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-   * began with, and a fault in the folder keeps the old catalog.
-   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+   * ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+   * they began with. If the folder has a fault, the old catalog stays.
+   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+   * moment.
    */
 
   reloadCatalog(request: ReloadCatalogRequest, metadata?: Metadata): Observable<ReloadCatalogResponse>;
 
-  /** ListToolServers lists the servers of tools and how they do. */
+  /** ListToolServers lists the servers of tools and their states. */
 
   listToolServers(request: ListToolServersRequest, metadata?: Metadata): Observable<ListToolServersResponse>;
 }
@@ -247,9 +251,10 @@ export interface CatalogServiceController {
   ): Promise<GetContextItemResponse> | Observable<GetContextItemResponse> | GetContextItemResponse;
 
   /**
-   * ReloadCatalog reads the agent's folder again. The catalog is exchanged as a whole: running turns keep the one they
-   * began with, and a fault in the folder keeps the old catalog.
-   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE where references cannot be read just now.
+   * ReloadCatalog reads the agent's folder again and replaces the catalog as a whole. Running turns keep the catalog
+   * they began with. If the folder has a fault, the old catalog stays.
+   * Errors: FAILED_PRECONDITION/CATALOG_INVALID with every fault; UNAVAILABLE when references cannot be read at the
+   * moment.
    */
 
   reloadCatalog(
@@ -257,7 +262,7 @@ export interface CatalogServiceController {
     metadata?: Metadata,
   ): Promise<ReloadCatalogResponse> | Observable<ReloadCatalogResponse> | ReloadCatalogResponse;
 
-  /** ListToolServers lists the servers of tools and how they do. */
+  /** ListToolServers lists the servers of tools and their states. */
 
   listToolServers(
     request: ListToolServersRequest,

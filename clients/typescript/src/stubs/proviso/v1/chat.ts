@@ -24,9 +24,9 @@ export const Retryable = {
   RETRYABLE_UNSPECIFIED: "RETRYABLE_UNSPECIFIED",
   /** RETRYABLE_YES - Sending it again, maybe later or rephrased, can help. */
   RETRYABLE_YES: "RETRYABLE_YES",
-  /** RETRYABLE_NO - It cannot. */
+  /** RETRYABLE_NO - Sending it again cannot help. */
   RETRYABLE_NO: "RETRYABLE_NO",
-  /** RETRYABLE_MAYBE - It depends on a cause that the caller cannot see. */
+  /** RETRYABLE_MAYBE - Whether it can help depends on a cause that the caller cannot see. */
   RETRYABLE_MAYBE: "RETRYABLE_MAYBE",
   /** RETRYABLE_NOT_APPLICABLE - There is nothing to retry. */
   RETRYABLE_NOT_APPLICABLE: "RETRYABLE_NOT_APPLICABLE",
@@ -43,11 +43,11 @@ export namespace Retryable {
 }
 
 /**
- * ContextProblem says what is wrong with the matter or document that a message came with. The turn is COMPLETED with
- * a sentence that tells the person.
+ * ContextProblem says what is wrong with the matter or document that a message came with. The turn ends as COMPLETED,
+ * with a sentence that tells the person.
  */
 export const ContextProblem = {
-  /** CONTEXT_PROBLEM_UNSPECIFIED - There is none. */
+  /** CONTEXT_PROBLEM_UNSPECIFIED - There is no problem. */
   CONTEXT_PROBLEM_UNSPECIFIED: "CONTEXT_PROBLEM_UNSPECIFIED",
   /** CONTEXT_PROBLEM_MATTER_REQUIRED - The question needs a matter and none is selected. */
   CONTEXT_PROBLEM_MATTER_REQUIRED: "CONTEXT_PROBLEM_MATTER_REQUIRED",
@@ -57,7 +57,7 @@ export const ContextProblem = {
   CONTEXT_PROBLEM_DOCUMENT_PROCESSING: "CONTEXT_PROBLEM_DOCUMENT_PROCESSING",
   /** CONTEXT_PROBLEM_DOCUMENT_FAILED - The document could not be read. */
   CONTEXT_PROBLEM_DOCUMENT_FAILED: "CONTEXT_PROBLEM_DOCUMENT_FAILED",
-  /** CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND - The document is not in the matter, or its id is malformed; the message lists those that are. */
+  /** CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND - The document is not in the matter, or its id is malformed; the message lists the matter's documents. */
   CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND: "CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND",
 } as const;
 
@@ -72,15 +72,15 @@ export namespace ContextProblem {
   export type CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND = typeof ContextProblem.CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND;
 }
 
-/** OnDisconnect says what becomes of a turn that nobody reads. */
+/** OnDisconnect says what happens to a turn that nobody reads. */
 export const OnDisconnect = {
-  /** ON_DISCONNECT_UNSPECIFIED - GRACE. */
+  /** ON_DISCONNECT_UNSPECIFIED - The same as GRACE. */
   ON_DISCONNECT_UNSPECIFIED: "ON_DISCONNECT_UNSPECIFIED",
-  /** ON_DISCONNECT_GRACE - Cancelled when nobody has been attached for the grace time (30 s, a setting). */
+  /** ON_DISCONNECT_GRACE - The turn is cancelled when nobody has been attached for the grace time, 30 s by default. */
   ON_DISCONNECT_GRACE: "ON_DISCONNECT_GRACE",
-  /** ON_DISCONNECT_CONTINUE - Goes on to its end. */
+  /** ON_DISCONNECT_CONTINUE - The turn goes on to its end. */
   ON_DISCONNECT_CONTINUE: "ON_DISCONNECT_CONTINUE",
-  /** ON_DISCONNECT_CANCEL - Cancelled at once when the last reader leaves. */
+  /** ON_DISCONNECT_CANCEL - The turn is cancelled at once when the last reader leaves. */
   ON_DISCONNECT_CANCEL: "ON_DISCONNECT_CANCEL",
 } as const;
 
@@ -103,7 +103,7 @@ export const DiscardReason = {
   DISCARD_REASON_MODEL_RETRY: "DISCARD_REASON_MODEL_RETRY",
   /** DISCARD_REASON_EMPTY_RETRIEVAL - Retrieval found nothing that the text could rest on. */
   DISCARD_REASON_EMPTY_RETRIEVAL: "DISCARD_REASON_EMPTY_RETRIEVAL",
-  /** DISCARD_REASON_NOT_FINAL - The text came before a tool call, or another message replaces it: it is not the answer. */
+  /** DISCARD_REASON_NOT_FINAL - The text is not the answer: it came before a tool call, or another message replaces it. */
   DISCARD_REASON_NOT_FINAL: "DISCARD_REASON_NOT_FINAL",
 } as const;
 
@@ -117,11 +117,11 @@ export namespace DiscardReason {
   export type DISCARD_REASON_NOT_FINAL = typeof DiscardReason.DISCARD_REASON_NOT_FINAL;
 }
 
-/** TurnState is where a turn is. */
+/** TurnState is the state of a turn. */
 export const TurnState = {
   /** TURN_STATE_UNSPECIFIED - Not set; the service never sends it. */
   TURN_STATE_UNSPECIFIED: "TURN_STATE_UNSPECIFIED",
-  /** TURN_STATE_RUNNING - The agent is at work. */
+  /** TURN_STATE_RUNNING - The agent is working. */
   TURN_STATE_RUNNING: "TURN_STATE_RUNNING",
   /** TURN_STATE_AWAITING_APPROVAL - The turn waits for DecideToolCall. */
   TURN_STATE_AWAITING_APPROVAL: "TURN_STATE_AWAITING_APPROVAL",
@@ -140,21 +140,24 @@ export namespace TurnState {
 
 /** ChatOptions changes how one turn runs. Limits can be lowered, never raised: a higher one is INVALID_ARGUMENT. */
 export interface ChatOptions {
-  /** The chat model; the configured one when empty, INVALID_ARGUMENT when it is not offered. Limits: 0 to 128 characters. */
+  /**
+   * The chat model; the configured one when empty. A model that is not offered is INVALID_ARGUMENT.
+   * Limits: 0 to 128 characters.
+   */
   model: string;
-  /** Most model calls, at most the service's setting; the setting when absent. Limits: 1 to 100. */
+  /** The largest number of model calls; the service's limit when absent. Limits: 1 to 100. */
   maxTurns?:
     | number
     | undefined;
-  /** Most tool calls, at most the service's setting; the setting when absent. Limits: 0 to 100. */
+  /** The largest number of tool calls; the service's limit when absent. Limits: 0 to 100. */
   maxToolCalls?:
     | number
     | undefined;
-  /** Most characters of conversation, at most the service's setting; the setting when absent. Limits: 1 to 1000000. */
+  /** The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000. */
   maxContextChars?:
     | number
     | undefined;
-  /** Whether to neither read nor write the response and retrieval caches. */
+  /** Whether the turn neither reads nor writes the response and retrieval caches. */
   disableCache: boolean;
 }
 
@@ -167,12 +170,12 @@ export interface HistoryMessage {
 }
 
 /**
- * ChatRequest is a person's message and what it comes with. `session_id` together with `history` is INVALID_ARGUMENT;
- * neither means that the turn stands alone.
+ * ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
+ * With neither of them the turn stands alone.
  */
 export interface ChatRequest {
   /**
-   * The message. It may begin with a [CONTEXT] marker; matter_context wins over that. A blank message ends in
+   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
    * EMPTY_INPUT. Limits: 0 to 32000 characters.
    */
   message: string;
@@ -184,23 +187,26 @@ export interface ChatRequest {
   imageUrls: string[];
   /** Summaries of files that the back end keeps for the session. Limits: 0 to 20 items. */
   documentContext: DocumentContext[];
-  /** The conversation; made when unknown. Limits: 0 to 128 characters. */
+  /** The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters. */
   sessionId: string;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
   /** Earlier messages, oldest first, for callers that keep the conversation themselves. Limits: 0 to 200 items. */
   history: HistoryMessage[];
-  /** Makes a retry safe: the same id and payload attach to the same turn. Limits: 0 to 128 characters. */
+  /**
+   * An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+   * Limits: 0 to 128 characters.
+   */
   requestId: string;
-  /** What becomes of the turn when nobody reads it. */
+  /** What happens to the turn when nobody reads it. */
   onDisconnect: OnDisconnect;
   /** How this turn runs. */
   options:
     | ChatOptions
     | undefined;
   /**
-   * Which of the message's assets enter: file names of document_context and URLs of image_urls; all when empty.
-   * Limits: 0 to 25 items.
+   * The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
+   * empty. Limits: 0 to 25 items.
    */
   selectedAssets: string[];
 }
@@ -256,7 +262,7 @@ export interface AgentEvent {
   approvalRequired?:
     | ApprovalRequired
     | undefined;
-  /** Nothing has happened for a while (15 s, a setting); keeps proxies from closing the stream. */
+  /** Nothing has happened for a while, 15 s by default. Heartbeats keep proxies from closing the stream. */
   heartbeat?:
     | Heartbeat
     | undefined;
@@ -280,11 +286,11 @@ export interface TurnStart {
 export interface Token {
   /** Identifies the text: one model call's output. A new id begins a new text. */
   textId: string;
-  /** The text; its size follows no rule. */
+  /** The text; it may have any length. */
   text: string;
   /**
-   * First sequence that this event covers; equal to `sequence` unless several tokens were joined, because they waited
-   * for the reader or came faster than one in 10 ms (a setting).
+   * First sequence that this event covers. It equals `sequence` unless several tokens were joined, because they waited
+   * for the reader or came faster than one every 10 ms.
    */
   firstSequence: number;
 }
@@ -293,7 +299,7 @@ export interface Token {
 export interface TextDiscarded {
   /** The text. */
   textId: string;
-  /** Why. */
+  /** Why it is void. */
   reason: DiscardReason;
 }
 
@@ -318,11 +324,11 @@ export interface ToolEnd {
   /** What the tool returned, as the model read it. */
   output: string;
   /**
-   * The typed result as JSON; empty when the tool has none, and when it is over 512 KiB (less where many calls share a
-   * small log), which `truncated` says.
+   * The typed result as JSON. It is empty when the tool has none, and when it is larger than 512 KiB (less where many
+   * calls share a small log); then `truncated` is set.
    */
   outputJson: string;
-  /** Whether output or output_json is cut. */
+  /** Whether output was cut or output_json left out. */
   truncated: boolean;
   /** Why the tool failed, in words; empty when it did not. */
   error: string;
@@ -334,7 +340,7 @@ export interface ToolEnd {
   fromCache: boolean;
 }
 
-/** Citation ties a part of the answer to a document's text. Text of the document from `start` to `end` is `quote`. */
+/** Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`. */
 export interface Citation {
   /** The number in the answer's text, from 1: "[1]". */
   number: number;
@@ -351,8 +357,8 @@ export interface Citation {
   /** End of the quote in the document's text, in Unicode code points, exclusive. */
   end: number;
   /**
-   * Page of the quote, from 1 and as the file counts them; 0 where the format has none. A quote from a passage that a search
-   * found has the page that the passage begins on.
+   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
+   * that a search found, it is the page that the passage begins on.
    */
   page: number;
   /** Nearest heading; empty when there is none. */
@@ -364,8 +370,8 @@ export interface Citation {
 }
 
 /**
- * ApprovalRequired asks for a decision on a tool call. A tool_start follows when it is made; when it is denied, or nobody
- * decides in time, a tool_start and a tool_end whose error says so.
+ * ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
+ * When it is denied, or nobody decides in time, they follow too, and the error of the tool_end says so.
  */
 export interface ApprovalRequired {
   /** The call, for DecideToolCall. */
@@ -380,7 +386,7 @@ export interface ApprovalRequired {
   expireTime: Timestamp | undefined;
 }
 
-/** Heartbeat says nothing. */
+/** Heartbeat has no content. */
 export interface Heartbeat {
 }
 
@@ -400,7 +406,7 @@ export interface FinalState {
   message: string;
   /** The conversation with this turn's messages: the history that was sent, the user's message and the answer. */
   messages: ChatMessage[];
-  /** What entered the answer, and why. */
+  /** What the model was given, and why. */
   requestContext:
     | RequestContext
     | undefined;
@@ -418,9 +424,9 @@ export interface FinalState {
   fromCache: boolean;
   /** What is wrong with the message's matter or document. */
   contextProblem: ContextProblem;
-  /** Whether the oldest of `messages` are left out to keep the answer small. */
+  /** Whether the oldest of `messages` were left out to keep the answer small. */
   truncated: boolean;
-  /** How long the turn took; absent where the service was stopped before it could tell. */
+  /** How long the turn took; absent when the service was stopped before it could record this. */
   duration:
     | Duration
     | undefined;
@@ -458,11 +464,11 @@ export interface GetTurnRequest {
   userId: string;
 }
 
-/** GetTurnResponse is where a turn is. */
+/** GetTurnResponse says how far a turn is. */
 export interface GetTurnResponse {
   /** The turn. */
   turnId: string;
-  /** Where it is. */
+  /** Its state. */
   state: TurnState;
   /** Sequence of its last event so far. */
   lastSequence: number;
@@ -472,7 +478,7 @@ export interface GetTurnResponse {
     | undefined;
   /** Its session; empty when it stands alone. */
   sessionId: string;
-  /** What it waits for; empty unless it is AWAITING_APPROVAL. */
+  /** The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL. */
   pendingApprovals: ApprovalRequired[];
 }
 
@@ -495,16 +501,16 @@ export interface DecideToolCallResponse {
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /**
- * ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+ * ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
  *
- * Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
- * the last event of its stream, whatever happened.
+ * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+ * last event of its stream, whatever happened.
  */
 
 export interface ChatServiceClient {
   /**
-   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-   * the initial metadata `proviso-turn-id`, ahead of the first event.
+   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+   * metadata `proviso-turn-id` has the turn's id before the first event.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
    * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
@@ -513,56 +519,57 @@ export interface ChatServiceClient {
   chat(request: ChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person, and goes on when the service is back.
+   * a turn that waits for a person's decision; it goes on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-   * id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+   * Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+   * cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
    * Errors: as Chat; DEADLINE_EXCEEDED.
    */
 
   invoke(request: ChatRequest, metadata?: Metadata): Observable<InvokeResponse>;
 
   /**
-   * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+   * CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   cancelTurn(request: CancelTurnRequest, metadata?: Metadata): Observable<CancelTurnResponse>;
 
   /**
-   * GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+   * GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+   * kept.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
    */
 
   getTurn(request: GetTurnRequest, metadata?: Metadata): Observable<GetTurnResponse>;
 
   /**
-   * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-   * decided. Deciding a call the same way again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+   * DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+   * waits for are decided. Repeating a decision changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+   * turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(request: DecideToolCallRequest, metadata?: Metadata): Observable<DecideToolCallResponse>;
 }
 
 /**
- * ChatService runs turns: one user message each, from turn_start to exactly one final_state.
+ * ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
  *
- * Status codes are for a call that could not become a turn. A turn that has started ends in a final_state, which is
- * the last event of its stream, whatever happened.
+ * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
+ * last event of its stream, whatever happened.
  */
 
 export interface ChatServiceController {
   /**
-   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The turn's id is in
-   * the initial metadata `proviso-turn-id`, ahead of the first event.
+   * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
+   * metadata `proviso-turn-id` has the turn's id before the first event.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
    * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
@@ -571,16 +578,16 @@ export interface ChatServiceController {
   chat(request: ChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * ResumeChat streams the events of a turn that lie after a sequence, each once and in order.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person, and goes on when the service is back.
+   * a turn that waits for a person's decision; it goes on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * Invoke runs a turn and returns its final state. Cancelling the call, or its deadline, cancels the turn. The turn's
-   * id is in the initial metadata `proviso-turn-id`, ahead of the answer, for GetTurn and CancelTurn meanwhile.
+   * Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
+   * cancelled. The initial metadata `proviso-turn-id` has the turn's id before the answer, for GetTurn and CancelTurn.
    * Errors: as Chat; DEADLINE_EXCEEDED.
    */
 
@@ -590,7 +597,7 @@ export interface ChatServiceController {
   ): Promise<InvokeResponse> | Observable<InvokeResponse> | InvokeResponse;
 
   /**
-   * CancelTurn ends a running turn in CANCELLED; cancelling an ended turn changes nothing.
+   * CancelTurn ends a running turn with the exit reason CANCELLED. Cancelling a turn that has ended changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
@@ -600,7 +607,8 @@ export interface ChatServiceController {
   ): Promise<CancelTurnResponse> | Observable<CancelTurnResponse> | CancelTurnResponse;
 
   /**
-   * GetTurn returns where a turn is, and its final state once it has ended, also when its events are no longer kept.
+   * GetTurn returns the state of a turn, and its final state once it has ended, even when its events are no longer
+   * kept.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
    */
 
@@ -610,10 +618,10 @@ export interface ChatServiceController {
   ): Promise<GetTurnResponse> | Observable<GetTurnResponse> | GetTurnResponse;
 
   /**
-   * DecideToolCall approves or denies a tool call that a turn waits for; the turn goes on when all that it waits for are
-   * decided. Deciding a call the same way again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the turn
-   * has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+   * DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
+   * waits for are decided. Repeating a decision changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
+   * turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(

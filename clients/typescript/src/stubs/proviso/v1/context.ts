@@ -32,7 +32,7 @@ export namespace ContextItemType {
   export type CONTEXT_ITEM_TYPE_TOOL = typeof ContextItemType.CONTEXT_ITEM_TYPE_TOOL;
 }
 
-/** IncludeMode says how a context item comes into a session or a request. */
+/** IncludeMode says how a context item enters a session or a request. */
 export const IncludeMode = {
   /** INCLUDE_MODE_UNSPECIFIED - Not set; the service never sends it. */
   INCLUDE_MODE_UNSPECIFIED: "INCLUDE_MODE_UNSPECIFIED",
@@ -59,7 +59,7 @@ export const OmissionReason = {
   OMISSION_REASON_UNSPECIFIED: "OMISSION_REASON_UNSPECIFIED",
   /** OMISSION_REASON_BELOW_THRESHOLD - The item's similarity to the message was below the threshold. */
   OMISSION_REASON_BELOW_THRESHOLD: "OMISSION_REASON_BELOW_THRESHOLD",
-  /** OMISSION_REASON_BUDGET - Better items took the places of the request, or its context budget. */
+  /** OMISSION_REASON_BUDGET - Better items took the places or the room of the request. */
   OMISSION_REASON_BUDGET: "OMISSION_REASON_BUDGET",
   /** OMISSION_REASON_SEARCH_FAILED - Semantic search failed; the request went on without agent items. */
   OMISSION_REASON_SEARCH_FAILED: "OMISSION_REASON_SEARCH_FAILED",
@@ -126,8 +126,8 @@ export interface RequestContextItem {
   /** Why the model was not given the item, in words; empty when it was. */
   note: string;
   /**
-   * Whether the answer used the item: a reference that it quotes or names, a tool that was called. Nobody can tell it of
-   * a rule.
+   * Whether the answer used the item: it quotes or names a reference, or called a tool. It is never set for a rule,
+   * because nobody can tell whether an answer used one.
    */
   cited: boolean;
 }
@@ -140,11 +140,11 @@ export interface OmittedContextItem {
     | undefined;
   /** Why it was left out. */
   reason: OmissionReason;
-  /** Similarity to the message, 0 to 1, where it was computed. */
+  /** Similarity to the message, 0 to 1, if it was computed. */
   score?: number | undefined;
 }
 
-/** MatterContext is the matter, and maybe the document, that the person is looking at. */
+/** MatterContext is the matter, and possibly the document, that the person is looking at. */
 export interface MatterContext {
   /**
    * UUID of the matter. In Chat a malformed id is answered in words, as context_problem MATTER_NOT_FOUND.
@@ -172,7 +172,7 @@ export interface DocumentContext {
   summary: string;
 }
 
-/** AssetUse records what became of one asset of a request. */
+/** AssetUse records what happened to one asset of a request. */
 export interface AssetUse {
   /** Kind of the asset. */
   kind: AssetKind;
@@ -182,41 +182,41 @@ export interface AssetUse {
   included: boolean;
   /** Why it was not, in words; empty when it was. */
   note: string;
-  /** The line about a document that the model was given; empty for images and for documents that it was not given. */
+  /** The line about a document that the model was given; empty for images and for documents that were left out. */
   text: string;
-  /** SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that the model was not given. */
+  /** SHA-256, in hexadecimal, of an image's bytes; empty for documents and for images that were left out. */
   contentSha256: string;
   /** Media type of an image that the model was given, such as "image/png". */
   mediaType: string;
 }
 
-/** ContextFill says how much of its room a request used: the conversation, and the items beside it. */
+/** ContextFill says how much room the conversation and the items of a request took. */
 export interface ContextFill {
   /** Characters of conversation used. */
   charactersUsed: number;
   /** The limit in characters of conversation. */
   charactersLimit: number;
-  /** Tokens used, where the provider tells. */
+  /** Tokens used, if the provider reports them. */
   tokensUsed?:
     | number
     | undefined;
-  /** The model's limit in tokens, where it is known. */
+  /** The model's limit in tokens, if it is known. */
   tokensLimit?:
     | number
     | undefined;
   /** Characters of the request's rules, references and tools. */
   itemCharacters: number;
-  /** Characters above which items of mode agent are left out; those of the session never are. */
+  /** Limit in characters above which items of mode AGENT are left out; items of the session never are. */
   itemCharactersLimit: number;
   /** Tokens of the request's items, estimated. */
   itemTokens: number;
-  /** Tokens above which items of mode agent are left out. */
+  /** Limit in tokens above which items of mode AGENT are left out. */
   itemTokensLimit: number;
-  /** Whether the conversation, or the items, take nearly all of their room (80 %, a setting). */
+  /** Whether the conversation or the items take 80 % of their room or more. */
   nearLimit: boolean;
 }
 
-/** RequestContext records what entered one answer and why; it is stored with the assistant's message. */
+/** RequestContext records what the model was given for one answer, and why. It is stored with the assistant's message. */
 export interface RequestContext {
   /** Every rule, reference and tool that the model was given. */
   items: RequestContextItem[];
@@ -226,7 +226,7 @@ export interface RequestContext {
   matterContext:
     | MatterContext
     | undefined;
-  /** What became of each asset. */
+  /** What happened to each asset. */
   assets: AssetUse[];
   /** How much of the context limit was used. */
   fill:
@@ -237,7 +237,7 @@ export interface RequestContext {
     | Timestamp
     | undefined;
   /**
-   * SHA-256, in hexadecimal, of the payload that was sent to the model; empty where the model was not called. See
+   * SHA-256, in hexadecimal, of the payload that was sent to the model; empty if no model was called. See
    * RebuildRequest.
    */
   payloadSha256: string;

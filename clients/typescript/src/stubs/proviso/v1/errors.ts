@@ -21,17 +21,17 @@ export const ErrorReason = {
   ERROR_REASON_UNSPECIFIED: "ERROR_REASON_UNSPECIFIED",
   /** ERROR_REASON_INVALID_REQUEST - INVALID_ARGUMENT: fields are missing, malformed or over a limit; see the BadRequest detail. */
   ERROR_REASON_INVALID_REQUEST: "ERROR_REASON_INVALID_REQUEST",
-  /** ERROR_REASON_MATTER_NOT_FOUND - NOT_FOUND: no such matter, or one that the caller may not see; the two are not told apart. */
+  /** ERROR_REASON_MATTER_NOT_FOUND - NOT_FOUND: the matter does not exist, or the caller may not see it; the two cases look the same. */
   ERROR_REASON_MATTER_NOT_FOUND: "ERROR_REASON_MATTER_NOT_FOUND",
-  /** ERROR_REASON_DOCUMENT_NOT_FOUND - NOT_FOUND: no such document in the matter. */
+  /** ERROR_REASON_DOCUMENT_NOT_FOUND - NOT_FOUND: the matter has no such document. */
   ERROR_REASON_DOCUMENT_NOT_FOUND: "ERROR_REASON_DOCUMENT_NOT_FOUND",
-  /** ERROR_REASON_SESSION_NOT_FOUND - NOT_FOUND: no such session of this user. */
+  /** ERROR_REASON_SESSION_NOT_FOUND - NOT_FOUND: this user has no such session. */
   ERROR_REASON_SESSION_NOT_FOUND: "ERROR_REASON_SESSION_NOT_FOUND",
-  /** ERROR_REASON_TURN_UNKNOWN - NOT_FOUND: the service never had a turn of this id for this caller. */
+  /** ERROR_REASON_TURN_UNKNOWN - NOT_FOUND: this caller never had a turn of this id. */
   ERROR_REASON_TURN_UNKNOWN: "ERROR_REASON_TURN_UNKNOWN",
   /** ERROR_REASON_TURN_EXPIRED - NOT_FOUND: the turn has ended and its events are no longer kept; GetTurn still has its final state. */
   ERROR_REASON_TURN_EXPIRED: "ERROR_REASON_TURN_EXPIRED",
-  /** ERROR_REASON_SESSION_BUSY - ABORTED: the session is running a turn; the ErrorInfo metadata holds its `turn_id`, to attach to with ResumeChat. */
+  /** ERROR_REASON_SESSION_BUSY - ABORTED: the session is running a turn. The ErrorInfo metadata has its `turn_id`, for ResumeChat. */
   ERROR_REASON_SESSION_BUSY: "ERROR_REASON_SESSION_BUSY",
   /** ERROR_REASON_REQUEST_ID_REUSED - ALREADY_EXISTS: the request_id was used with another payload. */
   ERROR_REASON_REQUEST_ID_REUSED: "ERROR_REASON_REQUEST_ID_REUSED",
@@ -49,13 +49,16 @@ export const ErrorReason = {
   ERROR_REASON_DRAINING: "ERROR_REASON_DRAINING",
   /** ERROR_REASON_NOT_READY - UNAVAILABLE: storage, the index or a model is not ready. */
   ERROR_REASON_NOT_READY: "ERROR_REASON_NOT_READY",
-  /** ERROR_REASON_INTERNAL - INTERNAL: a fault of the service; it is in the service's log under the request id. */
+  /** ERROR_REASON_INTERNAL - INTERNAL: a fault of the service. The service's log has it under the request id. */
   ERROR_REASON_INTERNAL: "ERROR_REASON_INTERNAL",
   /** ERROR_REASON_TURN_NOT_WAITING - FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call. */
   ERROR_REASON_TURN_NOT_WAITING: "ERROR_REASON_TURN_NOT_WAITING",
-  /** ERROR_REASON_DEADLINE_EXCEEDED - DEADLINE_EXCEEDED: the call's deadline passed before its answer was there. */
+  /** ERROR_REASON_DEADLINE_EXCEEDED - DEADLINE_EXCEEDED: the call's deadline passed before it was answered. */
   ERROR_REASON_DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
-  /** ERROR_REASON_CONTEXT_ITEM_NOT_FOUND - NOT_FOUND: the catalog has no such item; `near_matches` in the ErrorInfo metadata are like it, a line each. */
+  /**
+   * ERROR_REASON_CONTEXT_ITEM_NOT_FOUND - NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per
+   * line.
+   */
   ERROR_REASON_CONTEXT_ITEM_NOT_FOUND: "ERROR_REASON_CONTEXT_ITEM_NOT_FOUND",
   /** ERROR_REASON_UNAUTHENTICATED - UNAUTHENTICATED: no credential, or one that the service does not accept. */
   ERROR_REASON_UNAUTHENTICATED: "ERROR_REASON_UNAUTHENTICATED",
@@ -66,21 +69,21 @@ export const ErrorReason = {
   /** ERROR_REASON_INDEX_REBUILDING - FAILED_PRECONDITION: the vector index is being rebuilt already. */
   ERROR_REASON_INDEX_REBUILDING: "ERROR_REASON_INDEX_REBUILDING",
   /**
-   * ERROR_REASON_INVALID_IQL - INVALID_ARGUMENT: the IQL query cannot be read; the BadRequest detail has every fault, the ErrorInfo metadata the
-   * `start` and `end` of the first in the query, in Unicode code points.
+   * ERROR_REASON_INVALID_IQL - INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
+   * the `start` and `end` of the first fault in the query, in Unicode code points.
    */
   ERROR_REASON_INVALID_IQL: "ERROR_REASON_INVALID_IQL",
   /**
-   * ERROR_REASON_MODEL_API_ERROR - UNAVAILABLE: a hosted model did not answer, or not in time; see RetryInfo. FAILED_PRECONDITION: it refused what the
-   * service sent, for example its key; whoever runs the service has to look at it.
+   * ERROR_REASON_MODEL_API_ERROR - UNAVAILABLE: a hosted model did not answer in time; see RetryInfo. FAILED_PRECONDITION: the hosted model refused
+   * what the service sent, for example its key; the operator of the service has to look into it.
    */
   ERROR_REASON_MODEL_API_ERROR: "ERROR_REASON_MODEL_API_ERROR",
   /**
-   * ERROR_REASON_CATALOG_INVALID - FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was; a BadRequest detail has every
-   * fault, its field being file, line and field, as in "rules/quoting.md:3 include".
+   * ERROR_REASON_CATALOG_INVALID - FAILED_PRECONDITION: the agent's folder has faults, and the catalog stays as it was. A BadRequest detail has every
+   * fault; its field says file, line and field, as in "rules/quoting.md:3 include".
    */
   ERROR_REASON_CATALOG_INVALID: "ERROR_REASON_CATALOG_INVALID",
-  /** ERROR_REASON_NO_REQUEST_CONTEXT - FAILED_PRECONDITION: the turn has not ended, or called no model, so that there is no payload to rebuild. */
+  /** ERROR_REASON_NO_REQUEST_CONTEXT - FAILED_PRECONDITION: the turn has not ended, or called no model, so there is no payload to rebuild. */
   ERROR_REASON_NO_REQUEST_CONTEXT: "ERROR_REASON_NO_REQUEST_CONTEXT",
 } as const;
 

@@ -17,26 +17,26 @@ export const protobufFileName = "proviso/v1/maintenance.proto";
 export interface RebuildIndexRequest {
 }
 
-/** RebuildIndexResponse is how far the rebuilding is. */
+/** RebuildIndexResponse says how far the rebuild is. */
 export interface RebuildIndexResponse {
   /** Vectors written so far. */
   vectorsDone: number;
-  /** Vectors in all, as counted at the start. */
+  /** Number of all vectors, as counted at the start. */
   vectorsTotal: number;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /**
- * MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
- * on a loopback address without credentials that is everyone.
+ * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+ * it. On a loopback address without credentials that is every caller.
  */
 
 export interface MaintenanceServiceClient {
   /**
-   * RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-   * sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */
 
@@ -44,15 +44,15 @@ export interface MaintenanceServiceClient {
 }
 
 /**
- * MaintenanceService is for operators. It concerns all tenants, so only a caller who may administer the service uses it;
- * on a loopback address without credentials that is everyone.
+ * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
+ * it. On a loopback address without credentials that is every caller.
  */
 
 export interface MaintenanceServiceController {
   /**
-   * RebuildIndex builds the vector index anew from the vectors in the database, while searches and uploads go on. It
-   * sends its progress and ends when the new index is in use. A caller who goes away does not stop it.
-   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when it is being rebuilt already; UNAVAILABLE/NOT_READY;
+   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
+   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */
 

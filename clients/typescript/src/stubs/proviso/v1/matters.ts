@@ -14,7 +14,7 @@ export const protobufPackage = "proviso.v1";
 
 export const protobufFileName = "proviso/v1/matters.proto";
 
-/** DocumentStatus is where a document is on its way from upload to search. */
+/** DocumentStatus says how far a document is on its way from upload to search. */
 export const DocumentStatus = {
   /** DOCUMENT_STATUS_UNSPECIFIED - Not set; the service never sends it. */
   DOCUMENT_STATUS_UNSPECIFIED: "DOCUMENT_STATUS_UNSPECIFIED",
@@ -68,7 +68,7 @@ export interface Document {
   sizeBytes: number;
   /** SHA-256 of the uploaded bytes, in hexadecimal. */
   sha256: string;
-  /** Where it is on its way to search. */
+  /** Its status. */
   status: DocumentStatus;
   /** Why ingestion failed, in words for a person; empty otherwise. */
   failureReason: string;
@@ -83,8 +83,8 @@ export interface Document {
     | Timestamp
     | undefined;
   /**
-   * Document of the same file name, in any case, that this one replaced when it was uploaded; empty when there was none.
-   * It may have been deleted since.
+   * The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
+   * empty when there was none. It may have been deleted since.
    */
   replacesDocumentId: string;
 }
@@ -117,7 +117,7 @@ export interface GetMatterResponse {
 
 /** ListMattersRequest asks for a page of matters. */
 export interface ListMattersRequest {
-  /** Most matters to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  /** Number of matters to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
   /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
   pageToken: string;
@@ -147,22 +147,22 @@ export interface DeleteMatterResponse {
 export interface UploadHeader {
   /** UUID of the matter, or "documentation". */
   matterId: string;
-  /** File name; its extension helps to tell the format. Limits: 1 to 255 characters. */
+  /** File name; its extension helps to recognise the format. Limits: 1 to 255 characters. */
   filename: string;
   /** SHA-256 of the bytes, in hexadecimal; checked when given. Limits: 0 to 64 characters. */
   sha256: string;
 }
 
 /**
- * UploadEnd says that the document is whole. A stream that merely ends may be one that broke off: some gRPC libraries end
- * the stream of a call that they cancel.
+ * UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
+ * end the stream of a call that they cancel.
  */
 export interface UploadEnd {
 }
 
 /** UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end. */
 export interface UploadDocumentRequest {
-  /** The header; the first message and no other. */
+  /** The header; it is the first message and no other. */
   header?:
     | UploadHeader
     | undefined;
@@ -170,7 +170,7 @@ export interface UploadDocumentRequest {
   data?:
     | Uint8Array
     | undefined;
-  /** The end; the last message. Only a header with a sha256, which proves the same, makes it optional. */
+  /** The end; it is the last message. It may be left out only if the header has a sha256, which proves the same. */
   end?: UploadEnd | undefined;
 }
 
@@ -180,7 +180,7 @@ export interface UploadDocumentResponse {
   document:
     | Document
     | undefined;
-  /** Whether the matter had a document of the same bytes already; it is the one returned. */
+  /** Whether the matter already had a document with the same bytes; then that one is returned. */
   alreadyExisted: boolean;
 }
 
@@ -202,7 +202,7 @@ export interface GetDocumentResponse {
 export interface ListDocumentsRequest {
   /** UUID of the matter, or "documentation". */
   matterId: string;
-  /** Most documents to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  /** Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
   /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
   pageToken: string;
@@ -244,19 +244,19 @@ export interface WatchDocumentsResponse {
     | undefined;
   /** Chunks embedded so far. */
   chunksDone: number;
-  /** Chunks in all; 0 until the text is read. */
+  /** Number of all chunks; 0 until the text has been read. */
   chunksTotal: number;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /**
- * MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
- * exist.
+ * MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+ * does not exist.
  *
  * Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
- * documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
- * matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+ * documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+ * matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
  */
 
 export interface MatterServiceClient {
@@ -282,18 +282,18 @@ export interface MatterServiceClient {
   listMatters(request: ListMattersRequest, metadata?: Metadata): Observable<ListMattersResponse>;
 
   /**
-   * DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-   * cleared away is, as soon as possible, also after a restart.
+   * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+   * be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
   deleteMatter(request: DeleteMatterRequest, metadata?: Metadata): Observable<DeleteMatterResponse>;
 
   /**
-   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-   * are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-   * it is.
+   * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+   * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+   * name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -316,8 +316,8 @@ export interface MatterServiceClient {
   listDocuments(request: ListDocumentsRequest, metadata?: Metadata): Observable<ListDocumentsResponse>;
 
   /**
-   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-   * nobody; what could not be cleared away is, as soon as possible, also after a restart.
+   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+   * see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 
@@ -332,12 +332,12 @@ export interface MatterServiceClient {
 }
 
 /**
- * MatterService keeps matters and their documents. A matter that the caller may not see answers as one that does not
- * exist.
+ * MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
+ * does not exist.
  *
  * Each tenant also has a documentation: handbooks, policies and guides that belong to no matter. The methods about
- * documents take the word "documentation" for it where a matter's UUID stands. It is no matter: it is in no list of
- * matters, it cannot be deleted as a whole, and no method that asks for a matter accepts the word.
+ * documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
+ * matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
  */
 
 export interface MatterServiceController {
@@ -372,8 +372,8 @@ export interface MatterServiceController {
   ): Promise<ListMattersResponse> | Observable<ListMattersResponse> | ListMattersResponse;
 
   /**
-   * DeleteMatter deletes a matter and all its documents. From its first step on they exist for nobody; what could not be
-   * cleared away is, as soon as possible, also after a restart.
+   * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
+   * be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -383,10 +383,10 @@ export interface MatterServiceController {
   ): Promise<DeleteMatterResponse> | Observable<DeleteMatterResponse> | DeleteMatterResponse;
 
   /**
-   * UploadDocument stores a document: first a header, then its bytes, then the end. It answers when the bytes are
-   * stored; ingestion goes on (see WatchDocuments). What breaks off is not stored. The same bytes sent again to a matter
-   * are the same document; one that has FAILED is tried again, under the file name given now, whose extension says what
-   * it is.
+   * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
+   * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
+   * name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -418,8 +418,8 @@ export interface MatterServiceController {
   ): Promise<ListDocumentsResponse> | Observable<ListDocumentsResponse> | ListDocumentsResponse;
 
   /**
-   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From its first step on it exists for
-   * nobody; what could not be cleared away is, as soon as possible, also after a restart.
+   * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
+   * see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 

@@ -43,7 +43,7 @@ export namespace MessageRole {
   export type MESSAGE_ROLE_ASSISTANT = typeof MessageRole.MESSAGE_ROLE_ASSISTANT;
 }
 
-/** ItemChange says what has become of an item since a request. */
+/** ItemChange says how an item has changed since a request. */
 export const ItemChange = {
   /** ITEM_CHANGE_UNSPECIFIED - Not set; the service never sends it. */
   ITEM_CHANGE_UNSPECIFIED: "ITEM_CHANGE_UNSPECIFIED",
@@ -51,7 +51,7 @@ export const ItemChange = {
   ITEM_CHANGE_CHANGED: "ITEM_CHANGE_CHANGED",
   /** ITEM_CHANGE_MISSING - It has left the catalog. */
   ITEM_CHANGE_MISSING: "ITEM_CHANGE_MISSING",
-  /** ITEM_CHANGE_LOST - What was used of it is no longer stored, so that the payload lacks it. */
+  /** ITEM_CHANGE_LOST - The content that was used is no longer stored, so the payload lacks it. */
   ITEM_CHANGE_LOST: "ITEM_CHANGE_LOST",
 } as const;
 
@@ -70,7 +70,7 @@ export interface ChatMessage {
   role: MessageRole;
   /** The text; for assistant messages exactly what was displayed. */
   content: string;
-  /** What entered the answer, and why; on assistant messages only. */
+  /** What the model was given, and why; on assistant messages only. */
   requestContext:
     | RequestContext
     | undefined;
@@ -82,7 +82,7 @@ export interface ChatMessage {
   turnId: string;
   /** Identifies the message in its session; empty in a final state. */
   messageId: string;
-  /** What is kept of the turn; on the message that ended it (assistant or error), absent in a final state. */
+  /** What is kept of the turn, on the message that ended it (assistant or error); absent in a final state. */
   turn: TurnSummary | undefined;
 }
 
@@ -100,7 +100,7 @@ export interface SessionContextItem {
 
 /** Session is a conversation of one user. */
 export interface Session {
-  /** The caller's own string, unique for tenant and user. */
+  /** The caller's own string, unique within tenant and user. */
   sessionId: string;
   /** Items included in every request. */
   items: SessionContextItem[];
@@ -156,7 +156,7 @@ export interface GetSessionResponse {
 export interface ListSessionsRequest {
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
-  /** Most sessions to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  /** Number of sessions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
   /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
   pageToken: string;
@@ -220,7 +220,7 @@ export interface ListMessagesRequest {
   sessionId: string;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
-  /** Most messages to return; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  /** Number of messages to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
   /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
   pageToken: string;
@@ -236,7 +236,7 @@ export interface ListMessagesResponse {
 
 /** PreviewRequestContextRequest describes a message that is not sent. */
 export interface PreviewRequestContextRequest {
-  /** The session; a new one's items are taken when it is empty or unknown. Limits: 0 to 128 characters. */
+  /** The session; when it is empty or unknown, the items of a new session are taken. Limits: 0 to 128 characters. */
   sessionId: string;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
@@ -268,13 +268,13 @@ export interface RebuildRequestRequest {
   userId: string;
 }
 
-/** ItemDifference is an item that is not what it was when a request was made. */
+/** ItemDifference is an item that has changed since a request was made. */
 export interface ItemDifference {
   /** The item. */
   item:
     | ContextItemRef
     | undefined;
-  /** What has become of it. */
+  /** How it has changed. */
   change: ItemChange;
   /** SHA-256, in hexadecimal, of the content that was used. */
   usedSha256: string;
@@ -285,22 +285,22 @@ export interface ItemDifference {
 /** RebuildRequestResponse is the payload of a turn's first model call. */
 export interface RebuildRequestResponse {
   /**
-   * The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image is
-   * shown as its media type and the SHA-256 of its bytes, which are not kept. Empty when it is too large for an answer,
-   * which `truncated` says.
+   * The payload, as JSON: `system`, `messages` (role, content) and `tools` (name, description, parameters). An image
+   * stands in it as its media type and the SHA-256 of its bytes, which are not kept. It is empty when it is too large
+   * for an answer; then `truncated` is set.
    */
   payloadJson: string;
   /** SHA-256, in hexadecimal, of the payload as rebuilt. */
   payloadSha256: string;
   /** SHA-256, in hexadecimal, of the payload as it was sent, from the request context. */
   recordedSha256: string;
-  /** Whether the two are equal: the payload is exactly what was sent. */
+  /** Whether the two hashes are equal: then the payload is exactly what was sent. */
   matches: boolean;
-  /** Items that are not what they were. A request made now would differ in them; the payload above has the old contents. */
+  /** Items that have changed. A request made now would differ in them; the payload above has the old contents. */
   differences: ItemDifference[];
-  /** Whether the service's own instructions are others now. */
+  /** Whether the service's own instructions have changed. */
   systemPromptChanged: boolean;
-  /** Whether payload_json is left out for its size. */
+  /** Whether payload_json was left out because of its size. */
   truncated: boolean;
 }
 
@@ -318,7 +318,7 @@ export interface RemovalSuggestion {
   item:
     | SessionContextItem
     | undefined;
-  /** Answers that it entered. */
+  /** Number of answers for which the model was given the item. */
   answers: number;
 }
 
@@ -326,7 +326,7 @@ export interface RemovalSuggestion {
 export interface SuggestRemovalsResponse {
   /** The items that were never used, in the session's order. */
   suggestions: RemovalSuggestion[];
-  /** Answers looked at: the newest 200 at most. */
+  /** Number of answers that were examined: at most the newest 200. */
   answers: number;
 }
 
@@ -364,8 +364,8 @@ export interface SessionServiceClient {
   deleteSession(request: DeleteSessionRequest, metadata?: Metadata): Observable<DeleteSessionResponse>;
 
   /**
-   * AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-   * It enters from the session's next turn on.
+   * AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+   * first to have it. Adding it again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
    * matches in the message and in the ErrorInfo metadata.
    */
@@ -374,8 +374,8 @@ export interface SessionServiceClient {
 
   /**
    * RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-   * is neither in the session nor in the catalog, with near matches.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+   * matches, for an item that is neither in the session nor in the catalog.
    */
 
   removeContextItem(request: RemoveContextItemRequest, metadata?: Metadata): Observable<RemoveContextItemResponse>;
@@ -388,8 +388,8 @@ export interface SessionServiceClient {
   listMessages(request: ListMessagesRequest, metadata?: Metadata): Observable<ListMessagesResponse>;
 
   /**
-   * PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-   * called, images are not loaded and nothing is stored.
+   * PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+   * model, loads no images and stores nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
    */
 
@@ -399,8 +399,8 @@ export interface SessionServiceClient {
   ): Observable<PreviewRequestContextResponse>;
 
   /**
-   * RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-   * and the contents that were used, and says what has changed since.
+   * RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+   * messages and the contents that were used. It also says what has changed since.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
    * that has not ended, or called no model.
    */
@@ -408,8 +408,8 @@ export interface SessionServiceClient {
   rebuildRequest(request: RebuildRequestRequest, metadata?: Metadata): Observable<RebuildRequestResponse>;
 
   /**
-   * SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-   * three answers (a setting) and that none of them quoted, named or called.
+   * SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+   * given for at least three answers, and that none of these answers quoted, named or called.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
    */
 
@@ -460,8 +460,8 @@ export interface SessionServiceController {
   ): Promise<DeleteSessionResponse> | Observable<DeleteSessionResponse> | DeleteSessionResponse;
 
   /**
-   * AddContextItem adds an item of the catalog to a session, whatever its include mode; adding it again changes nothing.
-   * It enters from the session's next turn on.
+   * AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
+   * first to have it. Adding it again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
    * matches in the message and in the ErrorInfo metadata.
    */
@@ -473,8 +473,8 @@ export interface SessionServiceController {
 
   /**
    * RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND for one that
-   * is neither in the session nor in the catalog, with near matches.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
+   * matches, for an item that is neither in the session nor in the catalog.
    */
 
   removeContextItem(
@@ -493,8 +493,8 @@ export interface SessionServiceController {
   ): Promise<ListMessagesResponse> | Observable<ListMessagesResponse> | ListMessagesResponse;
 
   /**
-   * PreviewRequestContext returns the request context that a message would have, without running a turn: the model is not
-   * called, images are not loaded and nothing is stored.
+   * PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
+   * model, loads no images and stores nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation.
    */
 
@@ -504,8 +504,8 @@ export interface SessionServiceController {
   ): Promise<PreviewRequestContextResponse> | Observable<PreviewRequestContextResponse> | PreviewRequestContextResponse;
 
   /**
-   * RebuildRequest rebuilds the payload of a past turn's first model call from its request context, the stored messages
-   * and the contents that were used, and says what has changed since.
+   * RebuildRequest rebuilds the payload of a past turn's first model call, from its request context, the stored
+   * messages and the contents that were used. It also says what has changed since.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/NO_REQUEST_CONTEXT for a turn
    * that has not ended, or called no model.
    */
@@ -516,8 +516,8 @@ export interface SessionServiceController {
   ): Promise<RebuildRequestResponse> | Observable<RebuildRequestResponse> | RebuildRequestResponse;
 
   /**
-   * SuggestRemovals names items of a session that its answers have never used: references and tools that entered at least
-   * three answers (a setting) and that none of them quoted, named or called.
+   * SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
+   * given for at least three answers, and that none of these answers quoted, named or called.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
    */
 

@@ -37,7 +37,7 @@ export interface ExecuteIqlRequest {
   /** UUID of the matter. */
   matterId: string;
   /**
-   * The query, for example "{IS confidentiality clause}". The service may allow less, 4000 characters by default.
+   * The query, for example "{IS confidentiality clause}". The service allows 4000 characters by default.
    * Limits: 0 to 100000 characters.
    */
   query: string;
@@ -54,9 +54,9 @@ export interface ExecuteIqlRequest {
     | undefined;
   /** Meaning of the comparison operators. */
   comparison: IqlComparison;
-  /** Most matches to return of a document, the best of them; 0 means 20. Limits: 0 to 1000. */
+  /** Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000. */
   maxMatches: number;
-  /** Whether results carry the scores of each statement. */
+  /** Whether results have the scores of each statement. */
   explain: boolean;
 }
 
@@ -85,8 +85,8 @@ export interface IqlMatch {
   /** Scores of the statements on this chunk; only with explain. */
   statementScores: IqlStatementScore[];
   /**
-   * The score at each node of the query's tree on this chunk, in pre-order: a node ahead of its operands, these from left
-   * to right, as ParseIqlResponse.tree_json nests them. Only with explain.
+   * The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
+   * from left to right, as in ParseIqlResponse.tree_json. Only with explain.
    */
   nodeScores: number[];
 }
@@ -99,7 +99,7 @@ export interface IqlDocumentResult {
   filename: string;
   /** The document's score, 0 to 1: the maximum over its chunks. */
   score: number;
-  /** The matches, by position; where there are more than are returned, those with the highest scores. */
+  /** The matches, by position. If there are more than max_matches, those with the highest scores. */
   matches: IqlMatch[];
   /** Number of matches, also when the list is cut. */
   matchCount: number;
@@ -128,11 +128,11 @@ export interface ExecuteIqlResponse {
   averageScore: number;
   /** The model that was used. */
   model: string;
-  /** What the caller should know, for example that a model of another name was used. */
+  /** Warnings for the caller, for example that a model of another name was used. */
   warnings: string[];
   /** Number of documents asked about, also when the list is cut. */
   documentCount: number;
-  /** Whether anything is cut: documents, or matches of any of them. */
+  /** Whether documents, or matches of any document, were left out. */
   truncated: boolean;
 }
 
@@ -156,11 +156,11 @@ export interface StreamIqlResponse {
   totals:
     | IqlTotals
     | undefined;
-  /** Place of the document in the order of the request or of upload, from 0. */
+  /** Position of the document in the order of the request or of upload, from 0. */
   documentIndex: number;
 }
 
-/** IqlTotals counts what is done of a query. */
+/** IqlTotals counts the progress of a query. */
 export interface IqlTotals {
   /** Documents that are done. */
   documentsDone: number;
@@ -184,7 +184,7 @@ export interface IqlTemplate {
   arguments: string[];
   /** What is scored; <PARTY> stands for the argument PARTY. */
   statement: string;
-  /** What it is about, for people. */
+  /** Its meaning, for people. */
   meaning: string;
 }
 
@@ -210,10 +210,10 @@ export interface IqlError {
   end: number;
   /** What is wrong: what was found and what was expected. */
   message: string;
-  /** How to mend it, in sentences for people. */
+  /** How to correct it, in sentences for people. */
   suggestions: string[];
   /**
-   * Changes of the query that carry the suggestions out: each alone. A suggestion has several where it leaves a choice,
+   * Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
    * none where a person has to find the words.
    */
   edits: IqlEdit[];
@@ -221,15 +221,15 @@ export interface IqlError {
 
 /** IqlEdit is a change of a query. */
 export interface IqlEdit {
-  /** The suggestion that it carries out: its position among the error's, from 0. */
+  /** The suggestion that it carries out: its position in the error's suggestions, from 0. */
   suggestion: number;
-  /** What it does, for people: what is put in, or for example `Leave it out`. */
+  /** What it does, for people: the text that is inserted, or for example `Leave it out`. */
   label: string;
   /** Start of what is replaced, in Unicode code points. */
   start: number;
-  /** End of what is replaced, exclusive; the start where text is only put in. */
+  /** End of what is replaced, exclusive; equal to the start where text is only inserted. */
   end: number;
-  /** What takes its place; empty where text is only left out. */
+  /** What takes its place; empty where text is only deleted. */
   text: string;
 }
 
@@ -242,17 +242,17 @@ export interface ParseIqlResponse {
   /** The statements after template expansion. */
   statements: string[];
   /**
-   * How often a model would have to judge a passage by a statement to run the query on the matter: what has been scored
-   * before does not count. 0 without a matter.
+   * How many scores of a passage for a statement a model would have to give to run the query on the matter. Scores that
+   * are kept do not count. 0 without a matter.
    */
   estimatedModelCalls: number;
-  /** The errors, in the order of the text; empty when the query is sound. */
+  /** The errors, in the order of the text; empty when the query is valid. */
   errors: IqlError[];
 }
 
 /** SearchCitation locates a passage for people. */
 export interface SearchCitation {
-  /** Page that the passage begins on, from 1 and as the file counts them; 0 where the format has none. */
+  /** Page that the passage begins on, counted from 1 as the file counts; 0 where the format has no pages. */
   page: number;
   /** Headings above the passage, outermost first. */
   sectionPath: string[];
@@ -273,15 +273,15 @@ export interface SearchRequest {
   /** UUID of the matter. */
   matterId: string;
   /**
-   * What to look for, in natural language. Every result holds a phrase in double quotes exactly; passages that are a
-   * clause referred to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
+   * What to look for, in natural language. Every result contains the exact words of a phrase in double quotes. Passages
+   * of a clause that the query refers to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
    */
   query: string;
-  /** Most results to return; 0 means 5. Limits: 0 to 20. */
+  /** Number of results to return at most; 0 means 5. Limits: 0 to 20. */
   maxResults: number;
   /**
-   * Lowest similarity, 0 to 1; 0.2 when absent. Passages that hold all significant words, a phrase in quotes or the
-   * clause that the query asks for are spared. Limits: 0 to 1.
+   * Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
+   * in quotes or the clause that the query asks for. Limits: 0 to 1.
    */
   threshold?:
     | number
@@ -290,7 +290,7 @@ export interface SearchRequest {
   semanticWeight?:
     | number
     | undefined;
-  /** Whether each result carries the passages before and after it. */
+  /** Whether each result has the passages before and after it. */
   includeContext: boolean;
   /** Documents to search; all of the matter when empty. Limits: 0 to 1000 items. */
   documentIds: string[];
@@ -320,11 +320,11 @@ export interface SearchResult {
   contextBefore: string;
   /** The passage after; only with include_context. */
   contextAfter: string;
-  /** Fused rank score of meaning and words; higher is better, comparable within one response only. */
+  /** Combined score of meaning and words. Higher is better; scores can be compared within one response only. */
   score: number;
   /** Whether the passage was found by its words. */
   lexicalMatch: boolean;
-  /** The part of the passage that is most about the query, with the query's words marked. */
+  /** The part of the passage that fits the query best, with the query's words marked. */
   snippet: SearchSnippet | undefined;
 }
 
@@ -332,7 +332,7 @@ export interface SearchResult {
 export interface SearchSnippet {
   /** The text, exactly as in the document. */
   text: string;
-  /** Where it starts in the document's text, in Unicode code points. */
+  /** Start in the document's text, in Unicode code points. */
   start: number;
   /** The query's words and phrases in it, in order, without overlap. */
   highlights: SnippetHighlight[];
@@ -364,7 +364,10 @@ export interface SearchResponse {
   documentsProcessing: string[];
   /** Whether texts were cut to keep the answer small. */
   truncated: boolean;
-  /** Documents that hold the query's words, most passages first: the exact answer to "which documents mention ...". */
+  /**
+   * Documents that hold the query's words, those with the most such passages first: the exact answer to "which
+   * documents mention ...".
+   */
   documentsMatching: DocumentHits[];
 }
 
@@ -378,7 +381,7 @@ export interface DocumentHits {
   passages: number;
 }
 
-/** DocumentError tells why a document was left out. */
+/** DocumentError says why a document was left out. */
 export interface DocumentError {
   /** UUID of the document. */
   documentId: string;
@@ -400,7 +403,7 @@ export interface ExtractRequest {
   minConfidence?:
     | number
     | undefined;
-  /** Most alternatives to return; 3 when absent. Limits: 0 to 20. */
+  /** Number of alternatives to return at most; 3 when absent. Limits: 0 to 20. */
   maxAlternatives?: number | undefined;
 }
 
@@ -446,11 +449,11 @@ export interface ExtractResponse {
   question: string;
   /** Whether an answer was found. */
   found: boolean;
-  /** Other answers, best first; also when none is good enough to be the answer. */
+  /** Other answers, best first, even when none is good enough to be the answer. */
   alternatives: ExtractAlternative[];
   /** The model that was used. */
   model: string;
-  /** Documents that could not be read: those that are not READY, and ids that the matter does not have. */
+  /** Documents that could not be read: documents that are not READY, and ids that the matter does not have. */
   documentErrors: DocumentError[];
   /** Whether lists or texts were cut to keep the answer small. */
   truncated: boolean;
@@ -461,9 +464,9 @@ export interface ClassifyRequest {
   /** UUID of the matter. */
   matterId: string;
   /**
-   * Clause types: names such as "Indemnity", or what a clause is to say, in a sentence or as a statement of IQL in braces
-   * ("{IS clause obligating "Customer"}"); a default list when empty. Each of 1 to 200 characters.
-   * Limits: 0 to 50 items.
+   * Clause types. Each is a name such as "Indemnity", a sentence that says what a clause must say, or a statement of
+   * IQL in braces ("{IS clause obligating "Customer"}"), of 1 to 200 characters. A default list when empty. Limits: 0
+   * to 50 items.
    */
   clauseTypes: string[];
   /** Documents to read; all of the matter when empty. Limits: 0 to 1000 items. */
@@ -472,7 +475,7 @@ export interface ClassifyRequest {
   minConfidence?:
     | number
     | undefined;
-  /** Most clauses to return, the best of each type; 0 means 200. Limits: 0 to 1000. */
+  /** Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000. */
   maxClauses: number;
 }
 
@@ -500,7 +503,7 @@ export interface ClassifiedClause {
 
 /** ClassifyResponse is the clauses found. */
 export interface ClassifyResponse {
-  /** The clauses, by document and position; one that is of several types stands there for each. */
+  /** The clauses, by document and position; a clause of several types is listed once for each. */
   clauses: ClassifiedClause[];
   /** Number of clauses found, also when the list is cut. */
   totalFound: number;
@@ -508,7 +511,7 @@ export interface ClassifyResponse {
   clauseTypesSearched: string[];
   /** Whether the list is cut. */
   truncated: boolean;
-  /** Documents that were not analysed, or not to their end. */
+  /** Documents that were not analysed, or only in part. */
   documentErrors: DocumentError[];
   /** The model that was used. */
   model: string;
@@ -582,7 +585,7 @@ export interface GetDocumentTextRequest {
   documentId: string;
   /** File name of the document; the newest of that name. Limits: 0 to 255 characters. */
   filename: string;
-  /** Most code points to return; 0 means 50000. Limits: 0 to 700000. */
+  /** Number of code points to return at most; 0 means 50000. Limits: 0 to 700000. */
   maxLength: number;
   /** Where to start, in Unicode code points. Limits: 0 to 2147483647. */
   start: number;
@@ -607,7 +610,7 @@ export interface GetDocumentTextResponse {
   fileType: string;
   /** Length of the whole text in Unicode code points. */
   characterCount: number;
-  /** Whether what was asked for, the text or the page or section, goes on after the part returned. */
+  /** Whether the text, page or section that was asked for goes on after the part returned. */
   truncated: boolean;
   /** Where the part starts, in Unicode code points. */
   start: number;
@@ -615,7 +618,7 @@ export interface GetDocumentTextResponse {
   page: number;
   /** Headings above the start of the part, outermost first. */
   sectionPath: string[];
-  /** Where the text goes on after the part returned, to be asked for with `start`; 0 when that was the end. */
+  /** Where the text goes on after the part returned; send it as `start` to go on. 0 when that was the end. */
   nextStart: number;
 }
 
@@ -623,7 +626,7 @@ export interface GetDocumentTextResponse {
 export interface RetrieveDocumentationRequest {
   /** What to look for. Limits: 1 to 2000 characters. */
   query: string;
-  /** Most passages to return; 0 means 5. Limits: 0 to 20. */
+  /** Number of passages to return at most; 0 means 5. Limits: 0 to 20. */
   maxResults: number;
 }
 
@@ -633,8 +636,8 @@ export interface RetrieveDocumentationResponse {
   results: SearchResult[];
   /**
    * The passages as the model reads them, or "DOCUMENTATION_SEARCH_RESULT: EMPTY". The nth passage is headed by its
-   * number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. Passages are cut, and
-   * the last are left out, where they need more room than the service gives a tool's result, 2500 characters by default.
+   * number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. If the passages need
+   * more room than a tool's result may have (2500 characters by default), they are cut and the last ones left out.
    */
   output: string;
 }
@@ -645,8 +648,8 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 export interface ToolServiceClient {
   /**
-   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-   * and spoils nothing.
+   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+   * the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -655,8 +658,8 @@ export interface ToolServiceClient {
   executeIql(request: ExecuteIqlRequest, metadata?: Metadata): Observable<ExecuteIqlResponse>;
 
   /**
-   * StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-   * Cancelling the call stops the work; what was scored by then is not scored again.
+   * StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+   * Cancelling the call stops the work; scores made until then are kept.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS.
    */
@@ -664,7 +667,7 @@ export interface ToolServiceClient {
   streamIql(request: StreamIqlRequest, metadata?: Metadata): Observable<StreamIqlResponse>;
 
   /**
-   * ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+   * ParseIql parses an IQL query and calls no model. The answer has the query's faults.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -683,19 +686,21 @@ export interface ToolServiceClient {
   search(request: SearchRequest, metadata?: Metadata): Observable<SearchResponse>;
 
   /**
-   * Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-   * the answer "Not found in the documents".
+   * Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+   * answer is "Not found in the documents".
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    */
 
   extract(request: ExtractRequest, metadata?: Metadata): Observable<ExtractResponse>;
 
   /**
-   * Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-   * has an error of its own and spoils nothing.
+   * Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+   * analysed has an error of its own; the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    */
 
   classify(request: ClassifyRequest, metadata?: Metadata): Observable<ClassifyResponse>;
@@ -719,8 +724,8 @@ export interface ToolServiceClient {
   getDocumentText(request: GetDocumentTextRequest, metadata?: Metadata): Observable<GetDocumentTextResponse>;
 
   /**
-   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-   * none, it finds nothing.
+   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+   * has no documentation, nothing is found.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    */
@@ -735,8 +740,8 @@ export interface ToolServiceClient {
 
 export interface ToolServiceController {
   /**
-   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own
-   * and spoils nothing.
+   * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
+   * the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -748,8 +753,8 @@ export interface ToolServiceController {
   ): Promise<ExecuteIqlResponse> | Observable<ExecuteIqlResponse> | ExecuteIqlResponse;
 
   /**
-   * StreamIql runs an IQL query and sends each document's result as soon as it is there; the summary comes last.
-   * Cancelling the call stops the work; what was scored by then is not scored again.
+   * StreamIql runs an IQL query and sends each document's result as soon as it is known; the summary comes last.
+   * Cancelling the call stops the work; scores made until then are kept.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS.
    */
@@ -757,7 +762,7 @@ export interface ToolServiceController {
   streamIql(request: StreamIqlRequest, metadata?: Metadata): Observable<StreamIqlResponse>;
 
   /**
-   * ParseIql reads an IQL query and calls no model. Faults of the query are in the answer.
+   * ParseIql parses an IQL query and calls no model. The answer has the query's faults.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -785,10 +790,11 @@ export interface ToolServiceController {
   ): Promise<SearchResponse> | Observable<SearchResponse> | SearchResponse;
 
   /**
-   * Extract answers a question with a span of the documents' text. Where nothing is good enough, `found` is false and
-   * the answer "Not found in the documents".
+   * Extract answers a question with a span of the documents' text. If no span is good enough, `found` is false and the
+   * answer is "Not found in the documents".
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    */
 
   extract(
@@ -797,10 +803,11 @@ export interface ToolServiceController {
   ): Promise<ExtractResponse> | Observable<ExtractResponse> | ExtractResponse;
 
   /**
-   * Classify finds clauses of given types: every passage is judged by every type. A document that cannot be analysed
-   * has an error of its own and spoils nothing.
+   * Classify finds clauses of given types. Every passage gets a score for every type. A document that cannot be
+   * analysed has an error of its own; the others have their results.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/NO_READY_DOCUMENTS;
-   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
+   * RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR;
+   * FAILED_PRECONDITION/MODEL_API_ERROR.
    */
 
   classify(
@@ -830,8 +837,8 @@ export interface ToolServiceController {
   ): Promise<GetDocumentTextResponse> | Observable<GetDocumentTextResponse> | GetDocumentTextResponse;
 
   /**
-   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. Where there is
-   * none, it finds nothing.
+   * RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
+   * has no documentation, nothing is found.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    */

@@ -32,14 +32,17 @@ export const ExitReason = {
   EXIT_REASON_MAX_CONTEXT_REACHED: "EXIT_REASON_MAX_CONTEXT_REACHED",
   /** EXIT_REASON_EMPTY_INPUT - The message was empty or blank; nothing was stored. Retryable: yes. Display: no. */
   EXIT_REASON_EMPTY_INPUT: "EXIT_REASON_EMPTY_INPUT",
-  /** EXIT_REASON_RATE_LIMITED - The model's provider refused for rate after retries; see retry_after. Retryable: yes. Display: yes. */
+  /**
+   * EXIT_REASON_RATE_LIMITED - The model's provider refused calls because of their rate, also after retries; see retry_after. Retryable: yes.
+   * Display: yes.
+   */
   EXIT_REASON_RATE_LIMITED: "EXIT_REASON_RATE_LIMITED",
   /** EXIT_REASON_LLM_ERROR - The model failed after retries. Retryable: maybe. Display: yes. */
   EXIT_REASON_LLM_ERROR: "EXIT_REASON_LLM_ERROR",
   /** EXIT_REASON_LLM_GENERATION_FAILURE - The model returned nothing usable, or retrieval found nothing to ground an answer on. Retryable: yes. Display: yes. */
   EXIT_REASON_LLM_GENERATION_FAILURE: "EXIT_REASON_LLM_GENERATION_FAILURE",
   /**
-   * EXIT_REASON_INVALID_TOOL_CALL - The model asked twice for a tool that does not exist or with arguments off its schema. Retryable: yes.
+   * EXIT_REASON_INVALID_TOOL_CALL - The model asked twice for a tool that does not exist, or with arguments that do not fit its schema. Retryable: yes.
    * Display: yes.
    */
   EXIT_REASON_INVALID_TOOL_CALL: "EXIT_REASON_INVALID_TOOL_CALL",
@@ -74,7 +77,7 @@ export namespace ExitReason {
 
 /** ToolCallDecision is a person's decision on a tool call. */
 export const ToolCallDecision = {
-  /** TOOL_CALL_DECISION_UNSPECIFIED - Not set; refused. */
+  /** TOOL_CALL_DECISION_UNSPECIFIED - Not set; such a request is refused. */
   TOOL_CALL_DECISION_UNSPECIFIED: "TOOL_CALL_DECISION_UNSPECIFIED",
   /** TOOL_CALL_DECISION_APPROVE_ONCE - Run this call. */
   TOOL_CALL_DECISION_APPROVE_ONCE: "TOOL_CALL_DECISION_APPROVE_ONCE",
@@ -99,14 +102,11 @@ export interface Usage {
   inputTokens: number;
   /** Tokens that models wrote. */
   outputTokens: number;
-  /** Calls of a chat model, with retries; replies from the response cache are none. */
+  /** Calls of a chat model, including retries. Replies from the response cache do not count. */
   modelCalls: number;
-  /** Tokens of input_tokens that the provider had in a cache of its own, where it tells; they cost less. */
+  /** Those of input_tokens that the provider had in a cache of its own and charges less for, if it reports them. */
   cachedInputTokens: number;
-  /**
-   * The calls one by one, in their order, and the replies from the response cache among them. The figures above are their
-   * sums.
-   */
+  /** Each call in order, and the replies from the response cache among them. The figures above are their sums. */
   calls: ModelCallUsage[];
 }
 
@@ -118,7 +118,7 @@ export interface ModelCallUsage {
   inputTokens: number;
   /** Tokens written. */
   outputTokens: number;
-  /** Tokens of input_tokens that the provider had in a cache of its own. */
+  /** Those of input_tokens that the provider had in a cache of its own. */
   cachedInputTokens: number;
   /** How long the call took; zero for a reply from the response cache. */
   duration:
@@ -130,7 +130,10 @@ export interface ModelCallUsage {
   failed: boolean;
 }
 
-/** ToolCallRecord says that a tool was called in a turn. What it returned is in the turn's events, while they are kept. */
+/**
+ * ToolCallRecord says that a tool was called in a turn. What the tool returned is in the turn's events, while they are
+ * kept.
+ */
 export interface ToolCallRecord {
   /** The call, as in the turn's events. */
   callId: string;
@@ -152,7 +155,7 @@ export interface ToolCallRecord {
     | undefined;
   /** Whether the result came from a cache. */
   fromCache: boolean;
-  /** What a person decided, where the tool needs an approval; unspecified where it needs none, or nobody decided in time. */
+  /** What a person decided, if the tool needs an approval; unspecified if it needs none or nobody decided in time. */
   decision: ToolCallDecision;
 }
 
