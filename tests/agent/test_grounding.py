@@ -1,4 +1,4 @@
-"""Citations are looked up in the sources, in code (DESIGN section 4)."""
+"""Citations are looked up in the sources, in code."""
 
 import pytest
 from hypothesis import given

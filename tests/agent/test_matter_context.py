@@ -1,4 +1,4 @@
-"""Which matter a turn is about, and the problems that are answered in words (seeds: agent context contract)."""
+"""Which matter a turn is about, and the problems that are answered in words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every exit reason that the agent itself can give (DESIGN section 4)."""
+"""Every exit reason that the agent itself can give."""
 
 import asyncio
 from typing import Any

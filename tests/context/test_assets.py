@@ -1,4 +1,4 @@
-"""The block of document summaries (seeds: asset context flow)."""
+"""The block of document summaries."""
 
 from hypothesis import given
 from hypothesis import strategies as st

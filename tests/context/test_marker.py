@@ -1,4 +1,4 @@
-"""The [CONTEXT] marker (seeds: agent context contract)."""
+"""The [CONTEXT] marker."""
 
 import time
 

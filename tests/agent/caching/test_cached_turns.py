@@ -1,4 +1,4 @@
-"""Turns that find what earlier ones have kept (DESIGN section 4, caches)."""
+"""Turns that find what earlier turns have kept in the caches."""
 
 import asyncio
 from dataclasses import replace

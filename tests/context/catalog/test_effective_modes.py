@@ -1,4 +1,4 @@
-"""Effective include modes and approvals of tools (seeds: tool level, then server level, then always)."""
+"""Effective include modes and approvals of tools: the tool's own, else the server's, else always."""
 
 import pytest
 
