@@ -8,7 +8,7 @@ RUN python -m venv /opt/proviso
 ENV PATH=/opt/proviso/bin:$PATH
 COPY requirements/runtime.txt requirements/build.txt requirements/
 RUN pip install --require-hashes --no-deps -r requirements/runtime.txt
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY clients/python/ clients/python/
 COPY service/ service/
 # The build backend is pinned with hashes too; it lives in an environment of its own, which is not shipped.

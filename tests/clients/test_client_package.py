@@ -47,6 +47,11 @@ def test_the_wheel_holds_the_package_and_its_types(wheel: Path) -> None:
     assert own | {"proviso_client/py.typed"} <= names
 
 
+def test_the_wheel_holds_the_projects_licence(wheel: Path) -> None:
+    licence = zipfile.ZipFile(wheel).read("proviso_client-0.1.0.dev0.dist-info/licenses/LICENSE")
+    assert licence == (SOURCE.parents[1] / "LICENSE").read_bytes()
+
+
 def test_the_wheel_works_with_only_its_dependencies(wheel: Path, tmp_path: Path) -> None:
     environment = EmptyEnvironment(tmp_path / "venv")
     environment.install(wheel)

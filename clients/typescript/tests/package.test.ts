@@ -1,6 +1,7 @@
 // The package as others get it: packed, in a project that knows nothing of the sources.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { publint } from "publint";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packageRoot } from "../package-root.cjs";
 import { grpcOptions, protoFiles } from "../src/index.js";
@@ -39,9 +40,25 @@ const readme = readFileSync(join(packageRoot, "README.md"), "utf8");
 const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example]) => example);
 
 const SUBPATHS = ["stubs/chat", "es/chat", "es/errors/details"].map((path) => `@proviso/client/${path}`);
-const TYPES = `${SUBPATHS.map((name, number) => `import * as p${number} from "${name}";`).join("\n")}
+const SUBPATH_IMPORTS = SUBPATHS.map((name, number) => `import * as p${number} from "${name}";`).join("\n");
+const TYPES = `${SUBPATH_IMPORTS}
 console.log(p0.Retryable, p1.ChatService, p2.ErrorInfoSchema);
 `;
+
+/** Right in the first line after the imports, and wrong in the three that follow: what has no type is never wrong. */
+const CHECKED = `import { agentEvents } from "@proviso/client";
+${SUBPATH_IMPORTS}
+export const right: string = p0.CHAT_SERVICE_NAME + p1.ChatService.typeName + p2.ErrorInfoSchema.typeName;
+export const wrong: number = agentEvents;
+export const wrongStub: number = p0.CHAT_SERVICE_NAME;
+export const wrongSchemas: [number, number] = [p1.ChatService.typeName, p2.ErrorInfoSchema.typeName];
+`;
+/** Ways in which a compiler looks for a package's types, each with the rest that it asks for. */
+const RESOLUTIONS = {
+  node10: ["--module", "commonjs", "--moduleResolution", "node10", "--ignoreDeprecations", "6.0"],
+  node16: ["--module", "node16", "--moduleResolution", "node16"],
+  bundler: ["--module", "esnext", "--moduleResolution", "bundler"],
+};
 
 /** Prints the package's names, where it keeps the proto files, what its subpaths have, and what NestJS it has loaded. */
 const TOLD = `console.log(JSON.stringify({
@@ -62,7 +79,9 @@ beforeAll(async () => {
   consumer.write("examples.mts", GIVEN + examples.join("\n"));
   consumer.write("fault.mts", 'import { agentEvents } from "@proviso/client"; agentEvents(1);');
   consumer.write("types.cts", TYPES);
-  faults = await consumer.compile();
+  consumer.write("checked.ts", CHECKED);
+  const files = ["application.cts", "examples.mts", "fault.mts", "script.mts", "types.cts"];
+  faults = await consumer.compile(files, "--module", "nodenext");
   server = await WireServer.start({
     chat: (call) => {
       last(call, { turnId: "turn", sequence: 1, finalState: { message: "Done 😀" } });
@@ -90,6 +109,27 @@ test("examples of the README, applications and subpaths compile against it, and 
   expect(examples.length).toBeGreaterThan(5);
   expect(faults.filter((fault) => !fault.startsWith("fault.mts"))).toEqual([]);
   expect(faults.join("\n")).toContain("TS2554");
+});
+
+test.each(Object.entries(RESOLUTIONS))("its types are found as %s looks for them", async (_, options) => {
+  const found = await consumer.compile(["checked.ts"], "--noEmit", ...options);
+  expect(found.map((fault) => /^checked.ts\((\d+),.*error (TS\d+)/.exec(fault)?.slice(1))).toEqual([
+    ["6", "TS2322"],
+    ["7", "TS2322"],
+    ["8", "TS2322"],
+    ["8", "TS2322"],
+  ]);
+});
+
+test("publint finds no fault with it", async () => {
+  const { messages } = await publint({ pkgDir: consumer.installed, pack: false, strict: true });
+  expect(messages).toEqual([]);
+});
+
+test("it can be published", () => {
+  const about = JSON.parse(readFileSync(join(consumer.installed, "package.json"), "utf8")) as Record<string, unknown>;
+  expect(about.private).toBeUndefined();
+  expect(about).toMatchObject({ license: "Apache-2.0", repository: { directory: "clients/typescript" } });
 });
 
 test("a NestJS application in CommonJS runs with it", async () => {

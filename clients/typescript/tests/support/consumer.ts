@@ -21,9 +21,9 @@ const BESIDE = [
   "rxjs",
 ];
 const OPTIONS = [
+  "--ignoreConfig",
+  "--skipLibCheck",
   "--strict",
-  "--module",
-  "nodenext",
   "--target",
   "es2022",
   "--experimentalDecorators",
@@ -36,16 +36,17 @@ export class Consumer {
   private readonly folder = mkdtempSync(join(tmpdir(), "proviso-consumer-"));
   /** What the package holds, as paths. */
   readonly packed: readonly string[];
+  /** The folder that the package is installed in. */
+  readonly installed = join(this.folder, "node_modules/@proviso/client");
 
   constructor() {
     const packing = ["pack", "--json", "--ignore-scripts", "--loglevel", "error", "--pack-destination", this.folder];
     const output = execFileSync("npm", packing, { cwd: packageRoot, encoding: "utf8" });
     const [packed] = JSON.parse(output) as { filename: string; files: { path: string }[] }[];
     this.packed = packed?.files.map((file) => file.path) ?? [];
-    const installed = join(this.folder, "node_modules/@proviso/client");
-    mkdirSync(installed, { recursive: true });
+    mkdirSync(this.installed, { recursive: true });
     const tarball = join(this.folder, packed?.filename ?? "");
-    execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components", "1"]);
+    execFileSync("tar", ["-xzf", tarball, "-C", this.installed, "--strip-components", "1"]);
     for (const name of BESIDE) {
       const link = join(this.folder, "node_modules", name);
       mkdirSync(dirname(link), { recursive: true });
@@ -58,13 +59,10 @@ export class Consumer {
     writeFileSync(join(this.folder, file), content);
   }
 
-  /** Compiles all files, and returns what the compiler says, a line each. */
-  async compile(): Promise<string[]> {
+  /** Compiles files, and returns what the compiler says, a line each. */
+  async compile(files: readonly string[], ...options: string[]): Promise<string[]> {
     const tsc = join(MODULES, ".bin/tsc");
-    const files = ["application.cts", "examples.mts", "fault.mts", "script.mts", "types.cts"];
-    const compiled = promisify(execFile)(tsc, ["--ignoreConfig", "--skipLibCheck", ...OPTIONS, ...files], {
-      cwd: this.folder,
-    });
+    const compiled = promisify(execFile)(tsc, [...OPTIONS, ...options, ...files], { cwd: this.folder });
     const { stdout } = await compiled.catch((error: unknown) => error as { stdout: string });
     return stdout.split("\n").filter((line) => line !== "");
   }
