@@ -1,10 +1,12 @@
 """How lists count."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.reading.numerals import NumeralStyle, numeral, roman_value
+from proviso_service.reading.numerals import NUMBER_WORDS, NumeralStyle, numeral, roman_value, value_in_words
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,10 @@ def test_every_roman_numeral_is_written_in_one_way(signs: str) -> None:
 def test_no_two_numbers_of_a_list_are_written_alike(style: NumeralStyle) -> None:
     written = [numeral(value, style) for value in range(1, 600)]
     assert len(set(written)) == len(written)
+
+
+@pytest.mark.parametrize("value", range(100))
+def test_a_number_in_words_is_read_back(value: int) -> None:
+    words = numeral(value, NumeralStyle.CARDINAL_TEXT)
+    assert re.fullmatch(NUMBER_WORDS, words, re.IGNORECASE)
+    assert value_in_words(words) == value

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from proviso_service.embedded.number_words import NUMBER_WORDS
+from proviso_service.reading import NUMBER_WORDS
 
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 

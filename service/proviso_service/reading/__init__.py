@@ -30,6 +30,7 @@ from proviso_service.reading.model import (
     Span,
     UnreadableFile,
 )
+from proviso_service.reading.numerals import NUMBER_WORDS, value_in_words
 from proviso_service.reading.references import (
     ClauseReference,
     clause_named,
@@ -38,13 +39,34 @@ from proviso_service.reading.references import (
     levels_of,
     references_in,
 )
-from proviso_service.reading.words import MAX_WORDS, WordForms, significant_words, telling_words, words_of
+from proviso_service.reading.words import (
+    KINDS_OF_CONTRACTS,
+    LETTERS_AND_DIGITS,
+    MAX_WORDS,
+    MESSAGE_STOP_WORDS,
+    REQUEST_STOP_WORDS,
+    STATEMENT_STOP_WORDS,
+    WORD,
+    WordForms,
+    joined_words,
+    plain_words,
+    significant_words,
+    telling_words,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from proviso_service.reading.reader import DocumentReader, ProcessReader
 
 __all__ = [
+    "KINDS_OF_CONTRACTS",
+    "LETTERS_AND_DIGITS",
     "MAX_WORDS",
+    "MESSAGE_STOP_WORDS",
+    "NUMBER_WORDS",
+    "REQUEST_STOP_WORDS",
+    "STATEMENT_STOP_WORDS",
+    "WORD",
     "Chunk",
     "ClauseReference",
     "DocumentReader",
@@ -64,13 +86,16 @@ __all__ = [
     "clause_of_title",
     "clause_ranks",
     "format_of",
+    "joined_words",
     "levels_of",
+    "plain_words",
     "read_document",
     "readable",
     "references_in",
     "sentence_ends",
     "significant_words",
     "telling_words",
+    "value_in_words",
     "words_of",
 ]
 

@@ -1,4 +1,4 @@
-"""How clauses, pages and lists count: 3 as "3", "c", "iii", "third"."""
+"""How clauses, pages and lists count: 3 as "3", "c", "iii", "third"; and numbers that are written in words."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -32,6 +32,12 @@ _CARDINALS = (
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ("", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER_WORDS = (
+    rf"(?:(?:{'|'.join(_TENS[2:])})(?:[\s-](?:{'|'.join(_CARDINALS[1:10])}))?"
+    rf"|{'|'.join(sorted(_CARDINALS, key=len, reverse=True))})"
+)
+"""Pattern of a number below a hundred in words, for `value_in_words`."""
+
 _IRREGULAR_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"} | {
     "nine": "ninth",
     "twelve": "twelfth",
@@ -49,6 +55,14 @@ def roman_value(signs: str) -> int:
     digits = [_WORTH.get(sign, 0) for sign in signs.lower()]
     value = sum(-one if one < following else one for one, following in pairwise((*digits, 0)))
     return value if 0 < value <= _MAX_ROMAN and _roman(value) == signs.lower() else 0
+
+
+def value_in_words(words: str) -> int:
+    """What words that match NUMBER_WORDS count, in whatever case: 30 for "Thirty", 45 for "forty-five"."""
+    first, *rest = words.lower().replace("-", " ").split()
+    if first in _CARDINALS:
+        return _CARDINALS.index(first)
+    return 10 * _TENS.index(first) + (_CARDINALS.index(rest[0]) if rest else 0)
 
 
 def _letters(value: int) -> str:

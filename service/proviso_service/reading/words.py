@@ -1,4 +1,4 @@
-"""The words of a question, and where a text holds them in any of their forms."""
+"""The words of texts: what counts as one, which tell little, and where a text holds words in any of their forms."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,30 +11,20 @@ from proviso_service.reading.model import Span
 MAX_WORDS = 32
 """Words of a query that count; the rest of a long text adds time and little else."""
 
+LETTERS_AND_DIGITS = r"[^\W_]+"
+"""Pattern of a word; the words of every text are such runs, whatever else a use counts as one."""
+
+WORD = re.compile(LETTERS_AND_DIGITS)
 # "12.3" and "1,000" are one word each.
-_WORD = re.compile(r"\d+(?:[.,]\d+)+(?![^\W_])|[^\W_]+")
+_WORD_OR_NUMBER = re.compile(rf"\d+(?:[.,]\d+)+(?![^\W_])|{LETTERS_AND_DIGITS}")
+# So are "don't" and "R&D".
+_JOINED_WORD = re.compile(rf"{LETTERS_AND_DIGITS}(?:['\u2019&]{LETTERS_AND_DIGITS})*")
+_POSSESSIVE = re.compile(r"['\u2019]s$")
 # A soft hyphen, a character without width or a line's end with its hyphen may stand inside a word.
 _JOINT = r"(?:[\u00ad\u200b-\u200f\u2060\ufeff]+|[-\u2010]\r?\n[ \t]*(?=[^\W\d_]))"
-_TEXT_WORD = re.compile(rf"\d+(?:[.,]\d+)+(?![^\W_])|[^\W_]+(?:{_JOINT}[^\W_]+)*")
+_TEXT_WORD = re.compile(rf"{_WORD_OR_NUMBER.pattern}(?:{_JOINT}{LETTERS_AND_DIGITS})*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _IN_WORD = re.compile(_JOINT)
-_STOP_WORDS = frozenset(
-    """
-    a about all also am an and any are as at be because been being both but by can could d describe
-    did do does doing don each else explain find for from had has have having he her here hers him
-    his how i if in into is it its just ll m me mine my no nor not of on or other our ours out over
-    own please re s same she should show so some such t tell than that the their theirs them then
-    there these they this those to too under up us ve very was we were what when where which who
-    whom whose why with would you your yours
-    """.split()  # noqa: SIM905  # a list of 120 literals is no easier to read
-)
-# What every passage of a contract may say, whatever it is about.
-_GENERAL_WORDS = frozenset(
-    """
-    agreement agreements clause clauses contract contracts document documents parties party provision provisions section
-    sections
-    """.split()  # noqa: SIM905
-)
 # As the full-text index does it: shorter words are left alone.
 _MIN_STEMMED_CHARS = 3
 # A stem is the beginning of its word but for its last letters.
@@ -42,20 +32,97 @@ _CHANGED_CHARS = 2
 _KEPT_CHARS = 2
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Words that tell little about what a text is about, in groups. Each use below leaves out the groups that fit it.
+_GRAMMAR = _set(
+    """
+    a about also an and any are as at be because been being but by can could describe did do does each for from had
+    has have he if in into is it its of on or other out she should so some such than that the their them then there
+    these they this those to under up what when where which who whom whose why with would
+    """
+)
+_PERSONS_AND_CONTRACTIONS = _set(
+    """
+    all am both d doing don else explain find having her here hers him his how i just ll m me mine my no nor not our
+    ours over own please re s same show t tell theirs too us ve very was we were you your yours
+    """
+)
+# They say who has a duty or a right, so that a search in contracts looks for them.
+_MODAL_VERBS = frozenset({"may", "must", "shall", "will"})
+KINDS_OF_CONTRACTS = frozenset({"agreement", "agreements", "contract", "contracts"})
+_PARTS_OF_CONTRACTS = frozenset(
+    {"clause", "clauses", "document", "documents", "provision", "provisions", "section", "sections"}
+)
+_PARTIES = frozenset({"parties", "party"})
+_STATING = _set(
+    """
+    anything case either given include includes including one passage provide provides say says set something state
+    stated states text whether
+    """
+)
+_ASKING = _set(
+    """
+    above across actually after anyone ask back before between check come compare compared contain contained
+    contains count deal dealing deals differ difference different discuss discussed done even ever every everything
+    exact exactly exist exists file files further get give go going happen happens hello help hi higher highest
+    included information kindly know larger later let like list locate long longer longest look looking lot lower
+    lowest make makes many matter mean mention mentioned mentions might more most much need now number off often ok
+    okay only paragraph part passages period periods point possible provided quote quotes read refer references
+    regarding related relevant said saying search see shorter shortest smaller summarise summarize take talk talks
+    thank thanks thing things times until use used want well while within word words
+    """
+)
+_DESCRIBING = _set(
+    """
+    category certain counterparty etc kind others particular particularly providing someone specified specifies
+    specify statement
+    """
+)
+
+STOP_WORDS = _GRAMMAR | _PERSONS_AND_CONTRACTIONS
+"""What a search leaves out of a question."""
+
+GENERAL_WORDS = KINDS_OF_CONTRACTS | _PARTS_OF_CONTRACTS | _PARTIES
+"""What every passage of a contract may say, whatever it is about."""
+
+MESSAGE_STOP_WORDS = STOP_WORDS | _MODAL_VERBS
+"""What is left out of a message of which only the subject matters."""
+
+REQUEST_STOP_WORDS = MESSAGE_STOP_WORDS | _PARTS_OF_CONTRACTS | _STATING | _ASKING
+"""What is left out of a request about documents, with the words by which people ask."""
+
+STATEMENT_STOP_WORDS = _GRAMMAR | _MODAL_VERBS | GENERAL_WORDS | _STATING | _DESCRIBING
+"""What is left out of a statement about a clause, with the words that say that something is stated, not what. The
+numbers of the embedded classifier were fitted with this set: another one needs another fit."""
+
+
+def plain_words(text: str) -> list[str]:
+    """The runs of letters and digits in order, lower case."""
+    return WORD.findall(text.lower())
+
+
+def joined_words(text: str) -> list[str]:
+    """The words in order, lower case. Apostrophes and ampersands stay in a word, the ending of a possessive goes."""
+    return [_POSSESSIVE.sub("", word) for word in _JOINED_WORD.findall(text.lower())]
+
+
 def words_of(text: str) -> tuple[str, ...]:
-    """All words in order, case folded."""
-    return tuple(word.casefold() for word in _WORD.findall(readable(_CONTROL.sub(" ", text))))
+    """All words in order, case folded; a number with its points and commas is one."""
+    return tuple(word.casefold() for word in _WORD_OR_NUMBER.findall(readable(_CONTROL.sub(" ", text))))
 
 
 def significant_words(query: str) -> tuple[str, ...]:
     """The words of a question that say what it is about, in order, lower case, each once; at most MAX_WORDS."""
-    return tuple(dict.fromkeys(word for word in words_of(query) if word not in _STOP_WORDS))[:MAX_WORDS]
+    return tuple(dict.fromkeys(word for word in words_of(query) if word not in STOP_WORDS))[:MAX_WORDS]
 
 
 def telling_words(words: Sequence[str]) -> Sequence[str]:
     """Those of the significant words that tell one passage from another; all where none does. Measured on labelled
     contracts: without the others 2 points more of the right passages are among the first five."""
-    return [word for word in words if word not in _GENERAL_WORDS] or words
+    return [word for word in words if word not in GENERAL_WORDS] or words
 
 
 class WordForms:

@@ -1,14 +1,13 @@
 """Fitting results into the characters that are left for them, as JSON that stays valid."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from proviso_service.analysis.document_scoring import Target
 from proviso_service.matters import Mark, best_excerpt
-from proviso_service.reading import Span
+from proviso_service.reading import MESSAGE_STOP_WORDS, WORD, Span, plain_words
 from proviso_service.tools.base import Passage, Rendered
 
 T = TypeVar("T")
@@ -95,18 +94,13 @@ def error_data(target: Target) -> dict[str, str]:
 
 MIN_EXCERPT_CHARS = 240
 
-_WORD = re.compile(r"[^\W_]+")
 _STEM_CHARS = 6
 _MIN_WORD_CHARS = 3
-_GRAMMAR_TEXT = """
-the and for any are was were not this that with from what which who how does must may can
-"""
-_GRAMMAR = frozenset(_GRAMMAR_TEXT.split())
 
 
 def stems_of(query: str) -> frozenset[str]:
     """The words of a query by their first letters, so that forms of a word meet; without grammar."""
-    words = (word for word in _WORD.findall(query.lower()) if len(word) >= _MIN_WORD_CHARS and word not in _GRAMMAR)
+    words = (word for word in plain_words(query) if len(word) >= _MIN_WORD_CHARS and word not in MESSAGE_STOP_WORDS)
     return frozenset(word[:_STEM_CHARS] for word in words)
 
 
@@ -150,7 +144,7 @@ def excerpt_of(
 
 
 def _marks(text: str, stems: frozenset[str]) -> Iterator[Mark]:
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         stem = match[0].lower()[:_STEM_CHARS]
         if stem in stems:
             yield Mark(Span(*match.span()), stem)

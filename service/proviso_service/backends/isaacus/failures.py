@@ -1,6 +1,5 @@
 """What a call that failed is told as: never with the key, and never with words of what was sent."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -10,6 +9,7 @@ from unicodedata import normalize
 import httpx
 
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
+from proviso_service.reading import WORD
 from proviso_service.retry_after import retry_after_seconds
 
 SERVICE = "Isaacus"
@@ -27,7 +27,6 @@ _DETAIL_CHARS = 300
 _READ_CHARS = 2_000
 _LONGEST_RETRY_AFTER_S = 24 * 3_600.0
 _DEFAULT_RETRY_AFTER_S = 1.0
-_WORD = re.compile(r"[^\W_]+")
 _RUN_WORDS = 4
 _PLAIN_TEXT = """
 a an and any are as at be been by can could did do does for from had has have if in into is it its longer longest many
@@ -109,7 +108,7 @@ def _repeats(line: str, sent: Sequence[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(_folded(text))
+    return WORD.findall(_folded(text))
 
 
 def _folded(text: str) -> str:

@@ -1,7 +1,6 @@
 """How well the words of a message are those of an item: BM25."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Self
@@ -11,18 +10,11 @@ import Stemmer
 from numpy.typing import NDArray
 
 from proviso_service.models import Scores
+from proviso_service.reading import MESSAGE_STOP_WORDS, plain_words
 
 Weights = dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]]
 """For each stem the items that have it, and what it adds to the BM25 of each."""
 
-_WORD = re.compile(r"[^\W_]+")
-_STOP_WORDS = frozenset(
-    """
-    a about all also am an and any are as at be been but by can could did do does for from had has have he her him his
-    how i if in into is it its just me my no not of on or our please she should so some that the their them then there
-    these they this those to us was we were what when where which who whom whose why will with would you your
-    """.split()  # noqa: SIM905  # a list of a hundred literals is no easier to read
-)
 _MESSAGE_CHARS = 8_000
 """What counts of a message; the rest of a pasted document adds time and little else."""
 
@@ -61,7 +53,7 @@ class WordIndex:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.casefold()) if word not in _STOP_WORDS]
+    return [word for word in plain_words(text) if word not in MESSAGE_STOP_WORDS]
 
 
 def _weights(counts: Sequence[Counter[str]]) -> Weights:

@@ -8,7 +8,7 @@ from proviso_service.embedded.chat.quoting import listed, stated
 from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
 from proviso_service.embedded.chat.task import Target, Task
 from proviso_service.embedded.chat.wording import bullets, name
-from proviso_service.embedded.number_words import NUMBER_WORDS, value_of
+from proviso_service.reading import NUMBER_WORDS, value_in_words
 
 _DAYS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
 _DURATION = re.compile(
@@ -36,7 +36,7 @@ def only_amount(text: str) -> tuple[str, float] | None:
 
 def _days(match: re.Match[str]) -> float:
     number = match["digits"] or match["number"]
-    count = int(number) if number.isdigit() else value_of(number)
+    count = int(number) if number.isdigit() else value_in_words(number)
     return count * _DAYS[match["unit"].lower()]
 
 

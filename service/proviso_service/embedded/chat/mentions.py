@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.text import GENERIC_KINDS, STOP_WORDS, stem, words
+from proviso_service.embedded.chat.text import stem
+from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
 ABBREVIATIONS = {
     "nda": "non disclosure confidentiality",
@@ -25,7 +26,7 @@ ABBREVIATIONS = {
     "tos": "terms service",
 }
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
-_KINDS = GENERIC_KINDS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
+_KINDS = KINDS_OF_CONTRACTS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
 _WEAK_KINDS_TEXT = """
 policy policies letter letters memo amendment amendments schedule annex appendix order form complaint license
 """
@@ -96,7 +97,9 @@ class Mention:
 def find_mentions(text: str) -> tuple[Mention, ...]:
     """Documents named in `text`, in order; `the agreement` alone names none."""
     found = [
-        Mention(match[0], match.start(), match.end(), frozenset(map(stem, set(words(match[0])) - {"of"})), firm=True)
+        Mention(
+            match[0], match.start(), match.end(), frozenset(map(stem, set(joined_words(match[0])) - {"of"})), firm=True
+        )
         for match in _COMPOUND_KINDS.finditer(text)
     ]
     tokens = [(match.start(), match.group()) for match in _TOKEN.finditer(text)]
@@ -155,7 +158,7 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in _SUBJECT_NOUNS:
         return None
     first, modifiers = _modifiers(tokens, index)
-    own = [] if word in GENERIC_KINDS else _name_words(word.rstrip("s") if is_short else token)
+    own = [] if word in KINDS_OF_CONTRACTS else _name_words(word.rstrip("s") if is_short else token)
     end = start + len(token)
     partner = _PARTNER.match(text, end)
     named = modifiers + own + (_name_words(partner[1]) if partner else [])
@@ -164,7 +167,7 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     if not specific or (article in _INDEFINITE and not is_file):
         return None
     end = partner.end() if partner else end
-    is_subject = is_short and following.isalpha() and following not in STOP_WORDS | _VERBS
+    is_subject = is_short and following.isalpha() and following not in REQUEST_STOP_WORDS | _VERBS
     firm = is_file or (
         word not in _WEAK_KINDS and not is_subject and (article in _DEFINITE or bool(modifiers) or is_short)
     )
@@ -184,7 +187,7 @@ def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str
     for back in range(index - 1, max(-1, index - 1 - _MAX_MODIFIERS), -1):
         word = tokens[back][1].lower()
         between_end = tokens[back][0] + len(tokens[back][1])
-        if word in STOP_WORDS or tokens[back + 1][0] - between_end > 1:
+        if word in REQUEST_STOP_WORDS or tokens[back + 1][0] - between_end > 1:
             break
         first = back
         if word not in _EMPTY_MODIFIERS:
@@ -195,7 +198,7 @@ def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str
 def _name_words(name: str) -> list[str]:
     bare = _EXTENSION.sub("", name)
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-.]+|(?<=\D)(?=\d)", " ", bare)
-    return words(spaced)
+    return joined_words(spaced)
 
 
 def _is_spelled_out(long: str, joined: str) -> bool:
@@ -205,5 +208,5 @@ def _is_spelled_out(long: str, joined: str) -> bool:
 
 
 def _extra_words(filename: str, wanted: frozenset[str]) -> int:
-    own = {stem(word) for word in _name_words(filename)} - {stem(word) for word in GENERIC_KINDS}
+    own = {stem(word) for word in _name_words(filename)} - {stem(word) for word in KINDS_OF_CONTRACTS}
     return len([one for one in own if one not in wanted and not one.isdigit()])

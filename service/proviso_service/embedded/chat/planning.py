@@ -19,7 +19,8 @@ from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
 from proviso_service.embedded.chat.task import Scope, Target, Task, needs_listing
-from proviso_service.embedded.chat.text import one_line, words
+from proviso_service.embedded.chat.text import one_line
+from proviso_service.reading import joined_words
 
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300
@@ -111,7 +112,7 @@ def _search_as_asked(task: Task, target: Target, evidence: Evidence, tools: Tool
 def _names(task: Task) -> str:
     """What the documents that are meant may be called."""
     phrases = " ".join(one.phrase for one in task.mentions)
-    spelled_out = [ABBREVIATIONS[word] for word in words(phrases) if word in ABBREVIATIONS]
+    spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
     return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from proviso_service.embedded.classifier.fitted import WordStatistics
 from proviso_service.embedded.classifier.matching import Floats, Hits, Weighted, find, phrase_holders
 from proviso_service.embedded.classifier.words import Phrase, Stemmer, Words, distinct, parse_phrase
+from proviso_service.reading import STATEMENT_STOP_WORDS
 
 _FILE = "concepts.toml"
 _SURENESS = {"strong": 0.75, "likely": 0.4, "against": 0.5}
@@ -93,17 +94,6 @@ _COMPANION_SHARE = 2.0
 _MAX_CONCEPTS = 6
 _FRAME_WORD_WEIGHT = 0.5
 
-# Words that say that something is stated, not what.
-_FRAME_WORDS = """
-a about agreement agreements also an and any anything are as at be because been being but by can case category
-certain clause clauses contract contracts could counterparty describe did do document does each either etc for from
-given had has have he if in include includes including into is it its kind may must of on one or other others out
-particular particularly parties party passage provide provides providing provision provisions say says section set
-shall she should so some someone something specified specifies specify state stated statement states such text than
-that the their them then there these they this those to under up what when where whether which who whom whose why
-will with would
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -126,7 +116,7 @@ class ContentReader:
         self._statistics = statistics
         self._concepts = concepts
         self._cue_words = [number for concept in concepts.values() for cue in concept.cues for number in cue.words]
-        self._frame = {number for word in _FRAME_WORDS.split() for number in stemmer.words(word)}
+        self._frame = {number for word in STATEMENT_STOP_WORDS for number in stemmer.words(word)}
 
     def read(self, text: str) -> Content:
         tokens = self._stemmer.tokens(text)

@@ -11,6 +11,7 @@ import numpy as np
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, Statement
 from proviso_service.models import Passage
+from proviso_service.reading import plain_words
 
 _MAX_CHARS = 20_000
 _FULL_SENTENCE_WORDS = 8
@@ -125,8 +126,7 @@ def _likeness(wanted: Sequence[str], title: Sequence[str]) -> float:
 
 def _words(title: str) -> list[str]:
     """Singular, without the number in front."""
-    words = re.findall(r"[^\W_]+", title.lower())
-    named = [word.rstrip("s") or word for word in words if not word.isdigit() and word not in _KINDS]
+    named = [word.rstrip("s") or word for word in plain_words(title) if not word.isdigit() and word not in _KINDS]
     return named[1:] if len(named) > 1 and len(named[0]) == 1 else named
 
 

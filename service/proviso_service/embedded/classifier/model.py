@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from proviso_service import reading
 from proviso_service.embedded.classifier.content import Concepts, ContentReader, load_concepts
 from proviso_service.embedded.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
@@ -29,6 +30,12 @@ _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 _MAX_KNOWN_STATEMENTS = 256
+
+
+def shared_source() -> bytes:
+    """The source of what the library of reading gives to the embedded models: words, numbers and the form of texts."""
+    library = resources.files(reading)
+    return b"\0".join(library.joinpath(f"{name}.py").read_bytes() for name in ("canonical", "numerals", "words"))
 
 
 class StatementScorer:
@@ -100,7 +107,7 @@ class EmbeddedClassifier:
             (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
         )
         contents = {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
-        digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values()])).hexdigest()
+        digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values(), shared_source()])).hexdigest()
         return cls(embedder, from_bytes(contents[_FITTED]), f"proviso-classifier-{digest[:16]}")
 
     @property

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from Stemmer import Stemmer as PorterStemmer
 
 from proviso_service.models import Passage
-from proviso_service.reading import readable
+from proviso_service.reading import LETTERS_AND_DIGITS, readable
 
 Tokens = NDArray[np.uint32]
 """Stems of a text in order, and STOP where a sentence ends."""
 
 STOP = 0
-_WORD_OR_STOP = re.compile(r"[^\W_]+|[.;](?=\s|$)")
+_WORD_OR_STOP = re.compile(rf"{LETTERS_AND_DIGITS}|[.;](?=\s|$)")
 _MAX_KNOWN = 200_000
 _MIN_STEMMED_CHARS = 3
 

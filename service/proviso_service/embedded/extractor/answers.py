@@ -14,6 +14,7 @@ from proviso_service.embedded.classifier.words import Block, Stemmer, read_passa
 from proviso_service.embedded.extractor.features import NAMES, Piece, features, pieces_of
 from proviso_service.embedded.extractor.questions import Bounds, Question, Sought, understand, values_in
 from proviso_service.models import AnswerSpan, Passage
+from proviso_service.reading import WORD
 
 MAX_ANSWERS = 8
 """Of one passage."""
@@ -22,7 +23,6 @@ _LEAST_SCORE = 0.02
 _DECIMALS = 4
 _REACH_CHARS = 40
 _NAMES_REACH_CHARS = 900
-_WORD = re.compile(r"[^\W_]+")
 _BEFORE_NAMES = re.compile(r"\b(?:between|among|amongst)\W*$", re.IGNORECASE)
 _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|background|witnesseth)\b)")
 
@@ -96,7 +96,7 @@ class AnswerFinder:
         held = [value for value in values if evidence and evidence.start() <= value[0] < evidence.end()]
         if held:
             return held[0]
-        words = [(match.start(), match.end(), self._weight(match[0], weights)) for match in _WORD.finditer(text)]
+        words = [(match.start(), match.end(), self._weight(match[0], weights)) for match in WORD.finditer(text)]
         asked = [word for word in words if word[2]]
         return max(values, key=lambda value: sum(weight * _nearness(value, start, end) for start, end, weight in asked))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
+from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
@@ -41,7 +42,9 @@ class EmbeddedExtractor:
     def load(cls) -> Self:
         """Reads the package's data in about 0.1 s. The id follows from code and data."""
         own, words = _contents(__package__), _contents(classifier.__name__)
-        digest = sha256(b"\0".join([*own.values(), *words.values(), _source(topics.__name__)])).hexdigest()
+        digest = sha256(
+            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source()])
+        ).hexdigest()
         finder = AnswerFinder(from_bytes(words[_WORDS]).words, head_from_json(own[_HEAD]))
         return cls(finder, f"proviso-extractor-{digest[:16]}")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.embedded.topics import Topic, topic_of
+from proviso_service.reading import NUMBER_WORDS
 
 
 class Sought(StrEnum):
@@ -146,12 +147,7 @@ def understand(text: str) -> Question:
 
 Bounds = tuple[int, int]
 
-_ONES = "one|two|three|four|five|six|seven|eight|nine"
-_WORDS = (
-    r"(?:(?:one |a )?hundred(?: (?:and )?\w+)?"
-    rf"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[\s-](?:{_ONES}))?|{_ONES}|ten|eleven|twelve"
-    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
-)
+_WORDS = rf"(?:(?:(?:one |a )?hundred(?: (?:and )?\w+)?)|{NUMBER_WORDS})"
 _COUNT = rf"(?:\d{{1,4}}|{_WORDS})\s?(?:\(\s?\d{{1,4}}\s?\))?"
 _DURATION = (
     rf"\b{_COUNT}[\s-]{{0,3}}(?:(?:business|calendar|working|full|consecutive|additional|successive|contract)\s+){{0,2}}"
