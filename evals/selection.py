@@ -20,9 +20,8 @@ from evals.selection_data import Labelled, Message, load_labelled
 from evals.selection_figures import SelectionFigures, figures, table
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.model import ItemRef
-from proviso_service.context.selection.budget import ItemBudget
-from proviso_service.context.selection.choosing import choose
 from proviso_service.context.selection.index import Matches
+from proviso_service.context.selection.request_items import ItemBudget, choose
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.prepared import ModelNotPrepared

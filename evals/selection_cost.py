@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import cycle
 
 import numpy as np
 
-from evals.selection_data import Item, load_labelled
+from evals.selection_data import agent_item, load_labelled
 from proviso_service.backends.memory import MemoryVectorCache
+from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.selection.request_items import build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
@@ -77,16 +79,15 @@ async def measure_cost(model: Embedder) -> Cost:
     return Cost(len(vectors), _median_and_tail(whole), _median_and_tail(rest))
 
 
-def _many(items: Sequence[Item]) -> list[Item]:
+def _many(items: Sequence[CatalogItem]) -> list[CatalogItem]:
     """The catalog over and over, each time with other texts."""
     return [
-        replace(
-            items[number % len(items)],
-            ref=replace(items[number % len(items)].ref, name=f"item-{number}"),
-            description=f"{items[number % len(items)].description}, variant {number}",
-            content=f"{items[number % len(items)].content}\n\nVariant {number}.",
+        agent_item(
+            replace(item.ref, name=f"item-{number}"),
+            f"{item.description}, variant {number}",
+            f"{item.content}\n\nVariant {number}.",
         )
-        for number in range(ITEMS)
+        for number, item in zip(range(ITEMS), cycle(items), strict=False)
     ]
 
 

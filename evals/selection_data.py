@@ -1,35 +1,15 @@
 """The labelled catalog and messages of selection.toml."""
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evals.data import is_held_out
+from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 
 LABELLED = Path(__file__).with_name("selection.toml")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An agent item of the catalog."""
-
-    ref: ItemRef
-    description: str
-    content: str
-    priority: int = 0
-    include_mode: IncludeMode = IncludeMode.AGENT
-    enabled: bool = True
-
-    @property
-    def size_bytes(self) -> int:
-        return len(f"{self.description}{self.content}".encode())
-
-    @property
-    def content_sha256(self) -> str:
-        return hashlib.sha256(self.content.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +26,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    items: Sequence[Item]
+    items: Sequence[CatalogItem]
     messages: Sequence[Message]
 
     def half(self, *, held_out: bool) -> Sequence[Message]:
@@ -64,6 +44,11 @@ def load_labelled(path: Path = LABELLED) -> Labelled:
     return Labelled(items, messages)
 
 
-def _item(entry: dict[str, str]) -> Item:
+def _item(entry: dict[str, str]) -> CatalogItem:
     ref = ItemRef(ItemType(entry["type"]), entry["name"], entry.get("server_name", ""))
-    return Item(ref, entry["description"], entry["content"])
+    return agent_item(ref, entry["description"], entry["content"])
+
+
+def agent_item(ref: ItemRef, description: str, content: str) -> CatalogItem:
+    """An item that is chosen for a request by its message."""
+    return CatalogItem.of(ref, description, content, EffectiveMode(IncludeMode.AGENT, IncludeModeSource.ITEM))

@@ -36,8 +36,7 @@ from proviso_service.context.model import (
     NewSession,
     SessionItem,
 )
-from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.errors import MatterNotFound, SessionNotFound, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image, NoImage

@@ -37,9 +37,7 @@ from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.shelf import ChromaShelf
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.selection.preparing import kept_prepared
-from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
 from proviso_service.embedded.chat.model import LocalChatModel
 from proviso_service.embedded.minilm import MiniLmEncoder
 from proviso_service.embedded.prepared import ModelNotPrepared

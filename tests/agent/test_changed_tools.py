@@ -11,8 +11,7 @@ import pytest
 from proviso_service.agent.approvals import ASK_ANEW
 from proviso_service.agent.tool_calls import TOOL_CHANGED
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import ToolPolicy
+from proviso_service.context.catalog.items import McpServer, ToolPolicy
 from proviso_service.context.model import ApprovedTool
 from proviso_service.mcp.model import McpServerConfig, StdioTransport
 from proviso_service.tools.base import Tool, ToolScope

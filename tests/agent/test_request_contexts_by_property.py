@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proviso_service.agent.rebuilding import RebuiltRequest
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.tools import EffectiveMode, IncludeModeSource
+from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import (
     DocumentSummary,
     IncludeMode,

@@ -10,8 +10,7 @@ import pytest
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import Approval, ToolPolicy
+from proviso_service.context.catalog.items import Approval, McpServer, ToolPolicy
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTransport, ToolOutput
 from proviso_service.tools.base import Tool

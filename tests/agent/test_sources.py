@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from proviso_service.agent.grounding import Sources
-from proviso_service.context import quotations
+from proviso_service.context import citing
 from proviso_service.tools.base import Passage
 
 TEXT = '## 1. Fees\n\n*Sample.* The "**Customer**" pays <span class="x">the Fee</span> of\nUSD 5; see [*] below.'
@@ -37,7 +37,7 @@ def test_other_words_are_not_found() -> None:
 
 def test_a_long_reference_is_made_ready_once_however_many_quotations_are_looked_up() -> None:
     reference = "The **Tenant** pays the rent on the first day.\n" * 1_000
-    with patch.object(quotations, "normalise", wraps=quotations.normalise) as normalise:
+    with patch.object(citing, "normalise", wraps=citing.normalise) as normalise:
         sources = Sources(references={"Lease": reference})
         assert not any(sources.holds(f"The Tenant pays the rent on day {day}") for day in range(100))
         assert sources.holds("The Tenant pays the rent")

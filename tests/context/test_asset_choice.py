@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.backends.memory import MemoryVectorCache
-from proviso_service.context.asset_choice import choose_documents, choose_images
-from proviso_service.context.assets import document_line
+from proviso_service.context.assets import choose_documents, choose_images, document_line
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
-from proviso_service.context.selection.budget import estimated_tokens
-from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.selection.request_items import estimated_tokens
+from proviso_service.context.selection.search import TextSimilarity
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.errors import NotReady
 from proviso_service.models import Embedder, Vectors

@@ -10,27 +10,32 @@ initializeAlwaysIncludeTools, and what it does for rules and references:
     test_tools_come_into_a_new_session_by_their_effective_mode.
 addRule, addReference, addTool: test_adding_is_manual_by_default_and_happens_once_whatever_the_mode; that a tool has to
     exist: test_session_changes.py.
-The views rules, references, tools: test_the_views_of_old_callers_give_names_by_type_in_order.
-generateResponse, which takes its names from the request's items: test_a_request_is_built_from_by_the_same_views.
 """
 
-from proviso_service.context import views
-from proviso_service.context.catalog.catalog import tool_items
-from proviso_service.context.catalog.tools import ToolDefinition, ToolOverride, ToolPolicy
-from proviso_service.context.model import IncludeMode, SessionItem
-from proviso_service.context.selection.candidates import agent_candidates
+from proviso_service.context.catalog.catalog import initial_items, tool_items
+from proviso_service.context.catalog.items import ToolDefinition, ToolOverride, ToolPolicy
+from proviso_service.context.model import IncludeMode, SessionItem, with_item, without_item
+from proviso_service.context.selection.index import agent_candidates
 from proviso_service.context.selection.request_items import build_request_items
-from proviso_service.context.session_items import initial_items, with_item, without_item
-from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, built, reference, rule, search_of, tool
+from tests.support.selection_world import (
+    BY_MEANING,
+    ToldEmbedder,
+    built,
+    catalog_item,
+    reference,
+    rule,
+    search_of,
+    tool,
+)
 
 ALWAYS, MANUAL, AGENT = IncludeMode.ALWAYS, IncludeMode.MANUAL, IncludeMode.AGENT
 
 CATALOG = (
-    Item(rule("A"), ALWAYS, description="rule A"),
-    Item(rule("B"), MANUAL, description="rule B"),
-    Item(rule("C"), AGENT, description="rule C"),
-    Item(reference("X"), ALWAYS, description="reference X"),
-    Item(reference("Y"), AGENT, description="reference Y"),
+    catalog_item(rule("A"), ALWAYS, description="rule A"),
+    catalog_item(rule("B"), MANUAL, description="rule B"),
+    catalog_item(rule("C"), AGENT, description="rule C"),
+    catalog_item(reference("X"), ALWAYS, description="reference X"),
+    catalog_item(reference("Y"), AGENT, description="reference Y"),
 )
 AUTHENTICATE, ERRORS = "How do I authenticate?", "What's the error handling?"
 
@@ -70,12 +75,12 @@ def _rounded(score: float | None) -> float | None:
 
 def test_a_new_session_holds_every_enabled_always_item_marked_always() -> None:
     catalog = (
-        Item(rule("first"), ALWAYS),
-        Item(rule("off"), ALWAYS, enabled=False),
-        Item(tool("files", "read"), ALWAYS),
-        Item(tool("files", "write"), MANUAL),
-        Item(tool("mail", "read"), ALWAYS),
-        Item(reference("found"), AGENT),
+        catalog_item(rule("first"), ALWAYS),
+        catalog_item(rule("off"), ALWAYS, enabled=False),
+        catalog_item(tool("files", "read"), ALWAYS),
+        catalog_item(tool("files", "write"), MANUAL),
+        catalog_item(tool("mail", "read"), ALWAYS),
+        catalog_item(reference("found"), AGENT),
     )
     assert initial_items(catalog) == (
         SessionItem(rule("first"), ALWAYS),
@@ -89,7 +94,7 @@ def test_tools_come_into_a_new_session_by_their_effective_mode() -> None:
     definitions = [ToolDefinition(name, "", "{}") for name in ("read", "search", "write")]
     assert initial_items(tool_items("files", definitions, policy)) == (SessionItem(tool("files", "read"), ALWAYS),)
     by_default = initial_items(tool_items("files", definitions, ToolPolicy()))
-    assert views.tools(by_default) == [views.ToolName("files", name) for name in ("read", "search", "write")]
+    assert [item.ref for item in by_default] == [tool("files", name) for name in ("read", "search", "write")]
 
 
 def test_adding_is_manual_by_default_and_happens_once_whatever_the_mode() -> None:
@@ -108,13 +113,13 @@ def test_removing_takes_away_always_items_too_and_nothing_else() -> None:
 
 def test_candidates_are_enabled_agent_items_outside_the_session() -> None:
     catalog = (
-        Item(rule("held")),
-        Item(rule("free")),
-        Item(rule("off"), enabled=False),
-        Item(rule("always"), ALWAYS),
-        Item(rule("manual"), MANUAL),
-        Item(tool("files", "read")),
-        Item(tool("mail", "read")),
+        catalog_item(rule("held")),
+        catalog_item(rule("free")),
+        catalog_item(rule("off"), enabled=False),
+        catalog_item(rule("always"), ALWAYS),
+        catalog_item(rule("manual"), MANUAL),
+        catalog_item(tool("files", "read")),
+        catalog_item(tool("mail", "read")),
     )
     session = (SessionItem(rule("held"), MANUAL), SessionItem(tool("files", "read"), MANUAL))
     assert [item.ref for item in agent_candidates(catalog, session)] == [rule("free"), tool("mail", "read")]
@@ -140,19 +145,3 @@ async def test_without_results_of_a_search_a_request_is_its_session() -> None:
 async def test_always_items_that_were_taken_out_of_the_session_do_not_come_back() -> None:
     request = await built((), CATALOG, ToldEmbedder({"rule A": 1.0, "reference X": 1.0}))
     assert request.items == ()
-
-
-def test_the_views_of_old_callers_give_names_by_type_in_order() -> None:
-    refs = (rule("B"), tool("files", "read"), reference("X"), rule("A"), tool("mail", "send"))
-    session = tuple(SessionItem(ref, MANUAL) for ref in refs)
-    assert views.rules(session) == ["B", "A"]
-    assert views.references(session) == ["X"]
-    assert views.tools(session) == [views.ToolName("files", "read"), views.ToolName("mail", "send")]
-
-
-async def test_a_request_is_built_from_by_the_same_views() -> None:
-    session = (SessionItem(rule("A"), ALWAYS), SessionItem(tool("files", "read"), MANUAL))
-    request = await built(session, CATALOG, ToldEmbedder({"reference Y": 0.9}))
-    assert views.rules(request.items) == ["A"]
-    assert views.references(request.items) == ["Y"]
-    assert views.tools(request.items) == [views.ToolName("files", "read")]

@@ -13,8 +13,7 @@ from proviso_service.agent.program import Agent
 from proviso_service.agent.request_context import Drafter
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.catalog import tool_items
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.tools import Approval, ToolOverride, ToolPolicy
+from proviso_service.context.catalog.items import Approval, CatalogItem, ToolOverride, ToolPolicy
 from proviso_service.context.model import (
     ApprovedTool,
     IncludeMode,
@@ -26,8 +25,7 @@ from proviso_service.context.model import (
     RequestContext,
     SessionItem,
 )
-from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image, ImageFetcher, NoImage

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.catalog.items import Approval, CatalogItem, EffectiveMode
 from proviso_service.context.catalog.loader import load_agent
-from proviso_service.context.catalog.tools import Approval, EffectiveMode
 from proviso_service.context.model import IncludeMode, ItemRef
 from proviso_service.errors import CatalogInvalid, UnsupportedDocument
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from proviso_service.context.catalog.tools import Approval, ToolPolicy
+from proviso_service.context.catalog.items import Approval, ToolPolicy
 
 
 @contextmanager

@@ -1,12 +1,11 @@
 """Catalogs of a few items, and an embedder that gives every text the vector it is told."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from proviso_service.backends.memory import MemoryVectorCache
+from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch
@@ -17,22 +16,17 @@ BY_MEANING = SelectionSettings(word_weight=0, min_score=0.5, max_distance=1)
 """A score is the cosine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    ref: ItemRef
-    include_mode: IncludeMode = IncludeMode.AGENT
-    description: str = ""
-    content: str = ""
-    priority: int = 0
-    enabled: bool = True
-
-    @property
-    def size_bytes(self) -> int:
-        return len(f"{self.description}{self.content}".encode(errors="surrogatepass"))
-
-    @property
-    def content_sha256(self) -> str:
-        return hashlib.sha256(self.content.encode(errors="surrogatepass")).hexdigest()
+def catalog_item(
+    ref: ItemRef,
+    include_mode: IncludeMode = IncludeMode.AGENT,
+    description: str = "",
+    content: str = "",
+    priority: int = 0,
+    enabled: bool = True,
+) -> CatalogItem:
+    """An item of the catalog whose include mode was set on the item itself."""
+    mode = EffectiveMode(include_mode, IncludeModeSource.ITEM)
+    return CatalogItem.of(ref, description, content, mode, priority=priority, enabled=enabled)
 
 
 class ToldEmbedder:
@@ -83,7 +77,7 @@ def search_of(embedder: Embedder, settings: SelectionSettings = BY_MEANING) -> I
 
 async def built(
     session: Sequence[SessionItem],
-    catalog: Sequence[Item],
+    catalog: Sequence[CatalogItem],
     embedder: Embedder,
     message: str = "message",
     settings: SelectionSettings = BY_MEANING,

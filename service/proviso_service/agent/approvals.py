@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from proviso_service.agent.tool_calls import ValidCall
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.catalog.tools import Approval
+from proviso_service.context.catalog.items import Approval
 from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of
 from proviso_service.turns import AskedCall, Decision, TurnApprovals, TurnClock

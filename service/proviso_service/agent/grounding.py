@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from proviso_service.context.quotations import NormalisedText, QuotableText, Quotation, quotations
+from proviso_service.context.citing import NormalisedText, QuotableText, Quotation, quotations
 from proviso_service.tools.base import Passage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, Citation
 

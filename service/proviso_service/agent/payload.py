@@ -11,9 +11,15 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
 from proviso_service.context.assets import image_part, render_documents
-from proviso_service.context.contents import content_sha256
 from proviso_service.context.marker import parse_marker, render_marker
-from proviso_service.context.model import AssetKind, ItemType, MatterContext, RequestContext, RequestItem
+from proviso_service.context.model import (
+    AssetKind,
+    ItemType,
+    MatterContext,
+    RequestContext,
+    RequestItem,
+    content_sha256,
+)
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, HistoryMessage, MessageRole
 
 SYSTEM_PROMPT = f"""\

@@ -13,8 +13,7 @@ from proviso_service.agent.message_images import ImageLoader, MessageImages, not
 from proviso_service.agent.payload import build_payload, trim_messages, without_repeats
 from proviso_service.agent.request_context import Draft, Drafter, unused_context
 from proviso_service.agent.state import Limits
-from proviso_service.context.asset_choice import choose_images
-from proviso_service.context.assets import IMAGE_NOT_LOADED_YET
+from proviso_service.context.assets import IMAGE_NOT_LOADED_YET, choose_images
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.marker import parse_marker

@@ -9,8 +9,7 @@ from proviso_service.agent.payload import build_payload
 from proviso_service.agent.request_context import SYSTEM_PROMPT_SHA256
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.contents import ContentStore
-from proviso_service.context.model import ItemRef, RequestContext
+from proviso_service.context.model import ContentStore, ItemRef, RequestContext
 from proviso_service.errors import NoRequestContext
 from proviso_service.identity import Caller
 from proviso_service.turns import ChatMessage, FinalState, HistoryMessage, MessageRole, TurnStore

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from proviso_service.agent.payload import SYSTEM_PROMPT
-from proviso_service.context.asset_choice import choose_documents
+from proviso_service.context.assets import choose_documents
 from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.contents import content_sha256
 from proviso_service.context.model import (
     OWN_SERVER,
     AssetKind,
@@ -22,10 +21,10 @@ from proviso_service.context.model import (
     RequestContext,
     RequestItem,
     SessionItem,
+    content_sha256,
 )
 from proviso_service.context.selection.request_items import build_request_items
-from proviso_service.context.selection.search import ItemSearch
-from proviso_service.context.selection.similarity import TextSimilarity
+from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry

@@ -9,7 +9,7 @@ from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.api.identity import Identify, local_caller
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.catalog.servers import ServerStatus
+from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
 from proviso_service.matters import Documentation, KeptIndex, Matters, Retriever

@@ -10,10 +10,8 @@ from proviso_service.agent_catalog import load_agent_folder
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import UsageProblem, print_json, printable
 from proviso_service.context.catalog.catalog import AgentDefinition
-from proviso_service.context.catalog.default import default_agent_folder
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import Approval, ToolPolicy
+from proviso_service.context.catalog.items import Approval, CatalogItem, McpServer, ToolPolicy
+from proviso_service.context.catalog.loader import default_agent_folder
 from proviso_service.context.model import OWN_SERVER, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
 from proviso_service.matters import reading_limits

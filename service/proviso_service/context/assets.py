@@ -1,9 +1,15 @@
 """Assets of a message: document summaries are prepended as text, images follow as parts (seeds: asset context flow)."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proviso_service.context.model import AssetUse, DocumentSummary
+import structlog
+
+from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
+from proviso_service.context.selection.request_items import estimated_tokens
+from proviso_service.context.selection.search import TextSimilarity
+from proviso_service.settings import ContextSettings
 
 IMAGE_NOT_SEEN = "the embedded model cannot see images"
 IMAGE_NOT_LOADED_YET = "images are loaded when the message is sent"
@@ -44,3 +50,105 @@ def _line(text: str) -> str:
 
 def _cut(line: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else line[:max_chars] + "..."
+
+
+_log = structlog.get_logger(__name__)
+
+
+async def choose_documents(
+    documents: Sequence[DocumentSummary],
+    message: str,
+    selected: Sequence[str],
+    similarity: TextSimilarity,
+    settings: ContextSettings,
+) -> tuple[AssetUse, ...]:
+    """What becomes of each document: included with its line, or a note that says why not. `selected` are file names,
+    among others; all documents enter where it is empty. Where the lines together are over the budget, those closest to
+    the message are kept, of equal ones the earlier; where that cannot be told in time, the earlier ones are. Raises
+    nothing of the search."""
+    lines = {place: document_line(document, settings.summary_chars) for place, document in enumerate(documents)}
+    notes = _unwanted_documents(documents, selected)
+    wanted = {place: line for place, line in lines.items() if place not in notes}
+    notes |= await _over_budget(wanted, message, similarity, settings)
+    return tuple(_use(document, lines[place], notes.get(place, "")) for place, document in enumerate(documents))
+
+
+def choose_images(urls: Sequence[str], selected: Sequence[str]) -> tuple[str, ...]:
+    """For each image why it is not to be fetched; empty where it is. `selected` are URLs, among others; all images
+    enter where it is empty. Images are numbered from 1, those that do not enter too."""
+    first = {url: number for number, url in reversed(list(enumerate(urls, 1)))}
+    return tuple(_image_note(url, number, first[url], selected) for number, url in enumerate(urls, 1))
+
+
+def _image_note(url: str, number: int, first: int, selected: Sequence[str]) -> str:
+    if selected and url not in selected:
+        return NOT_SELECTED
+    return "" if number == first else f"{DUPLICATE}image {first}"
+
+
+def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence[str]) -> dict[int, str]:
+    """Notes by place."""
+    notes: dict[int, str] = {}
+    seen: set[DocumentSummary] = set()
+    for place, document in enumerate(documents):
+        if selected and document.filename not in selected:
+            notes[place] = NOT_SELECTED
+        elif document in seen:
+            notes[place] = f"{DUPLICATE}an earlier one"
+        seen.add(document)
+    return notes
+
+
+async def _over_budget(
+    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: ContextSettings
+) -> dict[int, str]:
+    """Notes, by place, on those of the lines for which there is no room."""
+    limit = f"{settings.documents_chars:,} characters or {settings.documents_tokens:,} tokens"
+    too_long = [place for place, line in lines.items() if not _fit([line], settings)]
+    notes = dict.fromkeys(too_long, f"its line alone has more than {limit}")
+    fitting = {place: line for place, line in lines.items() if place not in notes}
+    if _fit(fitting.values(), settings):
+        return notes
+    ranked = await _closest_first(fitting, message, similarity, settings)
+    if ranked is None:
+        kept = "they could not be compared with the message, and the earlier ones were kept"
+    else:
+        kept = "those closest to the message were kept"
+    left_out = _without_room(fitting, ranked or list(fitting), settings)
+    return notes | dict.fromkeys(left_out, f"the summaries together have more than {limit}; {kept}")
+
+
+async def _closest_first(
+    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: ContextSettings
+) -> list[int] | None:
+    """Places; None where the search failed."""
+    try:
+        async with asyncio.timeout(settings.documents_time_limit_s):
+            scores = await similarity.scores(message, list(lines.values()))
+    except Exception as error:  # whatever it is, the turn goes on with the earlier ones
+        _log.warning("document_search_failed", error=type(error).__name__, documents=len(lines))
+        return None
+    by_place = dict(zip(lines, scores.tolist(), strict=True))
+    return sorted(lines, key=lambda place: -by_place[place])
+
+
+def _without_room(lines: Mapping[int, str], ranked: Sequence[int], settings: ContextSettings) -> list[int]:
+    """Places of those that do not fit beside what ranks before them; a short one may fit after a long one that did
+    not."""
+    kept: list[int] = []
+    for place in ranked:
+        if _fit([lines[one] for one in (*kept, place)], settings):
+            kept.append(place)
+    return [place for place in ranked if place not in kept]
+
+
+def _fit(lines: Iterable[str], settings: ContextSettings) -> bool:
+    taken = list(lines)
+    characters, tokens = sum(map(len, taken)), sum(map(estimated_tokens, taken))
+    return characters <= settings.documents_chars and tokens <= settings.documents_tokens
+
+
+def _use(document: DocumentSummary, line: str, note: str) -> AssetUse:
+    if note:
+        return AssetUse(AssetKind.DOCUMENT, document.filename, included=False, note=note)
+    return AssetUse(AssetKind.DOCUMENT, document.filename, included=True, text=line)

@@ -1,9 +1,11 @@
 """Values of context tracking (proviso.v1 context.proto; seeds: context tracking design)."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 OWN_SERVER = "proviso"
 """Server name of the service's own tools."""
@@ -168,3 +170,37 @@ class NewSession:
 
     items: tuple[SessionItem, ...] = ()
     pending_servers: tuple[str, ...] = ()
+
+
+def with_item(
+    items: tuple[SessionItem, ...], ref: ItemRef, include_mode: IncludeMode = IncludeMode.MANUAL
+) -> tuple[SessionItem, ...]:
+    """With the item at the end; the same when it is there already, whatever its mode. Any item can be added, whatever
+    its mode in the catalog."""
+    if any(item.ref == ref for item in items):
+        return items
+    return (*items, SessionItem(ref, include_mode))
+
+
+def without_item(items: tuple[SessionItem, ...], ref: ItemRef) -> tuple[SessionItem, ...]:
+    """Without the item, whatever its mode; the same when it is not there."""
+    return tuple(item for item in items if item.ref != ref)
+
+
+class ContentStore(Protocol):
+    """Contents of the catalog's items and the service's own instructions, as they were used. What a turn used is stored
+    with its end (turns/ports.TurnOutcome)."""
+
+    async def contents(self, tenant: str, hashes: Collection[str]) -> Mapping[str, str]:
+        """Those that are stored, by their SHA-256 in hexadecimal."""
+        ...
+
+
+def content_sha256(content: str) -> str:
+    """In hexadecimal."""
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+
+def utf8_bytes(text: str) -> int:
+    """How many the text takes."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

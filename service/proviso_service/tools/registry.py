@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from proviso_service.context.catalog.tools import ToolDefinition
+from proviso_service.context.catalog.items import ToolDefinition
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.mcp.listing import Listing
 from proviso_service.tools.base import ServedTool, Tool, item_of

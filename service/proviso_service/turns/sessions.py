@@ -12,8 +12,8 @@ from proviso_service.context.model import (
     NewSession,
     RequestContext,
     SessionItem,
+    with_item,
 )
-from proviso_service.context.session_items import with_item
 from proviso_service.identity import Caller
 from proviso_service.paging import Page, PageRequest
 from proviso_service.turns.records import TurnSummary

@@ -16,8 +16,8 @@ from proviso_service.context.model import (
     NewSession,
     RequestContext,
     SessionItem,
+    with_item,
 )
-from proviso_service.context.session_items import with_item
 from proviso_service.errors import ContextItemNotFound, SessionBusy, SessionExists, SessionNotFound, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest

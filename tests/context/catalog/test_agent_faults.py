@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.context.catalog.limits import AgentLimits
+from proviso_service.context.catalog.folder import AgentLimits
 from proviso_service.context.catalog.loader import load_agent
 from proviso_service.errors import CatalogInvalid, NotReady
 from tests.support.catalogs import AGENT, OWN_TOOLS, RULE, PlainReader, faults_of, write

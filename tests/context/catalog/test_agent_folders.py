@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.context.catalog.tools import Approval, IncludeModeSource
+from proviso_service.context.catalog.items import Approval, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 from proviso_service.mcp.model import HttpTransport, StdioTransport
 from tests.support.catalogs import AGENT, RULE, faults_of, load, write

@@ -3,8 +3,14 @@
 import pytest
 
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import Approval, IncludeModeSource, ToolDefinition, ToolOverride, ToolPolicy
+from proviso_service.context.catalog.items import (
+    Approval,
+    IncludeModeSource,
+    McpServer,
+    ToolDefinition,
+    ToolOverride,
+    ToolPolicy,
+)
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
 from proviso_service.errors import ContextItemNotFound, InvalidRequest
 from proviso_service.mcp.model import HttpTransport, McpServerConfig

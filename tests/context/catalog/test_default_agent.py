@@ -1,8 +1,8 @@
 """The agent that ships with the service."""
 
 from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.default import default_agent_folder
-from proviso_service.context.catalog.tools import IncludeModeSource
+from proviso_service.context.catalog.items import IncludeModeSource
+from proviso_service.context.catalog.loader import default_agent_folder
 from proviso_service.context.model import IncludeMode, ItemType
 from tests.support.catalogs import faults_of, load
 

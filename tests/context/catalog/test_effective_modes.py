@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.context.catalog.tools import (
+from proviso_service.context.catalog.items import (
     Approval,
     EffectiveMode,
     IncludeModeSource,

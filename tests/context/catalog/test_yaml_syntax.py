@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.context.catalog.yaml_syntax import OTHERWISE, SENTENCES
-from proviso_service.context.catalog.yaml_text import read_yaml
+from proviso_service.context.catalog.yaml_text import OTHERWISE, SENTENCES, read_yaml
 
 BROKEN = [
     ("a: b\n\tc: d", 2, "it begins with a tab; use spaces"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.context.selection.chunking import chunks
+from proviso_service.context.selection.index import chunks
 
 TEXTS = st.text(st.sampled_from("ab .;\n\t\u2003"), max_size=200)
 

@@ -7,18 +7,22 @@ import numpy as np
 import pytest
 
 from proviso_service.backends.memory import MemoryVectorCache
+from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Vectors
-from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, reference, rule, search_of
+from tests.support.selection_world import BY_MEANING, ToldEmbedder, catalog_item, reference, rule, search_of
 
 
-def every(items: Sequence[Item]) -> np.typing.NDArray[np.bool_]:
+def every(items: Sequence[CatalogItem]) -> np.typing.NDArray[np.bool_]:
     return np.ones(len(items), dtype=np.bool_)
 
 
 async def test_every_text_is_embedded_once_however_often_it_is_searched() -> None:
-    items = [Item(rule("A"), description="same", content="one"), Item(rule("B"), description="same", content="two")]
+    items = [
+        catalog_item(rule("A"), description="same", content="one"),
+        catalog_item(rule("B"), description="same", content="two"),
+    ]
     embedder = ToldEmbedder({})
     search = search_of(embedder)
     await search.prepare(items)
@@ -30,16 +34,16 @@ async def test_every_text_is_embedded_once_however_often_it_is_searched() -> Non
 async def test_a_changed_catalog_embeds_what_is_new_and_forgets_what_is_gone() -> None:
     embedder = ToldEmbedder({"old": 0.9, "new": 0.6})
     search = search_of(embedder)
-    kept = Item(reference("kept"), description="kept")
-    await search.prepare([kept, Item(rule("A"), content="old")])
-    changed = [kept, Item(rule("A"), content="new")]
+    kept = catalog_item(reference("kept"), description="kept")
+    await search.prepare([kept, catalog_item(rule("A"), content="old")])
+    changed = [kept, catalog_item(rule("A"), content="new")]
     matches = await search.matches(changed, "message", every(changed))
     assert embedder.embedded == ["kept", "old", "new"]
     assert matches.scores.tolist() == pytest.approx([0.0, 0.6])
 
 
 async def test_messages_at_the_same_time_share_one_index() -> None:
-    items = [Item(rule("A"), description="one")]
+    items = [catalog_item(rule("A"), description="one")]
     embedder = ToldEmbedder({})
     search = search_of(embedder)
     await asyncio.gather(*(search.matches(items, "message", every(items)) for _ in range(5)))
@@ -55,7 +59,7 @@ async def test_what_was_embedded_before_the_time_was_over_is_kept() -> None:
                 await asyncio.Event().wait()
             return await super().embed_documents(texts)
 
-    items = [Item(rule(str(number)), description=f"text {number}") for number in range(40)]
+    items = [catalog_item(rule(str(number)), description=f"text {number}") for number in range(40)]
     embedder = SlowSecondBatch({})
     search = ItemSearch(embedder, MemoryVectorCache(100), BY_MEANING.model_copy(update={"time_limit_s": 0.05}))
     with pytest.raises(TimeoutError):
@@ -66,7 +70,7 @@ async def test_what_was_embedded_before_the_time_was_over_is_kept() -> None:
 
 
 async def test_items_that_are_not_wanted_take_no_place_among_the_best() -> None:
-    items = [Item(rule("held"), description="held"), Item(rule("free"), description="free")]
+    items = [catalog_item(rule("held"), description="held"), catalog_item(rule("free"), description="free")]
     settings = BY_MEANING.model_copy(update={"top_k": 1})
     search = search_of(ToldEmbedder({"held": 0.9, "free": 0.6}), settings)
     matches = await search.matches(items, "message", np.array([False, True]))
@@ -74,14 +78,14 @@ async def test_items_that_are_not_wanted_take_no_place_among_the_best() -> None:
 
 
 async def test_an_item_without_any_text_is_known_by_its_name() -> None:
-    items = [Item(rule("bare"))]
+    items = [catalog_item(rule("bare"))]
     embedder = ToldEmbedder({"bare": 0.7})
     matches = await search_of(embedder).matches(items, "message", every(items))
     assert matches.scores.tolist() == pytest.approx([0.7])
 
 
 async def test_common_words_count_beside_the_meaning() -> None:
-    items = [Item(rule("A"), description="Escrow of source code"), Item(rule("B"), description="Rent")]
+    items = [catalog_item(rule("A"), description="Escrow of source code"), catalog_item(rule("B"), description="Rent")]
     settings = BY_MEANING.model_copy(update={"word_weight": 0.5})
     search = search_of(ToldEmbedder({"Escrow of source code": 0.6, "Rent": 0.6}), settings)
     matches = await search.matches(items, "Is the code in escrow?", every(items))
@@ -91,9 +95,9 @@ async def test_common_words_count_beside_the_meaning() -> None:
 
 async def test_only_agent_items_that_may_be_chosen_are_embedded() -> None:
     catalog = [
-        Item(rule("A"), description="agent"),
-        Item(rule("B"), IncludeMode.ALWAYS, description="always"),
-        Item(rule("C"), description="off", enabled=False),
+        catalog_item(rule("A"), description="agent"),
+        catalog_item(rule("B"), IncludeMode.ALWAYS, description="always"),
+        catalog_item(rule("C"), description="off", enabled=False),
     ]
     embedder = ToldEmbedder({})
     await search_of(embedder).prepare(catalog)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.context.selection.words import WordIndex
+from proviso_service.context.selection.index import WordIndex
 
 INDEX = WordIndex.of(
     [

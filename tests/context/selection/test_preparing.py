@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.model import IncludeMode
-from proviso_service.context.selection.preparing import kept_prepared
+from proviso_service.context.selection.search import kept_prepared
 from proviso_service.models import Vectors
 from tests.support.catalogs import an_item
 from tests.support.selection_world import ToldEmbedder, rule, search_of

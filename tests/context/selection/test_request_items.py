@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode, OmissionReason, OmittedItem, SessionItem
 from proviso_service.errors import NotReady
 from proviso_service.models import Vectors
-from tests.support.selection_world import BY_MEANING, Item, ToldEmbedder, built, reference, rule
+from tests.support.selection_world import BY_MEANING, ToldEmbedder, built, catalog_item, reference, rule
 
 MANUAL = IncludeMode.MANUAL
 BELOW, BUDGET = OmissionReason.BELOW_THRESHOLD, OmissionReason.BUDGET
@@ -34,9 +35,9 @@ class StuckEmbedder(ToldEmbedder):
         raise AssertionError
 
 
-def named(*scores: float) -> tuple[list[Item], ToldEmbedder]:
+def named(*scores: float) -> tuple[list[CatalogItem], ToldEmbedder]:
     """Rules 0, 1, ... whose descriptions have these cosines."""
-    items = [Item(rule(str(place)), description=f"rule {place}") for place in range(len(scores))]
+    items = [catalog_item(rule(str(place)), description=f"rule {place}") for place in range(len(scores))]
     return items, ToldEmbedder({f"rule {place}": score for place, score in enumerate(scores)})
 
 
@@ -67,8 +68,8 @@ async def test_no_more_than_top_n_items_are_taken_and_the_rest_made_way_for_bett
 
 
 async def test_only_items_with_one_of_the_best_chunks_are_taken() -> None:
-    long = Item(rule("long"), content="First.\n\nSecond.")
-    short = Item(rule("short"), content="Third.")
+    long = catalog_item(rule("long"), content="First.\n\nSecond.")
+    short = catalog_item(rule("short"), content="Third.")
     embedder = ToldEmbedder({"First.": 0.9, "Second.": 0.8, "Third.": 0.7})
     request = await built((), [long, short], embedder, settings=BY_MEANING.model_copy(update={"top_k": 2}))
     assert [item.ref.name for item in request.items] == ["long"]
@@ -76,25 +77,25 @@ async def test_only_items_with_one_of_the_best_chunks_are_taken() -> None:
 
 
 async def test_the_score_of_an_item_is_that_of_its_best_chunk() -> None:
-    item = Item(rule("A"), description="About.", content="First.\n\nSecond.")
+    item = catalog_item(rule("A"), description="About.", content="First.\n\nSecond.")
     request = await built((), [item], ToldEmbedder({"About.": 0.3, "First.": 0.2, "Second.": 0.8}))
     assert request.items[0].similarity_score == pytest.approx(0.8)
 
 
 async def test_agent_items_come_in_order_of_priority_then_score() -> None:
     items, embedder = named(0.6, 0.9, 0.7)
-    items[0] = Item(rule("0"), description="rule 0", priority=10)
+    items[0] = catalog_item(rule("0"), description="rule 0", priority=10)
     request = await built((), items, embedder)
     assert [item.ref.name for item in request.items] == ["0", "1", "2"]
 
 
 async def test_all_items_of_a_request_come_in_order_of_priority_the_sessions_first() -> None:
     catalog = [
-        Item(rule("held low"), MANUAL, priority=-1),
-        Item(rule("held"), MANUAL),
-        Item(rule("found"), description="found"),
-        Item(rule("found high"), description="found high", priority=7),
-        Item(rule("held high"), MANUAL, priority=7),
+        catalog_item(rule("held low"), MANUAL, priority=-1),
+        catalog_item(rule("held"), MANUAL),
+        catalog_item(rule("found"), description="found"),
+        catalog_item(rule("found high"), description="found high", priority=7),
+        catalog_item(rule("held high"), MANUAL, priority=7),
     ]
     held = [SessionItem(rule(name), MANUAL) for name in ("held low", "gone", "held", "held high")]
     request = await built(held, catalog, ToldEmbedder({"found": 0.9, "found high": 0.6}))
@@ -109,7 +110,7 @@ async def test_all_items_of_a_request_come_in_order_of_priority_the_sessions_fir
 
 
 async def test_a_disabled_item_of_the_session_is_not_given_and_says_why() -> None:
-    items = [Item(rule("off"), MANUAL, content="x" * 50, enabled=False)]
+    items = [catalog_item(rule("off"), MANUAL, content="x" * 50, enabled=False)]
     request = await built((SessionItem(rule("off"), MANUAL),), items, ToldEmbedder({}))
     (item,) = request.items
     assert (item.is_given, item.missing, item.content_sha256) == (False, False, "")
@@ -118,7 +119,7 @@ async def test_a_disabled_item_of_the_session_is_not_given_and_says_why() -> Non
 
 
 async def test_disabled_items_are_recorded_without_a_score_unless_the_session_holds_them() -> None:
-    items = [Item(rule("off"), enabled=False), Item(rule("held"), enabled=False)]
+    items = [catalog_item(rule("off"), enabled=False), catalog_item(rule("held"), enabled=False)]
     request = await built((SessionItem(rule("held"), MANUAL),), items, ToldEmbedder({}))
     assert [item.ref.name for item in request.items] == ["held"]
     assert omissions(request.omitted) == [("off", OmissionReason.DISABLED, None)]
@@ -132,15 +133,15 @@ async def test_what_has_left_the_catalog_stays_in_the_request_and_is_marked_miss
 
 
 async def test_items_carry_the_hash_of_the_content_that_was_used() -> None:
-    held, found = Item(rule("held"), content="One."), Item(rule("found"), content="Two.")
+    held, found = catalog_item(rule("held"), content="One."), catalog_item(rule("found"), content="Two.")
     request = await built((SessionItem(rule("held"), MANUAL),), [held, found], ToldEmbedder({"Two.": 1.0}))
     assert [item.content_sha256 for item in request.items] == [held.content_sha256, found.content_sha256]
 
 
 async def test_the_budget_drops_agent_items_only_and_goes_by_priority() -> None:
-    held = Item(rule("held"), content="x" * 90)
-    low = Item(rule("low"), description="low", content="l" * 40)
-    high = Item(rule("high"), description="high", content="h" * 40, priority=1)
+    held = catalog_item(rule("held"), content="x" * 90)
+    low = catalog_item(rule("low"), description="low", content="l" * 40)
+    high = catalog_item(rule("high"), description="high", content="h" * 40, priority=1)
     settings = BY_MEANING.model_copy(update={"max_chars": 140})
     embedder = ToldEmbedder({"low": 0.9, "high": 0.8})
     request = await built((SessionItem(rule("held"), MANUAL),), [held, low, high], embedder, settings=settings)
@@ -150,7 +151,7 @@ async def test_the_budget_drops_agent_items_only_and_goes_by_priority() -> None:
 
 
 async def test_session_items_stay_when_they_alone_are_over_the_budget() -> None:
-    held, found = Item(rule("held"), content="x" * 900), Item(rule("found"), description="found")
+    held, found = catalog_item(rule("held"), content="x" * 900), catalog_item(rule("found"), description="found")
     settings = BY_MEANING.model_copy(update={"max_chars": 100})
     embedder = ToldEmbedder({"found": 1.0})
     request = await built((SessionItem(rule("held"), MANUAL),), [held, found], embedder, settings=settings)
@@ -160,14 +161,17 @@ async def test_session_items_stay_when_they_alone_are_over_the_budget() -> None:
 
 
 async def test_an_item_with_room_is_taken_after_one_without() -> None:
-    large, small = Item(rule("large"), description="large", content="x" * 200), Item(rule("small"), description="small")
+    large, small = (
+        catalog_item(rule("large"), description="large", content="x" * 200),
+        catalog_item(rule("small"), description="small"),
+    )
     embedder = ToldEmbedder({"large": 0.9, "small": 0.8})
     request = await built((), [large, small], embedder, settings=BY_MEANING.model_copy(update={"max_chars": 100}))
     assert [item.ref.name for item in request.items] == ["small"]
 
 
 async def test_tokens_have_a_limit_of_their_own() -> None:
-    item = Item(rule("A"), description="", content="法" * 100)
+    item = catalog_item(rule("A"), description="", content="法" * 100)
     embedder = ToldEmbedder({"法" * 100: 1.0})
     for max_tokens, taken in ((75, 1), (74, 0)):
         settings = BY_MEANING.model_copy(update={"max_tokens": max_tokens})
@@ -186,13 +190,13 @@ async def test_tokens_have_a_limit_of_their_own() -> None:
 )
 async def test_a_request_warns_from_its_share_of_either_budget(limits: dict[str, int], chars: int, near: bool) -> None:
     settings = BY_MEANING.model_copy(update={**limits, "warn_share": 0.8})
-    held = Item(rule("held"), content="x" * chars)
+    held = catalog_item(rule("held"), content="x" * chars)
     request = await built((SessionItem(rule("held"), MANUAL),), [held], ToldEmbedder({}), settings=settings)
     assert request.near_limit is near
 
 
 async def test_a_failed_search_leaves_the_session_items_and_says_what_it_failed_for() -> None:
-    items = [Item(rule("A"), priority=1), Item(rule("B"), priority=2), Item(rule("held"))]
+    items = [catalog_item(rule("A"), priority=1), catalog_item(rule("B"), priority=2), catalog_item(rule("held"))]
     request = await built((SessionItem(rule("held"), MANUAL),), items, FailingEmbedder(NotReady("closed")))
     assert [item.ref.name for item in request.items] == ["held"]
     assert omissions(request.omitted) == [
@@ -203,12 +207,12 @@ async def test_a_failed_search_leaves_the_session_items_and_says_what_it_failed_
 
 async def test_a_search_that_takes_too_long_has_failed() -> None:
     settings = BY_MEANING.model_copy(update={"time_limit_s": 0.01})
-    request = await built((), [Item(rule("A"))], StuckEmbedder({}), settings=settings)
+    request = await built((), [catalog_item(rule("A"))], StuckEmbedder({}), settings=settings)
     assert omissions(request.omitted) == [("A", OmissionReason.SEARCH_FAILED, None)]
 
 
 async def test_cancelling_the_turn_cancels_its_search() -> None:
-    building = asyncio.ensure_future(built((), [Item(rule("A"))], StuckEmbedder({})))
+    building = asyncio.ensure_future(built((), [catalog_item(rule("A"))], StuckEmbedder({})))
     await asyncio.wait([building], timeout=0)
     building.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -216,7 +220,7 @@ async def test_cancelling_the_turn_cancels_its_search() -> None:
 
 
 async def test_without_candidates_the_model_is_not_asked() -> None:
-    request = await built((), [Item(rule("A"), MANUAL)], FailingEmbedder(NotReady("closed")))
+    request = await built((), [catalog_item(rule("A"), MANUAL)], FailingEmbedder(NotReady("closed")))
     assert request.omitted == ()
 
 
@@ -228,8 +232,8 @@ async def test_what_is_recorded_of_omitted_items_is_bounded_and_the_best_of_them
 
 async def test_items_that_could_not_be_compared_or_are_disabled_are_recorded_within_the_same_bound() -> None:
     settings = BY_MEANING.model_copy(update={"max_omitted": 3})
-    items = [Item(rule(str(number)), enabled=number % 2 == 0) for number in range(8)]
+    items = [catalog_item(rule(str(number)), enabled=number % 2 == 0) for number in range(8)]
     request = await built((), items, FailingEmbedder(NotReady("closed")), settings=settings)
     assert omissions(request.omitted) == [(name, OmissionReason.SEARCH_FAILED, None) for name in ("0", "2", "4")]
-    disabled = [Item(rule(str(number)), enabled=False) for number in range(8)]
+    disabled = [catalog_item(rule(str(number)), enabled=False) for number in range(8)]
     assert len((await built((), disabled, ToldEmbedder({}), settings=settings)).omitted) == 3

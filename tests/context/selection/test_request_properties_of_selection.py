@@ -6,9 +6,10 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.settings import SelectionSettings
-from tests.support.selection_world import Item, built
+from tests.support.selection_world import built, catalog_item
 from tests.support.word_embedder import WordEmbedder
 
 WORDS = st.lists(
@@ -17,7 +18,7 @@ WORDS = st.lists(
 TEXTS = WORDS.map(" ".join)
 REFS = st.builds(ItemRef, st.sampled_from(ItemType), st.sampled_from("abcdef"), st.sampled_from(["", "s"]))
 ITEMS = st.builds(
-    Item,
+    catalog_item,
     REFS,
     st.sampled_from([*IncludeMode, IncludeMode.AGENT, IncludeMode.AGENT]),
     TEXTS,
@@ -41,7 +42,7 @@ SETTINGS = st.builds(
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
-    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
 ) -> None:
     request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     held = list(dict.fromkeys(item.ref for item in session))
@@ -71,7 +72,7 @@ def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_items_stand_by_priority_and_those_of_the_session_keep_their_order_before_others(
-    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
 ) -> None:
     request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     held = list(dict.fromkeys(item.ref for item in session))
@@ -87,7 +88,7 @@ def test_items_stand_by_priority_and_those_of_the_session_keep_their_order_befor
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_the_same_request_is_built_every_time(
-    session: list[SessionItem], catalog: list[Item], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
 ) -> None:
     first = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     assert asyncio.run(built(session, catalog, WordEmbedder(), message, settings)) == first

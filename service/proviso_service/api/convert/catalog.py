@@ -4,8 +4,7 @@ from proviso_client.v1 import catalog_pb2 as pb
 from proviso_service.api.convert.context import item_ref
 from proviso_service.api.convert.enums import INCLUDE_MODE_SOURCES, INCLUDE_MODES, TOOL_APPROVALS, TOOL_SERVER_STATES
 from proviso_service.api.convert.times import timestamp
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.servers import ServerStatus
+from proviso_service.context.catalog.items import CatalogItem, ServerStatus
 from proviso_service.context.model import ItemType
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_service.agent.rebuilding import ItemChange
-from proviso_service.context.catalog.tools import Approval, IncludeModeSource
+from proviso_service.context.catalog.items import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.matters import DocumentStatus
 from proviso_service.mcp.model import ServerState

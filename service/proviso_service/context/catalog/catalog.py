@@ -3,11 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.spelling import Spelling, likeness
-from proviso_service.context.catalog.tools import Approval, ToolDefinition, ToolPolicy
-from proviso_service.context.contents import content_sha256
+from proviso_service.context.catalog.items import Approval, CatalogItem, McpServer, ToolDefinition, ToolPolicy
 from proviso_service.context.model import (
     OWN_SERVER,
     ApprovedTool,
@@ -16,13 +12,15 @@ from proviso_service.context.model import (
     ItemType,
     NewSession,
     SessionItem,
+    content_sha256,
+    with_item,
+    without_item,
 )
-from proviso_service.context.session_items import initial_items, with_item, without_item
 from proviso_service.errors import ContextItemDisabled, ContextItemNotFound
 from proviso_service.paging import Page, PageRequest, page_token
+from proviso_service.spelling import MIN_LIKENESS, Spelling, likeness
 
 _ORDER = {ItemType.RULE: "0", ItemType.REFERENCE: "1", ItemType.TOOL: "2"}
-_MIN_LIKENESS = 0.5
 _NEAR_MATCHES = 3
 
 
@@ -74,7 +72,7 @@ class Catalog:
         """Items with a name like this one, the likest first, and of its type before others."""
         wanted = Spelling.of(ref.name)
         scored = [(likeness(wanted, spelling), found) for found, spelling in self._spellings.items()]
-        near = [(score, found) for score, found in scored if score >= _MIN_LIKENESS]
+        near = [(score, found) for score, found in scored if score >= MIN_LIKENESS]
         near.sort(key=lambda pair: (pair[1].type is not ref.type, -pair[0], _key(pair[1])))
         return tuple(found for _, found in near[:_NEAR_MATCHES])
 
@@ -140,6 +138,15 @@ def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolP
         )
         for tool in definitions
     )
+
+
+def initial_items(catalog: Iterable[CatalogItem]) -> tuple[SessionItem, ...]:
+    """What a new session holds: the enabled always items, in order, each once."""
+    items: tuple[SessionItem, ...] = ()
+    for entry in catalog:
+        if entry.include_mode is IncludeMode.ALWAYS and entry.enabled:
+            items = with_item(items, entry.ref, IncludeMode.ALWAYS)
+    return items
 
 
 def shown(ref: ItemRef) -> str:

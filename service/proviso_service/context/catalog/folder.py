@@ -2,9 +2,27 @@
 
 import os
 import stat
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
+
+from proviso_service.errors import FileFault
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """Of an agent's folder. Characters are code points of an item's content."""
+
+    max_agent_bytes: int = 256 * 1024
+    max_markdown_bytes: int = 1024 * 1024
+    max_file_bytes: int = 10 * 1024 * 1024
+    max_items: int = 1_000
+    max_servers: int = 32
+    max_item_chars: int = 200_000
+    max_total_chars: int = 5_000_000
+    time_limit_s: float = 60.0
+
 
 AGENT_FILE = "agent.yaml"
 
@@ -73,3 +91,29 @@ def _opened(path: Path) -> BinaryIO:
         os.close(descriptor)
         raise Unreadable("is not a file")
     return os.fdopen(descriptor, "rb")
+
+
+class NotText(Exception):
+    """A file cannot be read, or is no text; `fault` says why."""
+
+    def __init__(self, fault: FileFault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+def read_bytes(folder: AgentFolder, file: str, max_bytes: int) -> bytes:
+    """Raises NotText."""
+    try:
+        return folder.read(file, max_bytes)
+    except Unreadable as error:
+        raise NotText(FileFault(file, 0, "", str(error))) from error
+
+
+def read_text(folder: AgentFolder, file: str, max_bytes: int) -> str:
+    """Raises NotText, with the line where the file stops being UTF-8."""
+    content = read_bytes(folder, file, max_bytes)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise NotText(FileFault(file, line, "", "is not UTF-8; save it with that encoding")) from error

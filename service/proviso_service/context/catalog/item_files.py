@@ -2,22 +2,40 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder, Unreadable
-from proviso_service.context.catalog.front_matter import read_markdown
-from proviso_service.context.catalog.limits import AgentLimits
-from proviso_service.context.catalog.ports import ReferenceReader
+from proviso_service.context.catalog.folder import (
+    AGENT_FILE,
+    AgentFolder,
+    AgentLimits,
+    NotText,
+    Unreadable,
+    read_bytes,
+    read_text,
+)
 from proviso_service.context.catalog.schema import ItemFields, check_fields
-from proviso_service.context.catalog.source_text import NotText, read_bytes, read_text
-from proviso_service.context.catalog.yaml_text import YamlText
+from proviso_service.context.catalog.yaml_text import YamlText, read_markdown
 from proviso_service.context.model import ItemType
 from proviso_service.errors import FileFault, UnsupportedDocument
+
+
+class ReferenceReader(Protocol):
+    """Reads references that are no Markdown, away from the event loop and within limits."""
+
+    def check(self, filename: str) -> None:
+        """Raises UnsupportedDocument for a name of which the file will not be read."""
+        ...
+
+    async def text(self, filename: str, content: bytes) -> str:
+        """The text of a file. Raises UnsupportedDocument, with a sentence for a person."""
+        ...
+
 
 _MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ItemDraft:
     """An item as its file has it. Its name stands in the file `at`, on `line`, in the field `name_field`."""
 
     type: ItemType
@@ -30,7 +48,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class UnreadReference:
     """A reference that still has to be read: `load` gives its bytes, and raises NotText; it blocks."""
 
     file: str
@@ -39,8 +57,8 @@ class Pending:
     name_field: str
     load: Callable[[], bytes]
 
-    def with_content(self, text: str) -> Draft:
-        return Draft(ItemType.REFERENCE, self.file, self.fields, text, AGENT_FILE, self.line, self.name_field)
+    def with_content(self, text: str) -> ItemDraft:
+        return ItemDraft(ItemType.REFERENCE, self.file, self.fields, text, AGENT_FILE, self.line, self.name_field)
 
 
 class ItemFiles:
@@ -52,12 +70,12 @@ class ItemFiles:
         self._folder = folder
         self._reader = reader
         self._limits = limits
-        self.drafts: list[Draft] = []
+        self.drafts: list[ItemDraft] = []
         self._faults = faults
 
     def read(
         self, rules: str, references: str, described: Mapping[str, ItemFields] | None, agent: YamlText
-    ) -> list[Pending]:
+    ) -> list[UnreadReference]:
         """Reads the items of the two folders, whose names are empty where there is none. `described` are the references
         that `agent.yaml` describes, by file name; None where it could not be read. Returns the references whose text
         another has to read. Blocks."""
@@ -96,13 +114,13 @@ class ItemFiles:
             self._fault(file, "says nothing below its fields")
         fields = check_fields(ItemFields, file, read.fields)
         if isinstance(fields, ItemFields):
-            self.drafts.append(Draft(kind, file, fields, read.body, file, read.fields.line_of(("name",))))
+            self.drafts.append(ItemDraft(kind, file, fields, read.body, file, read.fields.line_of(("name",))))
         else:
             self._faults += fields
 
     def _described(
         self, folder: str, files: list[str], described: Mapping[str, ItemFields], agent: YamlText
-    ) -> list[Pending]:
+    ) -> list[UnreadReference]:
         """References that are no Markdown, each with what `agent.yaml` says of it."""
         prefix = f"{folder.rstrip('/')}/"
         for name in described:
@@ -117,7 +135,9 @@ class ItemFiles:
             return "describes a Markdown file, which has its fields at its own top"
         return "describes a file that is not among the references"
 
-    def _pending(self, file: str, name: str, described: Mapping[str, ItemFields], agent: YamlText) -> Pending | None:
+    def _pending(
+        self, file: str, name: str, described: Mapping[str, ItemFields], agent: YamlText
+    ) -> "UnreadReference | None":
         try:
             self._reader.check(file)
         except UnsupportedDocument as error:
@@ -129,7 +149,7 @@ class ItemFiles:
             )
             return None
         line = agent.line_of(("reference_files", name, "name"))
-        return Pending(file, described[name], line, f"reference_files.{name}.name", lambda: self._load(file))
+        return UnreadReference(file, described[name], line, f"reference_files.{name}.name", lambda: self._load(file))
 
     def _load(self, file: str) -> bytes:
         return read_bytes(self._folder, file, self._limits.max_file_bytes)

@@ -7,23 +7,19 @@ references/*            Markdown with fields at the top; other documents are des
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
+from importlib import resources
 from pathlib import Path
 
 from proviso_service.context.catalog.catalog import AgentDefinition
-from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder
-from proviso_service.context.catalog.item_files import Draft, ItemFiles, Pending
-from proviso_service.context.catalog.items import CatalogItem
-from proviso_service.context.catalog.limits import AgentLimits
-from proviso_service.context.catalog.ports import ReferenceReader
+from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder, AgentLimits, NotText, read_text
+from proviso_service.context.catalog.item_files import ItemDraft, ItemFiles, ReferenceReader, UnreadReference
+from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, McpServer
 from proviso_service.context.catalog.schema import AgentFields, check_fields
 from proviso_service.context.catalog.server_fields import read_servers, tool_policy
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.source_text import NotText, read_text
-from proviso_service.context.catalog.tools import EffectiveMode
 from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
 from proviso_service.context.model import ItemRef
 from proviso_service.errors import CatalogInvalid, FileFault, UnsupportedDocument
+from proviso_service.spelling import near_misses
 
 _AT_ONCE = 4
 
@@ -75,7 +71,7 @@ class _Loading:
         items = tuple(_item(draft) for draft in drafts)
         return AgentDefinition(fields.name, fields.description, items, tool_policy(fields.proviso), tuple(servers))
 
-    def _read_folder(self) -> tuple[AgentFields | None, list[Draft], list[Pending]]:
+    def _read_folder(self) -> tuple[AgentFields | None, list[ItemDraft], list[UnreadReference]]:
         """All that can be read without the reader; no fields where `agent.yaml` has faults. Blocks."""
         if not self._root.is_dir():
             raise CatalogInvalid([FileFault(".", 0, "", "is not a folder, or is missing")])
@@ -107,11 +103,11 @@ class _Loading:
         )
         return rules, references
 
-    async def _read_pending(self, pending: Sequence[Pending]) -> list[Draft]:
+    async def _read_pending(self, pending: Sequence[UnreadReference]) -> list[ItemDraft]:
         """References whose text another has to read, a few at once."""
         places = asyncio.Semaphore(_AT_ONCE)
 
-        async def read(reference: Pending) -> Draft | None:
+        async def read(reference: UnreadReference) -> ItemDraft | None:
             async with places:
                 return await self._read_reference(reference)
 
@@ -123,7 +119,7 @@ class _Loading:
             raise failed.exceptions[0] from failed
         return [draft for task in tasks if (draft := task.result())]
 
-    async def _read_reference(self, reference: Pending) -> Draft | None:
+    async def _read_reference(self, reference: UnreadReference) -> ItemDraft | None:
         try:
             content = await asyncio.to_thread(reference.load)
             text = await self._reader.text(reference.file, content)
@@ -135,10 +131,10 @@ class _Loading:
             return reference.with_content(text)
         return None
 
-    def _check_together(self, drafts: Sequence[Draft]) -> None:
+    def _check_together(self, drafts: Sequence[ItemDraft]) -> None:
         """What is wrong with items only side by side, or with the length of what they say."""
         limits = self._limits
-        first: dict[tuple[str, str], Draft] = {}
+        first: dict[tuple[str, str], ItemDraft] = {}
         for draft in drafts:
             if len(draft.content) > limits.max_item_chars:
                 self._fault(draft.file, 0, "", f"holds more than {limits.max_item_chars:,} characters")
@@ -157,7 +153,7 @@ class _Loading:
     def _check_own_tools(self, fields: AgentFields) -> None:
         for name in fields.proviso.tools:
             if name not in self._own_tools:
-                near = get_close_matches(name, self._own_tools, n=1)
+                near = near_misses(name, self._own_tools, most=1)
                 meant = f"; did you mean {near[0]}?" if near else ""
                 line = self._text.line_of(("proviso", "tools", name))
                 self._fault(AGENT_FILE, line, f"proviso.tools.{name}", f"is not a tool of the service{meant}")
@@ -171,7 +167,7 @@ def _place(fault: FileFault) -> tuple[bool, str, int]:
     return fault.file != AGENT_FILE, fault.file, fault.line
 
 
-def _item(draft: Draft) -> CatalogItem:
+def _item(draft: ItemDraft) -> CatalogItem:
     fields = draft.fields
     return CatalogItem.of(
         ItemRef(draft.type, fields.name),
@@ -181,3 +177,7 @@ def _item(draft: Draft) -> CatalogItem:
         priority=fields.priority,
         enabled=fields.enabled,
     )
+
+
+def default_agent_folder() -> Path:
+    return Path(str(resources.files(__package__).joinpath("default_agent")))

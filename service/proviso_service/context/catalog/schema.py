@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from proviso_service.context.catalog.tools import Approval
+from proviso_service.context.catalog.items import Approval
 from proviso_service.context.catalog.yaml_text import Path, YamlText
 from proviso_service.context.model import OWN_SERVER, IncludeMode
 from proviso_service.errors import FileFault

@@ -1,26 +1,46 @@
 """From fields of `agent.yaml` to tool policies and MCP servers."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from proviso_service.context.catalog.folder import AGENT_FILE
-from proviso_service.context.catalog.limits import AgentLimits
+from proviso_service.context.catalog.folder import AGENT_FILE, AgentLimits
+from proviso_service.context.catalog.items import McpServer, ToolOverride, ToolPolicy
 from proviso_service.context.catalog.schema import (
     AgentFields,
     HttpServerFields,
     StdioServerFields,
     ToolsFields,
 )
-from proviso_service.context.catalog.servers import McpServer
-from proviso_service.context.catalog.tools import ToolOverride, ToolPolicy
-from proviso_service.context.catalog.variables import UnknownVariable, filled_in
 from proviso_service.context.catalog.yaml_text import YamlText
-from proviso_service.context.contents import content_sha256
+from proviso_service.context.model import content_sha256
 from proviso_service.errors import FileFault
 from proviso_service.mcp.model import HttpTransport, McpServerConfig, StdioTransport
+
+_PLACE = re.compile(r"\$\{([^}]*)\}?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class UnknownVariable(Exception):
+    """The message says what is wrong, and holds no value."""
+
+
+def filled_in(value: str, environment: Mapping[str, str]) -> SecretStr:
+    """The value with every `${NAME}` replaced. Raises UnknownVariable."""
+
+    def replacement(found: re.Match[str]) -> str:
+        name = found[1]
+        if not found[0].endswith("}") or not _NAME.fullmatch(name):
+            raise UnknownVariable("holds ${ that is not followed by the name of a variable and }")
+        if name not in environment:
+            raise UnknownVariable(f"names the variable {name}, which is not set in the environment")
+        return environment[name]
+
+    return SecretStr(_PLACE.sub(replacement, value))
+
 
 _AnyFields = StdioServerFields | HttpServerFields
 _DEFINING = {"transport", "command", "args", "env", "cwd", "url", "headers"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
+from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import (
     IncludeMode,
     ItemRef,
@@ -14,11 +15,9 @@ from proviso_service.context.model import (
     OmittedItem,
     RequestItem,
     SessionItem,
+    utf8_bytes,
 )
-from proviso_service.context.selection.budget import ItemBudget
-from proviso_service.context.selection.candidates import Candidate, agent_candidates
-from proviso_service.context.selection.choosing import Chosen, choose
-from proviso_service.context.selection.index import Matches
+from proviso_service.context.selection.index import Matches, agent_candidates
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.settings import SelectionSettings
 
@@ -26,6 +25,95 @@ NOT_IN_CATALOG = "the catalog does not have it"
 DISABLED = "it is disabled in the catalog"
 
 _log = structlog.get_logger(__name__)
+
+
+_BYTES_PER_TOKEN = 4
+"""Tokenizers take some four bytes of UTF-8 for a token of English, fewer for code and names: an estimate."""
+
+
+class ItemBudget:
+    """Counts the characters and estimated tokens of the descriptions and contents of a request's items."""
+
+    def __init__(self, settings: SelectionSettings) -> None:
+        self._settings = settings
+        self._characters = 0
+        self._tokens = 0
+
+    @property
+    def characters(self) -> int:
+        return self._characters
+
+    @property
+    def tokens(self) -> int:
+        return self._tokens
+
+    @property
+    def near_limit(self) -> bool:
+        """Whether the items take the share of the room from which a request warns."""
+        share, kept = self._settings.warn_share, self._settings
+        return self._characters >= share * kept.max_chars or self._tokens >= share * kept.max_tokens
+
+    def take(self, item: CatalogItem) -> None:
+        """Counts an item whether there is room for it or not."""
+        characters, tokens = _size(item)
+        self._characters += characters
+        self._tokens += tokens
+
+    def take_if_room(self, item: CatalogItem) -> bool:
+        characters, tokens = _size(item)
+        if self._characters + characters > self._settings.max_chars:
+            return False
+        if self._tokens + tokens > self._settings.max_tokens:
+            return False
+        self.take(item)
+        return True
+
+
+def estimated_tokens(text: str) -> int:
+    return _tokens(utf8_bytes(text))
+
+
+def _size(item: CatalogItem) -> tuple[int, int]:
+    """Characters and estimated tokens."""
+    return len(item.description) + len(item.content), _tokens(item.size_bytes)
+
+
+def _tokens(size_bytes: int) -> int:
+    return -(-size_bytes // _BYTES_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`items` in order of priority, then score, each with its score; `omitted` best first, at most `max_omitted`."""
+
+    items: Sequence[tuple[CatalogItem, float]]
+    omitted: Sequence[OmittedItem]
+
+
+def choose(
+    candidates: Sequence[CatalogItem], matches: Matches, budget: ItemBudget, settings: SelectionSettings
+) -> Chosen:
+    """Takes the `top_n` best items that are similar enough, as far as the budget has room for them, in order of
+    priority; `matches` are the candidates'. Equal scores are decided by priority, then by the order of `candidates`."""
+    if not candidates:
+        return Chosen((), ())
+    ranked = np.lexsort((np.array([-item.priority for item in candidates]), -matches.scores)).tolist()
+    scores: list[float] = matches.scores.tolist()
+    floor = max(settings.min_score, scores[ranked[0]] - settings.max_distance)
+    similar = set(np.flatnonzero((matches.scores >= floor) & matches.in_top).tolist())
+    places = [place for place in ranked if place in similar][: settings.top_n]
+    by_priority = sorted(places, key=lambda place: -candidates[place].priority)
+    kept = [place for place in by_priority if budget.take_if_room(candidates[place])]
+    left_out = [place for place in ranked[: settings.max_omitted + len(kept)] if place not in kept]
+    return Chosen(
+        [(candidates[place], scores[place]) for place in kept],
+        [_omitted(candidates[place], scores[place], floor) for place in left_out[: settings.max_omitted]],
+    )
+
+
+def _omitted(item: CatalogItem, score: float, floor: float) -> OmittedItem:
+    """One that is similar enough was left out for better ones, by the number of places or by the budget."""
+    return OmittedItem(item.ref, OmissionReason.BELOW_THRESHOLD if score < floor else OmissionReason.BUDGET, score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +132,7 @@ class RequestItems:
 
 async def build_request_items(
     session_items: Sequence[SessionItem],
-    catalog: Sequence[Candidate],
+    catalog: Sequence[CatalogItem],
     message: str,
     search: ItemSearch,
     settings: SelectionSettings,
@@ -71,7 +159,7 @@ async def build_request_items(
 
 
 async def _chosen(
-    catalog: Sequence[Candidate],
+    catalog: Sequence[CatalogItem],
     session_items: Sequence[SessionItem],
     message: str,
     search: ItemSearch,
@@ -90,7 +178,7 @@ async def _chosen(
 
 
 async def _matches(
-    catalog: Sequence[Candidate], session_items: Sequence[SessionItem], message: str, search: ItemSearch
+    catalog: Sequence[CatalogItem], session_items: Sequence[SessionItem], message: str, search: ItemSearch
 ) -> Matches:
     """Of the candidates. What is searched is the same for all sessions, so that its index can be kept."""
     searched = agent_candidates(catalog, ())
@@ -99,7 +187,7 @@ async def _matches(
     return await search.matches(searched, message, wanted)
 
 
-def _of_session(item: SessionItem, known: Candidate | None) -> RequestItem:
+def _of_session(item: SessionItem, known: CatalogItem | None) -> RequestItem:
     """It is in the request also where the model cannot be given it."""
     if known is None:
         return RequestItem(item.ref, item.include_mode, missing=True, note=NOT_IN_CATALOG)
@@ -108,14 +196,14 @@ def _of_session(item: SessionItem, known: Candidate | None) -> RequestItem:
     return RequestItem(item.ref, item.include_mode, content_sha256=known.content_sha256)
 
 
-def _of_agent(item: Candidate, score: float) -> RequestItem:
+def _of_agent(item: CatalogItem, score: float) -> RequestItem:
     return RequestItem(item.ref, IncludeMode.AGENT, score, item.content_sha256)
 
 
-def _disabled(catalog: Iterable[Candidate], held: Mapping[ItemRef, SessionItem]) -> list[OmittedItem]:
+def _disabled(catalog: Iterable[CatalogItem], held: Mapping[ItemRef, SessionItem]) -> list[OmittedItem]:
     disabled = [item for item in catalog if item.include_mode is IncludeMode.AGENT and not item.enabled]
     return [OmittedItem(item.ref, OmissionReason.DISABLED) for item in _by_priority(disabled) if item.ref not in held]
 
 
-def _by_priority(items: Iterable[Candidate]) -> list[Candidate]:
+def _by_priority(items: Iterable[CatalogItem]) -> list[CatalogItem]:
     return sorted(items, key=lambda item: -item.priority)

@@ -1,16 +1,58 @@
 """Search of the catalog's agent items by a message."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Protocol
 
-from proviso_service.context.selection.candidates import Candidate, agent_candidates
-from proviso_service.context.selection.embedding import embedded
-from proviso_service.context.selection.index import Flags, ItemIndex, Matches, item_chunks, item_words
-from proviso_service.context.selection.ports import VectorCache
-from proviso_service.context.selection.words import WordIndex
-from proviso_service.models import Embedder
+import numpy as np
+import structlog
+
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.model import content_sha256
+from proviso_service.context.selection.index import (
+    Flags,
+    ItemIndex,
+    Matches,
+    WordIndex,
+    agent_candidates,
+    cosines,
+    item_chunks,
+    item_words,
+)
+from proviso_service.models import Embedder, Scores, Vectors
 from proviso_service.settings import SelectionSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
+
+
+class VectorCache(Protocol):
+    """Vectors of texts by the model that made them and the texts' SHA-256 in hexadecimal; bounded."""
+
+    async def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        """Those that are kept, each of shape (dimensions,)."""
+        ...
+
+    async def put(self, model_id: str, vectors: Mapping[str, Vectors]) -> None: ...
+
+
+_BATCH = 32
+"""Texts embedded at a time: what is done of many is kept when a turn's time is over."""
+
+
+async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> Vectors:
+    """Shape (len(texts), dimensions), in order; each text is embedded once for its hash. `texts` are not empty. Raises
+    what the embedder and the cache raise."""
+    by_hash = {content_sha256(text): text for text in texts}
+    known = dict(await cache.get(embedder.model_id, list(by_hash)))
+    new = [sha256 for sha256 in by_hash if sha256 not in known]
+    for start in range(0, len(new), _BATCH):
+        batch = new[start : start + _BATCH]
+        made = await embedder.embed_documents([by_hash[sha256] for sha256 in batch])
+        vectors = dict(zip(batch, made, strict=True))
+        await cache.put(embedder.model_id, vectors)
+        known |= vectors
+    return np.stack([known[content_sha256(text)] for text in texts])
 
 
 class ItemSearch:
@@ -24,16 +66,16 @@ class ItemSearch:
         self._settings = settings
         self._spans = spans
         self._building = asyncio.Lock()
-        self._kept: tuple[tuple[Candidate, ...], ItemIndex] | None = None
+        self._kept: tuple[tuple[CatalogItem, ...], ItemIndex] | None = None
 
-    async def prepare(self, catalog: Sequence[Candidate]) -> None:
+    async def prepare(self, catalog: Sequence[CatalogItem]) -> None:
         """Embeds what is new among the catalog's agent items, without a time limit, so that the first message finds it
         done. Raises what the embedder and the cache raise."""
         items = agent_candidates(catalog, ())
         if items:
             await self._index(tuple(items))
 
-    async def matches(self, items: Sequence[Candidate], message: str, wanted: Flags) -> Matches:
+    async def matches(self, items: Sequence[CatalogItem], message: str, wanted: Flags) -> Matches:
         """Of those of `items` that are wanted, in order; `wanted` has the shape (len(items),). `items` are not empty
         and should be the same for all sessions, since their index is kept. Raises TimeoutError after the search's time
         limit, and what the embedder and the cache raise."""
@@ -43,7 +85,7 @@ class ItemSearch:
                 vector = await self._embedder.embed_query(message)
         return index.matches(message, vector, wanted, self._settings.word_weight, self._settings.top_k)
 
-    async def _index(self, items: tuple[Candidate, ...]) -> ItemIndex:
+    async def _index(self, items: tuple[CatalogItem, ...]) -> ItemIndex:
         if index := self._known(items):
             return index
         async with self._building:
@@ -53,13 +95,52 @@ class ItemSearch:
             self._kept = items, built
             return built
 
-    def _known(self, items: tuple[Candidate, ...]) -> ItemIndex | None:
+    def _known(self, items: tuple[CatalogItem, ...]) -> ItemIndex | None:
         return self._kept[1] if self._kept and self._kept[0] == items else None
 
-    async def _built(self, items: Sequence[Candidate]) -> ItemIndex:
+    async def _built(self, items: Sequence[CatalogItem]) -> ItemIndex:
         max_chars = self._settings.chunk_chars
         pieces = await asyncio.to_thread(lambda: [item_chunks(item, max_chars) for item in items])
         words = await asyncio.to_thread(WordIndex.of, [item_words(item) for item in items])
         texts = [text for found in pieces for text in found]
         vectors = await embedded(texts, self._embedder, self._vectors)
         return ItemIndex.of([len(found) for found in pieces], vectors, words)
+
+
+class TextSimilarity:
+    """By meaning; the texts' vectors are kept, the messages' are not."""
+
+    def __init__(self, embedder: Embedder, vectors: VectorCache) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+
+    async def scores(self, message: str, texts: Sequence[str]) -> Scores:
+        """Shape (len(texts),), in order, each in [0, 1]. `texts` are not empty. Without a time limit; raises what the
+        embedder and the cache raise."""
+        vector = await self._embedder.embed_query(message)
+        return cosines(await embedded(texts, self._embedder, self._vectors), vector)
+
+
+_log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def kept_prepared(catalog: CatalogHolder, search: ItemSearch) -> AsyncIterator[None]:
+    """Inside, what is new in the catalog is embedded whenever it changes, so that no message has to wait for it. A
+    failure is logged: the next message tries again."""
+    task = asyncio.create_task(_prepare(catalog, search), name="agent items")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _prepare(catalog: CatalogHolder, search: ItemSearch) -> None:
+    while True:
+        current = await catalog.changed()
+        try:
+            await search.prepare(current.items)
+        except Exception as error:
+            _log.warning("agent_items_not_prepared", error=type(error).__name__)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.context.catalog.spelling import Spelling, likeness
+from proviso_service.spelling import Spelling, likeness, near_misses
 
 NAMES = st.text("abc", min_size=3, max_size=6)
 
@@ -33,3 +33,9 @@ def test_more_than_a_slip_is_not_and_short_names_are_like_no_other(one: str, oth
 
 def test_capitals_underscores_and_spaces_do_not_matter() -> None:
     assert like("House_Style", " house  style") == 1
+
+
+def test_the_most_similar_names_come_first_and_strangers_not_at_all() -> None:
+    known = ["isaacus_search", "isaacus_extract", "list_matter_documents"]
+    assert near_misses("isaacus_serach", known, most=1) == ["isaacus_search"]
+    assert near_misses("weather", known) == []
