@@ -13,8 +13,8 @@ from evals.data import Data
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
 from proviso_service.matters.pipeline import ChunkEmbedder
 from proviso_service.matters.retrieval import Retriever
@@ -36,7 +36,7 @@ class Library:
     chunk_count: int
     database: Database
     store: SqlMatterStore
-    vectors: KeptIndex
+    vectors: MaintainedIndex
     embedder: Embedder
     retriever: Retriever
 
@@ -48,7 +48,9 @@ async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int
     await database.migrate()
     store = SqlMatterStore(database)
     layout = VectorLayout(1, embedder.dimensions, embedder.model_id)
-    vectors = KeptIndex(store, ChromaShelf(folder / "vectors", layout), embedder.model_id, embedder.dimensions)
+    vectors = MaintainedIndex(
+        store, ChromaIndexStore(folder / "vectors", layout), embedder.model_id, embedder.dimensions
+    )
     vectors.open()
     try:
         await vectors.until_whole()
@@ -72,7 +74,7 @@ async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int
 
 
 async def _add(
-    store: SqlMatterStore, vectors: KeptIndex, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int
+    store: SqlMatterStore, vectors: MaintainedIndex, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int
 ) -> Document:
     content = await asyncio.to_thread(path.read_bytes)
     read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(chunk_chars=chunk_chars))

@@ -15,7 +15,7 @@ from benchmarks.faults.provider import Provider, provider
 from benchmarks.faults.turn import Turn, ask
 from benchmarks.processes import Child, running
 from benchmarks.startup import free_port, until_serving
-from proviso_service.matters.kept_index import FEW_VECTORS
+from proviso_service.matters.maintained_index import FEW_VECTORS
 from tests.support import gemini_server, isaacus_server
 from tests.support.gemini_replies import MODEL, Reply, says
 from tests.support.isaacus_server import IsaacusServer

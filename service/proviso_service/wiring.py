@@ -35,7 +35,7 @@ from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionSto
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
 from proviso_service.embedded.chat.model import LocalChatModel
@@ -46,7 +46,7 @@ from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters import Documentation, KeptIndex, Matters, Retriever, reading_limits
+from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever, reading_limits
 from proviso_service.mcp.opening import open_session
 from proviso_service.models import AnswerExtractor, Classifier, Embedder
 from proviso_service.reading import ProcessReader
@@ -106,7 +106,7 @@ class Parts:
     database: Database
     store: SqlMatterStore
     models: Models
-    vectors: KeptIndex
+    vectors: MaintainedIndex
     blobs: FolderBlobStore
     reader: ProcessReader
     images: ImageFetcher
@@ -204,7 +204,7 @@ async def _open(settings: Settings, stack: AsyncExitStack, models: Models, image
     reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
-    vectors = kept_index(settings, store, models.embedder)
+    vectors = vector_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
     return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(settings.images, stack))
@@ -216,10 +216,12 @@ def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFe
     return WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
 
 
-def kept_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> KeptIndex:
+def vector_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> MaintainedIndex:
     """Not open yet."""
     layout = VectorLayout(settings.storage.vector_collections, embedder.dimensions, embedder.model_id)
-    return KeptIndex(store, ChromaShelf(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions)
+    return MaintainedIndex(
+        store, ChromaIndexStore(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions
+    )
 
 
 def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, Hits, by_turns
+from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, ClauseHits, by_turns
 from proviso_service.errors import InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.reading.model import Chunk
@@ -202,7 +202,7 @@ CLAUSES = st.lists(
 @given(CLAUSES, st.integers(0, 45))
 def test_the_best_are_those_of_the_first_turns(found: list[tuple[int, int, str, float]], most: int) -> None:
     clauses = [Clause(kind, score, f"{doc}", "x.md", Chunk(place, 0, 1, "x")) for doc, place, kind, score in found]
-    hits = Hits(
+    hits = ClauseHits(
         documents=np.array([doc for doc, *_ in found], dtype=np.intp),
         ordinals=np.array([place for _, place, *_ in found], dtype=np.intp),
         types=np.array(["abc".index(kind) for _, _, kind, _ in found], dtype=np.intp),

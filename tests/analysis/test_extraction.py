@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.analysis.extraction import Answer, Extraction, ExtractOutcome, ExtractQuery
+from proviso_service.analysis.extraction import ExtractedAnswer, Extraction, ExtractOutcome, ExtractQuery
 from proviso_service.errors import InvalidRequest, MatterNotFound, ModelApiUnavailable, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import Matter, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
@@ -51,7 +51,7 @@ async def world(tmp_path: Path) -> AsyncIterator[ExtractionWorld]:
         yield ExtractionWorld(matters, await matters.matter())
 
 
-async def assert_stands_there(world: ExtractionWorld, answer: Answer) -> None:
+async def assert_stands_there(world: ExtractionWorld, answer: ExtractedAnswer) -> None:
     for citation in answer.citations:
         whole = await world.world.matters.document_text(
             TENANT, world.matter.matter_id, document_id=citation.stored.document_id

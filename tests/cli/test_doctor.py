@@ -10,7 +10,7 @@ import pytest
 from proviso_service.backends.folder_lock import FolderLock
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.doctor import Finding, Level, examine
 from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
 from proviso_service.matters.stores import VectorRecord
@@ -148,10 +148,10 @@ async def test_state_of_a_newer_version_fails(models_dir: Path) -> None:
 
 
 async def index_with(collections: int, *records: VectorRecord) -> None:
-    shelf = ChromaShelf(DATA / "vectors", VectorLayout(collections, DIMENSIONS, MODEL_ID))
-    index = await shelf.build()
+    index_store = ChromaIndexStore(DATA / "vectors", VectorLayout(collections, DIMENSIONS, MODEL_ID))
+    index = await index_store.build()
     await index.upsert("local", records)
-    await shelf.keep(index)
+    await index_store.make_current(index)
     await index.close()
 
 

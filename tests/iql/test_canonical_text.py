@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from proviso_service.iql import (
     And,
     Expression,
-    Limits,
     Or,
+    QueryLimits,
     Statement,
     TemplateCatalog,
     canonical_text,
@@ -15,7 +15,7 @@ from proviso_service.iql import (
 from proviso_service.iql.problems import IqlSyntaxError
 from tests.iql.trees import CATALOG, any_tree, trees
 
-ROOMY = Limits(max_length=100_000, max_statements=128, max_depth=64)
+ROOMY = QueryLimits(max_length=100_000, max_statements=128, max_depth=64)
 
 
 @given(any_tree)

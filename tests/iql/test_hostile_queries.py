@@ -6,12 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.iql import Expression, IqlSyntaxError, Limits, canonical_text, parse, render, statements, tree_json
+from proviso_service.iql import (
+    Expression,
+    IqlSyntaxError,
+    QueryLimits,
+    canonical_text,
+    parse,
+    render,
+    statements,
+    tree_json,
+)
 from tests.iql.trees import CATALOG
 
 LENGTH = 4_000
 TIME_LIMIT_S = 0.05
-ROOMY = Limits(max_length=100_000)
+ROOMY = QueryLimits(max_length=100_000)
 
 PIECES = [
     *("(", ")", "{", "}", '"', "\\", "+", ">", "“", "'", " ", "\n", "\x00", "𝒳", "x"),

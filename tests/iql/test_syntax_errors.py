@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from proviso_service.iql import (
     IqlSyntaxError,
-    Limits,
     Problem,
     ProblemKind,
+    QueryLimits,
     TemplateCatalog,
     canonical_text,
     evaluate,
@@ -21,9 +21,11 @@ from tests.iql.trees import CATALOG
 K = ProblemKind
 
 
-def problems_of(query: str, catalog: TemplateCatalog = CATALOG, limits: Limits | None = None) -> tuple[Problem, ...]:
+def problems_of(
+    query: str, catalog: TemplateCatalog = CATALOG, limits: QueryLimits | None = None
+) -> tuple[Problem, ...]:
     with pytest.raises(IqlSyntaxError) as raised:
-        parse(query, catalog, limits or Limits())
+        parse(query, catalog, limits or QueryLimits())
     assert raised.value.query == query
     return raised.value.problems
 
@@ -204,7 +206,7 @@ def test_depth_is_limited_in_parentheses_and_nots(opening: str, closing: str) ->
 
 
 def test_depth_is_that_of_the_deepest_statement_not_a_sum() -> None:
-    limits = Limits(max_depth=3)
+    limits = QueryLimits(max_depth=3)
 
     assert parse("NOT ({A} AND NOT {B}) AND NOT (NOT {C} OR NOT {D}) OR ((({E})))", CATALOG, limits)
     assert problems_of("NOT ({A} AND NOT NOT {B})", limits=limits)[0].kind is K.TOO_DEEP
@@ -215,12 +217,12 @@ def test_depth_is_that_of_the_deepest_statement_not_a_sum() -> None:
 )
 def test_limits_stay_within_what_recursion_bears(limits: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="between 1 and"):
-        Limits(**limits)
+        QueryLimits(**limits)
 
 
 @pytest.mark.parametrize("layer", ["{A} + {A} > (", "{A} OR NOT (", "{A} OR {A} AND (", "("])
 def test_largest_limits_can_be_used_up(layer: str) -> None:
-    limits = Limits(max_length=100_000, max_statements=128, max_depth=64)
+    limits = QueryLimits(max_length=100_000, max_statements=128, max_depth=64)
     layers = min(64 // (layer.count("(") + layer.count("NOT")), 126 // max(1, layer.count("{A}")))
 
     tree = parse(layer * layers + "{A} + {A}" + ")" * layers, CATALOG, limits)

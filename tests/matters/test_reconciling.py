@@ -9,7 +9,7 @@ import pytest
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.matters.indexes import IndexedVector
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Vectors
@@ -105,13 +105,13 @@ def after_survey(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
     return meanwhile
 
 
-async def delete(world: IndexWorld, index: KeptIndex, document: Document) -> None:
+async def delete(world: IndexWorld, index: MaintainedIndex, document: Document) -> None:
     """As the service does: rows first."""
     await world.store.delete_document(TENANT, document.matter_id, document.document_id)
     await index.delete_document(TENANT, document.matter_id, document.document_id)
 
 
-async def held(index: KeptIndex) -> set[str]:
+async def held(index: MaintainedIndex) -> set[str]:
     current = index._index
     assert current is not None
     return {vector.chunk_id for part in current.parts for vector in await current.survey(part, QUERY)}

@@ -10,9 +10,9 @@ from structlog.testing import capture_logs
 
 from proviso_service.errors import ModelApiRefused, ModelApiUnavailable, NotReady, TooBusy
 from proviso_service.matters import ranking
-from proviso_service.matters.candidates import Candidate
+from proviso_service.matters.candidates import SearchCandidate
 from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChunk
-from proviso_service.matters.ranking import RERANKED, Ranked, reranked
+from proviso_service.matters.ranking import RERANKED, RankedPassage, reranked
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.wording import parse_query
 from proviso_service.models import Passage, Scores
@@ -54,16 +54,16 @@ class ScriptedReranker:
         return np.array(found, dtype=np.float32)
 
 
-def ranked_passages(*texts: str, clause_ranks: Sequence[int | None] = ()) -> list[Ranked]:
+def ranked_passages(*texts: str, clause_ranks: Sequence[int | None] = ()) -> list[RankedPassage]:
     """In the order of their fused scores."""
     ranks = [*clause_ranks, *[None] * (len(texts) - len(clause_ranks))]
     chunks = [Chunk(ordinal, 0, len(text), text) for ordinal, text in enumerate(texts)]
     stored = [StoredChunk(f"d:{chunk.ordinal}", "d", "lease.md", chunk) for chunk in chunks]
-    candidates = [Candidate(one, 0.5, None, rank) for one, rank in zip(stored, ranks, strict=True)]
-    return [Ranked(candidate, 1.0 - place / 100) for place, candidate in enumerate(candidates)]
+    candidates = [SearchCandidate(one, 0.5, None, rank) for one, rank in zip(stored, ranks, strict=True)]
+    return [RankedPassage(candidate, 1.0 - place / 100) for place, candidate in enumerate(candidates)]
 
 
-def texts_of(ranked: Sequence[Ranked] | None) -> list[str]:
+def texts_of(ranked: Sequence[RankedPassage] | None) -> list[str]:
     assert ranked is not None
     return [one.candidate.stored.chunk.text for one in ranked]
 

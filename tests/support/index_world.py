@@ -11,8 +11,8 @@ import numpy as np
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import ChromaIndex, VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
 from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
@@ -27,7 +27,7 @@ DIMENSIONS = 16
 LAYOUT = VectorLayout(4, DIMENSIONS, MODEL)
 
 
-class AnnouncingShelf(ChromaShelf):
+class AnnouncingIndexStore(ChromaIndexStore):
     """Says when the files of a generation have come or gone."""
 
     def __init__(self, folder: Path, layout: VectorLayout, changed: asyncio.Event) -> None:
@@ -39,8 +39,8 @@ class AnnouncingShelf(ChromaShelf):
         self._changed.set()
         return index
 
-    async def clear(self) -> None:
-        await super().clear()
+    async def remove_others(self) -> None:
+        await super().remove_others()
         self._changed.set()
 
 
@@ -55,20 +55,20 @@ class IndexWorld:
     def vectors(self) -> Path:
         return self.folder / "vectors"
 
-    def new_index(self, few: int = 0) -> KeptIndex:
+    def new_index(self, few: int = 0) -> MaintainedIndex:
         """Its own searches are answered by Chroma also where there are few vectors."""
-        shelf = AnnouncingShelf(self.vectors, self.layout, self._changed)
-        return KeptIndex(self.store, shelf, self.layout.model_id, DIMENSIONS, few=few)
+        index_store = AnnouncingIndexStore(self.vectors, self.layout, self._changed)
+        return MaintainedIndex(self.store, index_store, self.layout.model_id, DIMENSIONS, few=few)
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[KeptIndex]:
+    async def running(self) -> AsyncIterator[MaintainedIndex]:
         """An index from its start, once it is whole, to its stop; another one is another run of the service."""
         async with self.starting() as index:
             await index.until_whole()
             yield index
 
     @asynccontextmanager
-    async def starting(self) -> AsyncIterator[KeptIndex]:
+    async def starting(self) -> AsyncIterator[MaintainedIndex]:
         index = self.new_index()
         index.open()
         try:
@@ -91,7 +91,7 @@ class IndexWorld:
         document, _ = await self.store.add_document(a_document(matter))
         return await self.store.set_status(document, DocumentStatus.PROCESSING)
 
-    async def ingested(self, index: KeptIndex | None, matter: Matter, vectors: Vectors) -> Document:
+    async def ingested(self, index: MaintainedIndex | None, matter: Matter, vectors: Vectors) -> Document:
         """A READY document; its vectors are in the index as well, if one is given."""
         document = await self.begun(matter)
         if index:

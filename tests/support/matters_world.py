@@ -10,8 +10,8 @@ from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import (
     Document,
     DocumentProgress,
@@ -89,7 +89,7 @@ class MattersWorld:
     folder: Path
     database: Database
     store: SqlMatterStore
-    vectors: KeptIndex
+    vectors: MaintainedIndex
     blobs: FolderBlobStore
     embedder: GatedEmbedder
     changes: Changes
@@ -164,8 +164,8 @@ async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[Matte
     blobs = FolderBlobStore(folder / "blobs")
     await blobs.open()
     store = SqlMatterStore(database)
-    shelf = ChromaShelf(folder / "vectors", VectorLayout(1, embedder.dimensions, embedder.model_id))
-    vectors = KeptIndex(store, shelf, embedder.model_id, embedder.dimensions)
+    index_store = ChromaIndexStore(folder / "vectors", VectorLayout(1, embedder.dimensions, embedder.model_id))
+    vectors = MaintainedIndex(store, index_store, embedder.model_id, embedder.dimensions)
     vectors.open()
     try:
         with database_changes() as changes:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.analysis.document_scoring import Target
+from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import ExtractOutcome, ExtractQuery
 from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.tools.base import MaybePartial
@@ -25,7 +25,10 @@ EXTRACTED = ExtractOutcome(ExtractQuery("m", "When?"), "model", None, (), ())
         (DocumentationResult(replace(SEARCHED, rerank_failed=True)), True),
         (ExtractResult(EXTRACTED), False),
         (ExtractResult(replace(EXTRACTED, rerank_failed=True)), True),
-        (ExtractResult(replace(EXTRACTED, failed=(Target(0, "d", None, "It is still being processed"),))), True),
+        (
+            ExtractResult(replace(EXTRACTED, failed=(TargetDocument(0, "d", None, "It is still being processed"),))),
+            True,
+        ),
     ],
 )
 def test_a_result_says_whether_a_part_is_missing(result: MaybePartial, partial: bool) -> None:

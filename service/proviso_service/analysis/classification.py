@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.analysis.document_scoring import DocumentScoring, Job, ScoredDocument, Target, find_targets
+from proviso_service.analysis.document_scoring import (
+    DocumentScoring,
+    ScoredDocument,
+    ScoringJob,
+    TargetDocument,
+    find_targets,
+)
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.iql import IqlSyntaxError, Statement, Template, TemplateCatalog, parse
@@ -148,7 +154,7 @@ class ClassifyOutcome:
     model: str
     clauses: tuple[Clause, ...]
     counts: tuple[TypeCount, ...]
-    failed: tuple[Target, ...]
+    failed: tuple[TargetDocument, ...]
 
     @property
     def total_found(self) -> int:
@@ -156,7 +162,7 @@ class ClassifyOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class ClauseHits:
     """Passages of types, as arrays of one length: which document, which passage of it, which type, how surely."""
 
     documents: _Numbers
@@ -164,14 +170,14 @@ class Hits:
     types: _Numbers
     scores: NDArray[np.float32]
 
-    def best(self, most: int) -> "Hits":
+    def best(self, most: int) -> "ClauseHits":
         """At most so many, chosen as `by_turns` orders them; by document, position and type."""
         of_kinds = [self._surest(kind, most) for kind in np.unique(self.types)]
         turns = _joined([np.arange(len(of_kind)) for of_kind in of_kinds])
         surest = _joined(of_kinds)
         kept = surest[np.lexsort((surest, -self.scores[surest], turns))[:most]]
         order = kept[np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))]
-        return Hits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
+        return ClauseHits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
 
     def _surest(self, kind: int, most: int) -> _Numbers:
         """Where the best of a type stand, the surest first, of equal ones the first."""
@@ -221,7 +227,7 @@ class Classification:
         document_ids = uuids_of("document_ids", query.document_ids)
         statements = self._clause_types.statements(query.clause_types)
         targets = await find_targets(self._store, tenant, matter_id, document_ids)
-        scored = await self._documents.all(Job(tenant, tuple(dict.fromkeys(statements.values())), targets))
+        scored = await self._documents.all(ScoringJob(tenant, tuple(dict.fromkeys(statements.values())), targets))
         least = self._min_confidence if query.min_confidence is None else query.min_confidence
         hits = await _hits(scored, tuple(statements.values()), least)
         return ClassifyOutcome(
@@ -233,7 +239,7 @@ class Classification:
         )
 
     async def _clauses(
-        self, tenant: str, targets: Sequence[Target], names: Sequence[str], hits: Hits
+        self, tenant: str, targets: Sequence[TargetDocument], names: Sequence[str], hits: ClauseHits
     ) -> tuple[Clause, ...]:
         """A document that was deleted meanwhile has none."""
         found = [
@@ -250,7 +256,7 @@ class Classification:
         )
 
 
-async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> Hits:
+async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> ClauseHits:
     """What is above `least`; the i-th of `statements` is that of the i-th type."""
     documents, ordinals, types, scores = [], [], [], []
     for number, one in enumerate(scored):
@@ -263,14 +269,16 @@ async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], lea
             ordinals.append(places)
             types.append(kinds)
             scores.append(by_type[kinds, places])
-    return Hits(_joined(documents), _joined(ordinals), _joined(types), np.concatenate([np.empty(0, "f4"), *scores]))
+    return ClauseHits(
+        _joined(documents), _joined(ordinals), _joined(types), np.concatenate([np.empty(0, "f4"), *scores])
+    )
 
 
 def _joined(parts: Sequence[_Numbers]) -> _Numbers:
     return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
-def _counts(hits: Hits, names: Sequence[str]) -> list[TypeCount]:
+def _counts(hits: ClauseHits, names: Sequence[str]) -> list[TypeCount]:
     counts = np.bincount(hits.types, minlength=len(names))
     held = np.unique(hits.documents * len(names) + hits.types)  # each type of each document once
     documents = np.bincount(held % len(names), minlength=len(names))

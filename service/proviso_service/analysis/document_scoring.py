@@ -17,7 +17,7 @@ NO_SUCH_DOCUMENT = "There is no such document in this matter"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetDocument:
     """The `index`-th document asked about; `error` says why it can't be read. `document` is None only then."""
 
     index: int
@@ -32,7 +32,7 @@ class Target:
 
 async def find_targets(
     store: MatterStore, tenant: str, matter_id: str, document_ids: Sequence[str]
-) -> tuple[Target, ...]:
+) -> tuple[TargetDocument, ...]:
     """The documents asked for, in their order; else all of the matter, in the order of upload. Raises MatterNotFound,
     and NoReadyDocuments where the matter has none."""
     await store.get_matter(tenant, matter_id)
@@ -42,11 +42,11 @@ async def find_targets(
     return tuple(_targets(documents, document_ids))
 
 
-def _targets(documents: Sequence[Document], document_ids: Sequence[str]) -> Iterator[Target]:
+def _targets(documents: Sequence[Document], document_ids: Sequence[str]) -> Iterator[TargetDocument]:
     by_id = {document.document_id: document for document in documents}
     for index, document_id in enumerate(document_ids or by_id):
         document = by_id.get(document_id)
-        yield Target(index, document_id, document, _error(document))
+        yield TargetDocument(index, document_id, document, _error(document))
 
 
 def _error(document: Document | None) -> str:
@@ -63,26 +63,26 @@ DOCUMENTS_AT_HAND = 64
 _SECOND_BATCH_PASSAGES = 64
 """The first batch of a job is one document, so that a stream begins soon; then they grow to the batches' size."""
 
-Batch = tuple[tuple[Target, Document], ...]
+Batch = tuple[tuple[TargetDocument, Document], ...]
 """Documents that are scored together, either one of any length or several of a bounded number of chunks."""
 
 FAILED = "This document could not be analysed; try again"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ScoringJob:
     """Statements, each once, to score on documents."""
 
     tenant: str
     statements: tuple[str, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[TargetDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
     """A document's scores of every statement of a job; an `error` says why there are none."""
 
-    target: Target
+    target: TargetDocument
     scores: ScoresByStatement
     error: str = ""
 
@@ -105,7 +105,7 @@ class DocumentScoring:
     def model_id(self) -> str:
         return self._scorer.model_id
 
-    async def all(self, job: Job) -> list[ScoredDocument]:
+    async def all(self, job: ScoringJob) -> list[ScoredDocument]:
         """Every target, in order. Each has its own error: it is not READY, not there, could not be scored, or not
         within the time limit of the job. When no document could be scored for one of the errors that a caller is told
         about, that is raised."""
@@ -124,17 +124,17 @@ class DocumentScoring:
         done += [self._late(target) for target in job.targets if target.index not in finished]
         return sorted(done, key=lambda one: one.target.index)
 
-    async def as_done(self, job: Job) -> AsyncGenerator[list[ScoredDocument], None]:
+    async def as_done(self, job: ScoringJob) -> AsyncGenerator[list[ScoredDocument], None]:
         """Every target, some at a time, as they are done. Closing it stops the work. The time limit is that of each
         batch."""
         async with aclosing(self._run(job, [])) as runs:
             async for some in runs:
                 yield some
 
-    async def _run(self, job: Job, failures: list[ProvisoError]) -> AsyncGenerator[list[ScoredDocument], None]:
+    async def _run(self, job: ScoringJob, failures: list[ProvisoError]) -> AsyncGenerator[list[ScoredDocument], None]:
         """First those that need no scoring, then each as it is scored. `failures` gathers what kept documents from
         being scored and a caller may be told."""
-        unscored: list[tuple[Target, Document]] = []
+        unscored: list[tuple[TargetDocument, Document]] = []
         for start in range(0, len(job.targets), DOCUMENTS_AT_HAND):
             targets = job.targets[start : start + DOCUMENTS_AT_HAND]
             done = await self._at_hand(job, targets)
@@ -146,7 +146,7 @@ class DocumentScoring:
             async for some in scored:
                 yield some
 
-    async def _at_hand(self, job: Job, targets: Sequence[Target]) -> list[ScoredDocument]:
+    async def _at_hand(self, job: ScoringJob, targets: Sequence[TargetDocument]) -> list[ScoredDocument]:
         """Those that can't be analysed, and those whose scores are known."""
         await asyncio.sleep(0)  # other work on the event loop gets its turn between the steps of a large matter
         documents = [target.document for target in targets if target.document and not target.error]
@@ -156,7 +156,7 @@ class DocumentScoring:
         return unable + scored
 
     async def _as_scored(
-        self, job: Job, targets: Sequence[tuple[Target, Document]], failures: list[ProvisoError]
+        self, job: ScoringJob, targets: Sequence[tuple[TargetDocument, Document]], failures: list[ProvisoError]
     ) -> AsyncGenerator[list[ScoredDocument], None]:
         """In the order in which they are done; at most batches_at_once are under way."""
         if not targets:
@@ -183,7 +183,7 @@ class DocumentScoring:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _scored(
-        self, job: Job, batch: Batch, failures: list[ProvisoError], *, look_elsewhere: bool
+        self, job: ScoringJob, batch: Batch, failures: list[ProvisoError], *, look_elsewhere: bool
     ) -> list[ScoredDocument]:
         try:
             async with self._scoring, asyncio.timeout(self._time_limit_s):
@@ -199,7 +199,7 @@ class DocumentScoring:
                 return [one for some in alone for one in some]
             return [ScoredDocument(target, {}, self._reason(target, error, failures)) for target, _ in batch]
 
-    def _reason(self, target: Target, error: Exception, failures: list[ProvisoError]) -> str:
+    def _reason(self, target: TargetDocument, error: Exception, failures: list[ProvisoError]) -> str:
         """Why a document was not scored, as a caller may be told it."""
         if isinstance(error, DocumentNotFound):
             return NO_SUCH_DOCUMENT
@@ -209,15 +209,15 @@ class DocumentScoring:
         _log.error("document_not_scored", document_id=target.document_id, exc_info=error)
         return FAILED
 
-    def _late(self, target: Target) -> ScoredDocument:
+    def _late(self, target: TargetDocument) -> ScoredDocument:
         limit = f"{self._time_limit_s:g} s"
         error = f"This document was not analysed within the time limit of {limit}; ask again to go on"
         return ScoredDocument(target, {}, error)
 
 
-def _batches(targets: Iterable[tuple[Target, Document]], most: int) -> Iterator[Batch]:
+def _batches(targets: Iterable[tuple[TargetDocument, Document]], most: int) -> Iterator[Batch]:
     """In their order: first one document, then ever more chunks up to `most`; a longer document stands alone."""
-    batch: list[tuple[Target, Document]] = []
+    batch: list[tuple[TargetDocument, Document]] = []
     size, room = 0, 0
     for target, document in targets:
         if batch and size + document.chunk_count > room:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.analysis.document_scoring import Job, ScoredDocument, Target
+from proviso_service.analysis.document_scoring import ScoredDocument, ScoringJob, TargetDocument
 from proviso_service.analysis.model import (
     UNEXPLAINED,
     DocumentResult,
@@ -22,7 +22,7 @@ from proviso_service.iql import (
     ComparisonMode,
     Expression,
     IqlSyntaxError,
-    Limits,
+    QueryLimits,
     Scores,
     TemplateCatalog,
     evaluate,
@@ -39,7 +39,7 @@ KANON_MINI = "kanon-universal-classifier-mini"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QueryPlan:
     tenant: str
     query: IqlQuery
     tree: Expression
@@ -48,11 +48,11 @@ class Plan:
     comparison: ComparisonMode
     model: str
     warnings: tuple[str, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[TargetDocument, ...]
 
     @property
-    def job(self) -> Job:
-        return Job(self.tenant, self.statements, self.targets)
+    def job(self) -> ScoringJob:
+        return ScoringJob(self.tenant, self.statements, self.targets)
 
     @property
     def summary(self) -> IqlSummary:
@@ -66,16 +66,16 @@ class Planner:
     def __init__(self, catalog: TemplateCatalog, settings: IqlSettings, model_id: str) -> None:
         self.templates = catalog
         self._settings = settings
-        self._limits = Limits(settings.max_length, settings.max_statements, settings.max_depth)
+        self._limits = QueryLimits(settings.max_length, settings.max_statements, settings.max_depth)
         self._model_id = model_id
 
     def tree(self, query: str) -> Expression:
         """Raises IqlSyntaxError."""
         return parse(query, self.templates, self._limits)
 
-    def plan(self, tenant: str, query: IqlQuery, tree: Expression, targets: Sequence[Target]) -> Plan:
+    def plan(self, tenant: str, query: IqlQuery, tree: Expression, targets: Sequence[TargetDocument]) -> QueryPlan:
         """Raises InvalidRequest for a model that is not there."""
-        return Plan(
+        return QueryPlan(
             tenant=tenant,
             query=query,
             tree=tree,
@@ -105,11 +105,11 @@ def invalid_iql(error: IqlSyntaxError) -> InvalidIql:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluatedDocument:
     """A query on one document, before its matches are read. `combined` has one score a chunk; `matched` the ordinals of
     the matches, by position; `error` says why there are none of these."""
 
-    target: Target
+    target: TargetDocument
     combined: Scores
     matched: NDArray[np.intp]
     statement_scores: ScoresByStatement
@@ -123,13 +123,13 @@ class Evaluated:
         return list(map(int, self.matched))
 
 
-def evaluated(plan: Plan, documents: Sequence[ScoredDocument]) -> list[Evaluated]:
+def evaluated(plan: QueryPlan, documents: Sequence[ScoredDocument]) -> list[EvaluatedDocument]:
     """All documents in one computation, whose cost is in its steps more than in its numbers."""
     scored = iter(_evaluated(plan, [document for document in documents if not document.error]))
     return [_failed(document) if document.error else next(scored) for document in documents]
 
 
-def _evaluated(plan: Plan, scored: Sequence[ScoredDocument]) -> Iterator[Evaluated]:
+def _evaluated(plan: QueryPlan, scored: Sequence[ScoredDocument]) -> Iterator[EvaluatedDocument]:
     if not scored:
         return
     joined = {s: np.concatenate([document.scores[s] for document in scored]) for s in plan.statements}
@@ -138,14 +138,14 @@ def _evaluated(plan: Plan, scored: Sequence[ScoredDocument]) -> Iterator[Evaluat
     ends = np.cumsum([len(document.scores[plan.statements[0]]) for document in scored])
     parts, hits = np.split(combined, ends), np.split(matched, np.searchsorted(matched, ends))
     for document, start, part, found in zip(scored, [0, *ends], parts, hits, strict=False):
-        yield Evaluated(document.target, part, found - start, document.scores)
+        yield EvaluatedDocument(document.target, part, found - start, document.scores)
 
 
-def _failed(document: ScoredDocument) -> Evaluated:
-    return Evaluated(document.target, np.empty(0, np.float32), np.empty(0, np.intp), {}, document.error)
+def _failed(document: ScoredDocument) -> EvaluatedDocument:
+    return EvaluatedDocument(document.target, np.empty(0, np.float32), np.empty(0, np.intp), {}, document.error)
 
 
-def fair_shares(done: Sequence[Evaluated], query: IqlQuery) -> list[int]:
+def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]:
     """How many matches each document may show. Where there are too many in all, each shows as many as the others; where
     even one each is too many, the documents with the highest scores show one."""
     share = query.max_matches
@@ -160,7 +160,7 @@ def fair_shares(done: Sequence[Evaluated], query: IqlQuery) -> list[int]:
 
 
 async def results_of(
-    store: ScoreStore, plan: Plan, done: Sequence[Evaluated], max_matches: Sequence[int]
+    store: ScoreStore, plan: QueryPlan, done: Sequence[EvaluatedDocument], max_matches: Sequence[int]
 ) -> list[DocumentResult]:
     """With the texts of at most so many matches of each."""
     shown = [one.shown(most) for one, most in zip(done, max_matches, strict=True)]
@@ -173,7 +173,9 @@ async def results_of(
     return [_result(plan, one, ordinals, texts) for one, ordinals in zip(done, shown, strict=True)]
 
 
-def _result(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping[str, Chunk]) -> DocumentResult:
+def _result(
+    plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int], texts: Mapping[str, Chunk]
+) -> DocumentResult:
     target = one.target
     return DocumentResult(
         index=target.index,
@@ -188,7 +190,9 @@ def _result(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping[
     )
 
 
-def _matches(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping[str, Chunk]) -> Iterator[IqlMatch]:
+def _matches(
+    plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int], texts: Mapping[str, Chunk]
+) -> Iterator[IqlMatch]:
     """A document that was deleted meanwhile has none."""
     explained = plan.query.explain and not one.error
     explanations = _explanations(plan, one, ordinals) if explained else [UNEXPLAINED] * len(ordinals)
@@ -197,7 +201,7 @@ def _matches(plan: Plan, one: Evaluated, ordinals: Sequence[int], texts: Mapping
             yield IqlMatch(chunk, float(one.combined[ordinal]), explanation)
 
 
-def _explanations(plan: Plan, one: Evaluated, ordinals: Sequence[int]) -> list[Explanation]:
+def _explanations(plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int]) -> list[Explanation]:
     """Of the chunks with these ordinals."""
     scores = {statement: values[list(ordinals)] for statement, values in one.statement_scores.items()}
     by_node = node_scores(plan.tree, scores, plan.comparison)
@@ -210,7 +214,7 @@ def _explanations(plan: Plan, one: Evaluated, ordinals: Sequence[int]) -> list[E
     ]
 
 
-def _of_document(plan: Plan, one: Evaluated) -> Explanation:
+def _of_document(plan: QueryPlan, one: EvaluatedDocument) -> Explanation:
     maxima = tuple(StatementScore(s, float(values.max())) for s, values in one.statement_scores.items())
     (best,) = _explanations(plan, one, [int(one.combined.argmax())])
     return Explanation(maxima, best.nodes)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.analysis.document_scoring import Target, find_targets
+from proviso_service.analysis.document_scoring import TargetDocument, find_targets
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters import (
     MatterStore,
@@ -55,7 +55,7 @@ class AnswerCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExtractedAnswer:
     """What one or more passages say in the same words, the surest first."""
 
     citations: tuple[AnswerCitation, ...]
@@ -77,9 +77,9 @@ class ExtractOutcome:
 
     query: ExtractQuery
     model: str
-    answer: Answer | None
-    alternatives: tuple[Answer, ...]
-    failed: tuple[Target, ...]
+    answer: ExtractedAnswer | None
+    alternatives: tuple[ExtractedAnswer, ...]
+    failed: tuple[TargetDocument, ...]
     rerank_failed: bool = False
 
 
@@ -111,7 +111,7 @@ class Extraction:
             raise TooBusy("Finding the answer took too long; try again shortly", retry_after_s=1.0) from error
 
     async def _extract(
-        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
+        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]
     ) -> ExtractOutcome:
         search = await self._passages(tenant, matter_id, query, targets)
         hits = search.hits if search else ()
@@ -131,7 +131,7 @@ class Extraction:
         )
 
     async def _passages(
-        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[Target]
+        self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]
     ) -> SearchOutcome | None:
         """Whatever is nearest, however far: whether it answers is for the extractor to say."""
         readable = [target.document_id for target in targets if not target.error]
@@ -147,14 +147,14 @@ class Extraction:
         return await self._retriever.search(tenant, search)
 
 
-def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[Answer]:
+def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[ExtractedAnswer]:
     """Best first; of equally sure ones that of the more relevant passage. Answers in the same words are one."""
     citations = [_citation(hit, span) for hit, spans in zip(hits, found, strict=True) for span in spans]
     citations.sort(key=lambda one: (-one.confidence, -one.relevance))
     same: dict[str, list[AnswerCitation]] = {}
     for citation in citations:
         same.setdefault(_key(citation.text), []).append(citation)
-    return [Answer(tuple(group)) for group in same.values()]
+    return [ExtractedAnswer(tuple(group)) for group in same.values()]
 
 
 def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:

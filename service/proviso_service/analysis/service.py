@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from proviso_service.analysis.document_scoring import DocumentScoring, find_targets
 from proviso_service.analysis.evaluation import (
-    Evaluated,
-    Plan,
+    EvaluatedDocument,
     Planner,
+    QueryPlan,
     evaluated,
     fair_shares,
     invalid_iql,
@@ -57,7 +57,7 @@ class IqlAnalysis:
         Raises InvalidRequest, InvalidIql, MatterNotFound and NoReadyDocuments."""
         plan = await self._plan(tenant, query)
         scored = await self._documents.all(plan.job)
-        done: list[Evaluated] = []
+        done: list[EvaluatedDocument] = []
         for start in range(0, len(scored), DOCUMENTS_AT_ONCE):
             done += evaluated(plan, scored[start : start + DOCUMENTS_AT_ONCE])
             await asyncio.sleep(0)  # other work on the event loop gets its turn
@@ -93,7 +93,7 @@ class IqlAnalysis:
         known = await self._scores.count_scores(tenant, matter_id.lower(), self._documents.model_id, needed)
         return Inspection(query, tree, estimated_calls=max(0, chunks * len(needed) - known))
 
-    async def _plan(self, tenant: str, query: IqlQuery) -> Plan:
+    async def _plan(self, tenant: str, query: IqlQuery) -> QueryPlan:
         query = replace(
             query,
             matter_id=uuid_of("matter_id", query.matter_id),
@@ -117,9 +117,9 @@ def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSumma
     )
 
 
-def _readable(done: Sequence[Evaluated], max_matches: int) -> Iterator[list[Evaluated]]:
+def _readable(done: Sequence[EvaluatedDocument], max_matches: int) -> Iterator[list[EvaluatedDocument]]:
     """Parts whose texts may be held at once."""
-    part: list[Evaluated] = []
+    part: list[EvaluatedDocument] = []
     matches = 0
     for one in done:
         part.append(one)

@@ -12,7 +12,7 @@ from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
-from proviso_service.matters import Documentation, KeptIndex, Matters, Retriever
+from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever
 from proviso_service.settings import ContextSettings, Settings, TurnSettings
 from proviso_service.turns import SessionStore, TurnRequest, Turns
 
@@ -51,7 +51,7 @@ class Domain:
     matters: Matters
     retriever: Retriever
     documentation: Documentation
-    index: KeptIndex
+    index: MaintainedIndex
     analysis: IqlAnalysis
     extraction: Extraction
     classification: Classification

@@ -23,7 +23,7 @@ from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.tables import chunks
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings, unknown_variables
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
@@ -229,7 +229,7 @@ async def _count_vectors(folder: Path, settings: Settings) -> int:
     """Counts the vectors that a search can find."""
     model = vector_model(settings)
     layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
-    index = await ChromaShelf(folder, layout).open_current()
+    index = await ChromaIndexStore(folder, layout).open_current()
     try:
         surveys = [await index.survey(part, probe_vector(model.dimensions)) for part in index.parts]
         return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)

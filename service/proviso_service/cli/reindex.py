@@ -15,12 +15,12 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.shelf import ChromaShelf
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
 from proviso_service.errors import ProvisoError
-from proviso_service.matters import KeptIndex
+from proviso_service.matters import MaintainedIndex
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.wiring_models import vector_model
@@ -84,15 +84,15 @@ def _has_state(settings: Settings) -> bool:
     return Path(make_url(settings.resolved_state_url).database or "").is_file()
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> KeptIndex:
+async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
     stack.enter_context(FolderLock(settings.data_dir))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     await database.migrate()
     model = vector_model(settings)
     layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
-    shelf = ChromaShelf(settings.data_dir / "vectors", layout)
-    index = KeptIndex(SqlMatterStore(database), shelf, model.model_id, model.dimensions)
+    index_store = ChromaIndexStore(settings.data_dir / "vectors", layout)
+    index = MaintainedIndex(SqlMatterStore(database), index_store, model.model_id, model.dimensions)
     index.open()
     stack.push_async_callback(index.close)
     return index

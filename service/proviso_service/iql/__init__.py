@@ -51,7 +51,7 @@ from proviso_service.iql.problems import (
     TemplateFileError,
     render,
 )
-from proviso_service.iql.structure import Limits
+from proviso_service.iql.structure import QueryLimits
 from proviso_service.iql.syntax import (
     And,
     Average,
@@ -79,11 +79,11 @@ __all__ = [
     "Expression",
     "IqlError",
     "IqlSyntaxError",
-    "Limits",
     "Not",
     "Or",
     "Problem",
     "ProblemKind",
+    "QueryLimits",
     "Remedy",
     "Scores",
     "Span",

@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from proviso_service.iql.call_parts import Call, JoinedCalls, Part, is_operator_word, joined, span_of, unescaped
+from proviso_service.iql.call_parts import (
+    CallPart,
+    JoinedCalls,
+    TemplateCall,
+    is_operator_word,
+    joined,
+    span_of,
+    unescaped,
+)
 from proviso_service.iql.problems import Edit, ProblemKind, ProblemLog, Remedy, closed, leaving_out, quoted, replacing
 from proviso_service.iql.syntax import Span, statement_in_braces, template_in_braces
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
@@ -22,7 +30,7 @@ def log_missing_name(span: Span, log: ProblemLog) -> None:
     )
 
 
-def log_unclosed_quote(query: str, part: Part, end: int, log: ProblemLog) -> None:
+def log_unclosed_quote(query: str, part: CallPart, end: int, log: ProblemLog) -> None:
     """`end` is where the words of the statement end."""
     log.add(
         ProblemKind.UNCLOSED_QUOTE,
@@ -34,7 +42,7 @@ def log_unclosed_quote(query: str, part: Part, end: int, log: ProblemLog) -> Non
     )
 
 
-def log_argument_count(definition: TemplateDefinition, call: Call, span: Span, log: ProblemLog) -> None:
+def log_argument_count(definition: TemplateDefinition, call: TemplateCall, span: Span, log: ProblemLog) -> None:
     log.add(
         ProblemKind.ARGUMENT_COUNT,
         span_of(call.arguments) if call.arguments else span,
@@ -48,7 +56,7 @@ def _counted(arguments: int) -> str:
     return {0: "no argument", 1: "one argument"}.get(arguments, f"{arguments} arguments")
 
 
-def log_empty_argument(definition: TemplateDefinition, argument: Part, log: ProblemLog) -> None:
+def log_empty_argument(definition: TemplateDefinition, argument: CallPart, log: ProblemLog) -> None:
     log.add(
         ProblemKind.EMPTY_ARGUMENT,
         Span(argument.start, argument.end),
@@ -73,7 +81,7 @@ def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: 
     )
 
 
-def log_text_after_argument(query: str, call: Call, log: ProblemLog) -> None:
+def log_text_after_argument(query: str, call: TemplateCall, log: ProblemLog) -> None:
     span = span_of(call.rest)
     log.add(
         ProblemKind.TEXT_AFTER_ARGUMENT,
@@ -86,7 +94,7 @@ def log_text_after_argument(query: str, call: Call, log: ProblemLog) -> None:
 
 
 def log_unquoted(
-    query: str, statement: Span, parts: Sequence[Part], definition: TemplateDefinition, log: ProblemLog
+    query: str, statement: Span, parts: Sequence[CallPart], definition: TemplateDefinition, log: ProblemLog
 ) -> None:
     """`parts` follow the template's name and are not all in straight double quotes."""
     span = span_of(parts)
@@ -104,7 +112,7 @@ def log_unquoted(
     )
 
 
-def log_unknown(call: Call, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> None:
+def log_unknown(call: TemplateCall, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> None:
     log.add(
         ProblemKind.UNKNOWN_TEMPLATE,
         span_of(call.name or call.arguments),
@@ -124,11 +132,11 @@ def _nearest(name: str, catalog: TemplateCatalog) -> list[str]:
     return [template_in_braces("clause called", (heading,))] if heading and catalog.get("clause called") else []
 
 
-def _separate_braces(parts: Sequence[Part]) -> list[str]:
+def _separate_braces(parts: Sequence[CallPart]) -> list[str]:
     return ["Operators stand between statements: {A} AND {B}"] if any(map(is_operator_word, parts)) else []
 
 
-def _in_words(parts: Sequence[Part]) -> str:
+def _in_words(parts: Sequence[CallPart]) -> str:
     """The free statement that comes nearest to the call."""
     name = unescaped(joined(parts)).rstrip(". ")
     first = name.partition(" ")[0].casefold()

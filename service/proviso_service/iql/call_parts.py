@@ -14,7 +14,7 @@ _PART = re.compile(r'"(?:\\.|[^"\\])*+"|(?:\\\S|[^\s"\\])++|["\\]', re.DOTALL)
 _ESCAPE = re.compile(r'\\([\\{}"])')
 
 
-class Part(NamedTuple):
+class CallPart(NamedTuple):
     """A word, an argument with its quotes, or a quote that nothing closes."""
 
     text: str
@@ -35,15 +35,15 @@ class Part(NamedTuple):
         return unescaped(self.text[1:-1]).strip()
 
 
-class Call(NamedTuple):
+class TemplateCall(NamedTuple):
     """`rest` is what follows the arguments, if anything; a sound call has none."""
 
-    name: Sequence[Part]
-    arguments: Sequence[Part]
-    rest: Sequence[Part]
+    name: Sequence[CallPart]
+    arguments: Sequence[CallPart]
+    rest: Sequence[CallPart]
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> "Call":
+    def of(cls, parts: Sequence[CallPart]) -> "TemplateCall":
         first = next((i for i, part in enumerate(parts) if part.is_argument), len(parts))
         last = next((i for i, part in enumerate(parts[first:], first) if not part.is_argument), len(parts))
         return cls(parts[:first], parts[first:last], parts[last:])
@@ -53,15 +53,15 @@ class Call(NamedTuple):
         return joined(self.name)
 
 
-def parts_of(query: str, start: int, end: int) -> list[Part]:
-    return [Part(found[0], *found.span()) for found in _PART.finditer(query, start, end)]
+def parts_of(query: str, start: int, end: int) -> list[CallPart]:
+    return [CallPart(found[0], *found.span()) for found in _PART.finditer(query, start, end)]
 
 
-def joined(parts: Sequence[Part]) -> str:
+def joined(parts: Sequence[CallPart]) -> str:
     return " ".join(part.text for part in parts)
 
 
-def span_of(parts: Sequence[Part]) -> Span:
+def span_of(parts: Sequence[CallPart]) -> Span:
     """From the first part to the last; there is at least one."""
     return Span(parts[0].start, parts[-1].end)
 
@@ -76,15 +76,15 @@ OPERATOR_WORDS = frozenset({"AND", "OR", "NOT"})
 class JoinedCalls(NamedTuple):
     """`mended` is the query with each call in its own braces."""
 
-    operator: Part
+    operator: CallPart
     mended: str
 
 
-def is_operator_word(part: Part) -> bool:
+def is_operator_word(part: CallPart) -> bool:
     return part.text.upper() in OPERATOR_WORDS
 
 
-def separated(parts: Sequence[Part], catalog: TemplateCatalog) -> JoinedCalls | None:
+def separated(parts: Sequence[CallPart], catalog: TemplateCatalog) -> JoinedCalls | None:
     """None when there is no operator among the parts, or a piece between operators is not a sound call, with or
     without its IS."""
     operator = next(filter(is_operator_word, parts), None)
@@ -100,7 +100,7 @@ def separated(parts: Sequence[Part], catalog: TemplateCatalog) -> JoinedCalls | 
     return JoinedCalls(operator, " ".join(written))
 
 
-def _operators_between(piece: Sequence[Part], at_start: bool) -> str:
+def _operators_between(piece: Sequence[CallPart], at_start: bool) -> str:
     """`NOT`s, after an AND or OR unless they stand at the start; empty when they stand in another order."""
     words = [part.text.upper() for part in piece]
     nots = words if at_start else words[1:]
@@ -108,8 +108,8 @@ def _operators_between(piece: Sequence[Part], at_start: bool) -> str:
     return " ".join(words) if in_order else ""
 
 
-def _call_in_braces(piece: Sequence[Part], catalog: TemplateCatalog) -> str:
-    call = Call.of(piece[1:] if piece[0].text == "IS" else piece)
+def _call_in_braces(piece: Sequence[CallPart], catalog: TemplateCatalog) -> str:
+    call = TemplateCall.of(piece[1:] if piece[0].text == "IS" else piece)
     definition = catalog.get(call.name_text)
     values = tuple(argument.value for argument in call.arguments)
     if definition is None or call.rest or len(values) != len(definition.arguments) or not all(values):

@@ -8,7 +8,7 @@ plain words, and so is `\\IS ...`. Words that are nothing but template calls joi
 import re
 
 from proviso_service.iql import call_faults
-from proviso_service.iql.call_parts import Call, parts_of, separated
+from proviso_service.iql.call_parts import TemplateCall, parts_of, separated
 from proviso_service.iql.problems import ProblemKind, ProblemLog, replacing
 from proviso_service.iql.syntax import Span, Statement, Template
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
@@ -61,7 +61,7 @@ def read_call(
     if unclosed := next((part for part in parts if part.opens_a_quote), None):
         call_faults.log_unclosed_quote(query, unclosed, end, log)
         return None
-    call = Call.of(parts)
+    call = TemplateCall.of(parts)
     definition = catalog.get(call.name_text)
     if definition and not call.rest:
         return _filled(definition, call, span, catalog, log)
@@ -78,7 +78,7 @@ def read_call(
 
 
 def _filled(
-    definition: TemplateDefinition, call: Call, span: Span, catalog: TemplateCatalog, log: ProblemLog
+    definition: TemplateDefinition, call: TemplateCall, span: Span, catalog: TemplateCatalog, log: ProblemLog
 ) -> Template | None:
     if len(call.arguments) != len(definition.arguments):
         call_faults.log_argument_count(definition, call, span, log)

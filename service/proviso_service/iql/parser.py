@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from proviso_service.iql.content import read_statement
 from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog, replacing
-from proviso_service.iql.structure import DEFAULT_LIMITS, Limits, check_structure
+from proviso_service.iql.structure import DEFAULT_LIMITS, QueryLimits, check_structure
 from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
 from proviso_service.iql.templates import TemplateCatalog
 from proviso_service.iql.tokens import Token, TokenKind, has_braces, tokens_between, tokens_in_braces
@@ -24,7 +24,7 @@ _TIGHTNESS = {
 _COMPARATORS = {TokenKind.GREATER: Comparator.GREATER, TokenKind.LESS: Comparator.LESS}
 
 
-def parse(query: str, catalog: TemplateCatalog, limits: Limits = DEFAULT_LIMITS) -> Expression:
+def parse(query: str, catalog: TemplateCatalog, limits: QueryLimits = DEFAULT_LIMITS) -> Expression:
     """The query's syntax tree. Spans are positions in `query`, in code points.
 
     Raises IqlSyntaxError with everything that is wrong with it, as far as that can be told apart."""
@@ -57,7 +57,7 @@ def _tokens(query: str, log: ProblemLog) -> list[Token]:
 
 
 def _leaves(
-    query: str, tokens: Sequence[Token], catalog: TemplateCatalog, limits: Limits, log: ProblemLog
+    query: str, tokens: Sequence[Token], catalog: TemplateCatalog, limits: QueryLimits, log: ProblemLog
 ) -> dict[int, Expression]:
     """Statements and templates by the position of their token."""
     written = [token for token in tokens if token.kind is TokenKind.STATEMENT]
@@ -127,7 +127,7 @@ def _log_empty(query: str, log: ProblemLog) -> None:
     )
 
 
-def _log_too_long(query: str, limits: Limits, log: ProblemLog) -> None:
+def _log_too_long(query: str, limits: QueryLimits, log: ProblemLog) -> None:
     log.add(
         ProblemKind.TOO_LONG,
         Span(limits.max_length, len(query)),
@@ -137,7 +137,7 @@ def _log_too_long(query: str, limits: Limits, log: ProblemLog) -> None:
     )
 
 
-def _log_too_many(written: Sequence[Token], limits: Limits, log: ProblemLog) -> None:
+def _log_too_many(written: Sequence[Token], limits: QueryLimits, log: ProblemLog) -> None:
     log.add(
         ProblemKind.TOO_MANY_STATEMENTS,
         Span(written[limits.max_statements].start, written[-1].end),

@@ -27,7 +27,7 @@ _CEILINGS = {"max_length": 100_000, "max_statements": 128, "max_depth": 64}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueryLimits:
     """`max_length` in Unicode code points. `max_statements` counts statements and templates as written, also equal
     ones. `max_depth` counts how many parentheses and NOTs stand around a statement, also needless ones."""
 
@@ -41,7 +41,7 @@ class Limits:
                 raise ValueError(f"{name} is between 1 and {ceiling:,}")
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = QueryLimits()
 
 
 _CONNECTIVES = frozenset({TokenKind.AND, TokenKind.OR})
@@ -69,7 +69,7 @@ _INSTEAD = {
 }
 
 
-def check_structure(query: str, tokens: Sequence[Token], limits: Limits, log: ProblemLog) -> None:
+def check_structure(query: str, tokens: Sequence[Token], limits: QueryLimits, log: ProblemLog) -> None:
     """Logs the faults in the order of the tokens, of which the last is END, until the log is full."""
     walk = _Walk(query, limits, log)
     for token in tokens:
@@ -79,7 +79,7 @@ def check_structure(query: str, tokens: Sequence[Token], limits: Limits, log: Pr
 
 
 class _Walk:
-    def __init__(self, query: str, limits: Limits, log: ProblemLog) -> None:
+    def __init__(self, query: str, limits: QueryLimits, log: ProblemLog) -> None:
         self._query = query
         self._limits = limits
         self._log = log

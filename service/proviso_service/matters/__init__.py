@@ -1,14 +1,14 @@
 """Matters and their documents: upload, ingestion, search, and reading of texts.
 
 `Matters` (`service.py`) keeps matters and documents, `Retriever` (`retrieval.py`) searches them. `stores.py` declares
-what is kept where: rows and bytes, which are the truth, and vectors, which `kept_index.py` makes follow the rows.
+what is kept where: rows and bytes, which are the truth, and vectors, which `maintained_index.py` makes follow the rows.
 """
 
 from proviso_service.matters.document_text import TextPart, conflicting_fields
 from proviso_service.matters.excerpts import Mark, best_excerpt
 from proviso_service.matters.files import FileReader, reading_limits
 from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import (
     DEFAULT_SEMANTIC_WEIGHT,
     DEFAULT_THRESHOLD,
@@ -47,9 +47,9 @@ __all__ = [
     "FileReader",
     "IndexFailed",
     "IndexedVector",
-    "KeptIndex",
     "Leftover",
     "LexicalHit",
+    "MaintainedIndex",
     "Mark",
     "Matter",
     "MatterStore",

@@ -20,7 +20,7 @@ CLAUSE_CANDIDATES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchScope:
     """Where a search looks. Empty `document_ids` mean the whole matter."""
 
     tenant: str
@@ -29,7 +29,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SearchCandidate:
     """`similarity` is the cosine, in [0, 1]; `clause_rank` counts from 0 among the clauses that the query names."""
 
     stored: StoredChunk
@@ -50,7 +50,7 @@ class CandidateSearch:
         self._vectors = vectors
         self._embedder = embedder
 
-    async def find(self, place: Place, query: ParsedQuery) -> Sequence[Candidate]:
+    async def find(self, place: SearchScope, query: ParsedQuery) -> Sequence[SearchCandidate]:
         """All that any order holds, with the similarity of each: that of passages found by words or numbers alone is
         computed from their stored embeddings."""
         (vector, near), (worded, numbered) = await together(self._near(place, query), self._named(place, query))
@@ -62,29 +62,29 @@ class CandidateSearch:
         )
         ranks = clause_ranks(query.references, [(stored.document_id, stored.chunk) for stored in found])
         return [
-            Candidate(
+            SearchCandidate(
                 stored, min(max(similarity[stored.chunk_id], 0.0), 1.0), worded.get(stored.chunk_id), clause_rank=rank
             )
             for stored, rank in zip(found, ranks, strict=True)
         ]
 
-    async def _near(self, place: Place, query: ParsedQuery) -> tuple[Vectors, Sequence[VectorHit]]:
+    async def _near(self, place: SearchScope, query: ParsedQuery) -> tuple[Vectors, Sequence[VectorHit]]:
         """The query's vector, and what is near it."""
         vector = await self._embedder.embed_query(query.text)
         near = await self._vectors.search(place.tenant, place.matter_id, vector, CANDIDATES, place.document_ids)
         return vector, near
 
-    async def _named(self, place: Place, query: ParsedQuery) -> tuple[Mapping[str, LexicalHit], Sequence[str]]:
+    async def _named(self, place: SearchScope, query: ParsedQuery) -> tuple[Mapping[str, LexicalHit], Sequence[str]]:
         """What is found by words, and what by numbers."""
         return await self._worded(place, query), await self._numbered(place, query)
 
-    async def _worded(self, place: Place, query: ParsedQuery) -> Mapping[str, LexicalHit]:
+    async def _worded(self, place: SearchScope, query: ParsedQuery) -> Mapping[str, LexicalHit]:
         hits = await self._store.search_words(
             place.tenant, place.matter_id, query.text, CANDIDATES, place.document_ids, query.phrases
         )
         return {hit.chunk_id: hit for hit in hits}
 
-    async def _numbered(self, place: Place, query: ParsedQuery) -> Sequence[str]:
+    async def _numbered(self, place: SearchScope, query: ParsedQuery) -> Sequence[str]:
         numbers = [form for reference in query.references for form in reference.forms]
         if not numbers:
             return ()

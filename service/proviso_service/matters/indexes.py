@@ -89,7 +89,7 @@ class OpenIndex(VectorIndex, Protocol):
         ...
 
 
-class IndexShelf(Protocol):
+class IndexStore(Protocol):
     """Keeps generations of the index, one of which is current. Methods raise IndexFailed and OSError."""
 
     async def open_current(self) -> OpenIndex: ...
@@ -98,10 +98,10 @@ class IndexShelf(Protocol):
         """A new empty generation, which is not current yet."""
         ...
 
-    async def keep(self, index: OpenIndex) -> None:
-        """Makes a generation that this shelf has built the current one, for good."""
+    async def make_current(self, index: OpenIndex) -> None:
+        """Makes a generation that this store has built the current one, for good."""
         ...
 
-    async def clear(self) -> None:
+    async def remove_others(self) -> None:
         """Removes all generations but the current one; none of them may be open."""
         ...

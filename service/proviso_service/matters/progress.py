@@ -9,7 +9,7 @@ from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.stores import MatterStore
 
 
-class Changes:
+class DocumentChanges:
     """The changes of some documents since they were last asked for. Only the latest of each document is held, so a slow
     watcher costs no memory and misses no final state."""
 
@@ -48,7 +48,7 @@ class ProgressBoard:
 
     def __init__(self) -> None:
         self._under_way: dict[str, DocumentProgress] = {}
-        self._watchers: set[Changes] = set()
+        self._watchers: set[DocumentChanges] = set()
         self._closed = False
 
     def publish(self, progress: DocumentProgress) -> None:
@@ -77,9 +77,9 @@ class ProgressBoard:
         )
 
     @contextmanager
-    def changes(self, document_ids: Collection[str]) -> Iterator[Changes]:
+    def changes(self, document_ids: Collection[str]) -> Iterator[DocumentChanges]:
         """The changes from now on."""
-        changes = Changes(document_ids)
+        changes = DocumentChanges(document_ids)
         if self._closed:
             changes.close()
         self._watchers.add(changes)
@@ -148,7 +148,7 @@ class DocumentWatch:
         return [self._board.progress_of(documents[document_id]) for document_id in document_ids]
 
     async def _changed(
-        self, changes: Changes, waiting: Mapping[str, DocumentProgress]
+        self, changes: DocumentChanges, waiting: Mapping[str, DocumentProgress]
     ) -> Mapping[str, DocumentProgress | None]:
         if announced := await changes.next(self._reread_s):
             return announced

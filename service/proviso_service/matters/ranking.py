@@ -9,7 +9,7 @@ from itertools import chain, islice
 import structlog
 
 from proviso_service.errors import ProvisoError
-from proviso_service.matters.candidates import Candidate
+from proviso_service.matters.candidates import SearchCandidate
 from proviso_service.matters.model import SearchQuery
 from proviso_service.matters.wording import ParsedQuery
 from proviso_service.models import Passage, Reranker
@@ -55,26 +55,26 @@ def _part(rank: int | None, weight: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedPassage:
     """`score` is the fused one; `rerank_score` is there for passages that a reranker has looked at."""
 
-    candidate: Candidate
+    candidate: SearchCandidate
     score: float
     rerank_score: float | None = None
 
 
-def best_of(ranked: Sequence[Ranked], query: SearchQuery) -> list[Ranked]:
+def best_of(ranked: Sequence[RankedPassage], query: SearchQuery) -> list[RankedPassage]:
     """The passages to return, best first."""
     return list(islice(_spread(ranked, query.max_per_document), query.max_results))
 
 
-def rank(candidates: Sequence[Candidate], query: SearchQuery, parsed: ParsedQuery) -> list[Ranked]:
+def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery) -> list[RankedPassage]:
     """The passages that may be returned, best first by their fused scores; equal ones by their position.
 
     Those below the threshold are left out after the fusion, so that it does not move the others."""
     by_meaning = sorted(candidates, key=lambda candidate: (-candidate.similarity, candidate.position))
     clause_ranks = 1 + max((c.clause_rank for c in candidates if c.clause_rank is not None), default=-1)
-    found: list[Ranked] = []
+    found: list[RankedPassage] = []
     for meaning, candidate in enumerate(by_meaning):
         words = candidate.lexical.rank if candidate.lexical else None
         ranks = Ranks(meaning, words, candidate.clause_rank)
@@ -83,22 +83,22 @@ def rank(candidates: Sequence[Candidate], query: SearchQuery, parsed: ParsedQuer
         else:
             score = fused_score(ranks, query.semantic_weight)
         if score > 0 and _is_relevant(candidate, query, parsed):
-            found.append(Ranked(candidate, score))
+            found.append(RankedPassage(candidate, score))
     return sorted(found, key=lambda one: (-one.score, one.candidate.position))
 
 
-def _is_relevant(candidate: Candidate, query: SearchQuery, parsed: ParsedQuery) -> bool:
+def _is_relevant(candidate: SearchCandidate, query: SearchQuery, parsed: ParsedQuery) -> bool:
     """The threshold spares what was asked for word by word: a phrase, a clause, or every word of the query."""
     holds_all_words = candidate.lexical is not None and candidate.lexical.all_terms
     is_asked_for = bool(parsed.phrases) or candidate.clause_rank is not None or holds_all_words
     return is_asked_for or candidate.similarity >= query.threshold
 
 
-def _spread(ranked: Sequence[Ranked], max_per_document: int) -> Iterator[Ranked]:
+def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[RankedPassage]:
     """At most so many of one document: the best of each document first, then the second best, each in their order. 0
     sets no limit and leaves the order alone."""
     taken = Counter[str]()
-    rounds: list[list[Ranked]] = [[] for _ in range(max_per_document or 1)]
+    rounds: list[list[RankedPassage]] = [[] for _ in range(max_per_document or 1)]
     for one in ranked:
         document_id = one.candidate.stored.document_id
         if taken[document_id] < len(rounds) or not max_per_document:
@@ -115,7 +115,9 @@ TIME_LIMIT_S = 10.0
 _log = structlog.get_logger(__name__)
 
 
-async def reranked(reranker: Reranker | None, query: ParsedQuery, ranked: Sequence[Ranked]) -> Sequence[Ranked] | None:
+async def reranked(
+    reranker: Reranker | None, query: ParsedQuery, ranked: Sequence[RankedPassage]
+) -> Sequence[RankedPassage] | None:
     """The passages in the order of the reranker's scores, equal ones as they were. Passages of clauses that the query
     names stay before all others. Phrases need no care, because every passage holds them.
 
@@ -136,5 +138,5 @@ async def reranked(reranker: Reranker | None, query: ParsedQuery, ranked: Sequen
     return [*sorted(scored, key=_key), *ranked[RERANKED:]]
 
 
-def _key(one: Ranked) -> tuple[bool, float]:
+def _key(one: RankedPassage) -> tuple[bool, float]:
     return (one.candidate.clause_rank is None, -(one.rerank_score or 0.0))

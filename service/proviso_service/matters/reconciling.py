@@ -44,14 +44,14 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class IndexDifference:
     """Vectors that were missing or wrong and are written, and those that nothing claims and are removed."""
 
     written: int = 0
     removed: int = 0
 
-    def __add__(self, other: "Difference") -> "Difference":
-        return Difference(self.written + other.written, self.removed + other.removed)
+    def __add__(self, other: "IndexDifference") -> "IndexDifference":
+        return IndexDifference(self.written + other.written, self.removed + other.removed)
 
 
 class Reconciler:
@@ -65,9 +65,9 @@ class Reconciler:
         self._writing = writing
         self._probe = probe_vector(dimensions)
 
-    async def reconcile(self, index: OpenIndex, progress: Progress) -> Difference:
+    async def reconcile(self, index: OpenIndex, progress: Progress) -> IndexDifference:
         """Returns once nothing is missing. Raises IndexFailed when the index does not keep what is written to it."""
-        total = Difference()
+        total = IndexDifference()
         for _ in range(ROUNDS):
             found = await self._compare(index, progress)
             total += found
@@ -75,8 +75,8 @@ class Reconciler:
                 return total
         raise IndexFailed("does not keep what is written to it")
 
-    async def _compare(self, index: OpenIndex, progress: Progress) -> Difference:
-        total, done = Difference(), 0
+    async def _compare(self, index: OpenIndex, progress: Progress) -> IndexDifference:
+        total, done = IndexDifference(), 0
         matters = _by_part(index, await self._source.indexed_matters(self._model_id))
         for part in index.parts:
             expected = await self._expected(matters[part])
@@ -85,11 +85,11 @@ class Reconciler:
             progress(done := done + len(expected) - len(missing))
             for tenant, chunk_ids in _by_tenant(missing).items():
                 for batch in _slices(chunk_ids, BATCH_WRITTEN):
-                    total += Difference(written=await self._write(index, tenant, batch))
+                    total += IndexDifference(written=await self._write(index, tenant, batch))
                     progress(done := done + len(batch))
             for tenant, chunk_ids in _by_tenant(strays).items():
                 for batch in _slices(chunk_ids, BATCH_WRITTEN):
-                    total += Difference(removed=await self._remove(index, part, tenant, batch))
+                    total += IndexDifference(removed=await self._remove(index, part, tenant, batch))
         return total
 
     async def _expected(self, matters: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
@@ -159,7 +159,7 @@ class RebuildProgress:
     total: int
 
 
-class Rebuild:
+class IndexRebuild:
     """Goes on when its one watcher goes away; a slow watcher sees the latest state."""
 
     def __init__(self) -> None:

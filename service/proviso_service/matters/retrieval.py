@@ -4,10 +4,10 @@ import asyncio
 
 from proviso_service.concurrency import together
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
-from proviso_service.matters.candidates import CandidateSearch, Place
+from proviso_service.matters.candidates import CandidateSearch, SearchScope
 from proviso_service.matters.excerpts import Snippets
 from proviso_service.matters.model import DOCUMENTATION, DocumentStatus, SearchHit, SearchOutcome, SearchQuery
-from proviso_service.matters.ranking import Ranked, best_of, rank, reranked
+from proviso_service.matters.ranking import RankedPassage, best_of, rank, reranked
 from proviso_service.matters.stores import MatterStore, VectorIndex
 from proviso_service.matters.validation import matter_or_documentation, uuids_of
 from proviso_service.matters.wording import parse_query
@@ -51,7 +51,7 @@ class Retriever:
         The documentation is searched like a matter. Raises InvalidRequest, MatterNotFound, and TooBusy when there is
         no answer within the time limit."""
         matter_id = matter_or_documentation("matter_id", query.matter_id)
-        place = Place(tenant, matter_id, uuids_of("document_ids", query.document_ids))
+        place = SearchScope(tenant, matter_id, uuids_of("document_ids", query.document_ids))
         if not query.query.strip():
             raise InvalidRequest.of("query", "must not be blank")
         with self._spans.retrieval("documentation" if matter_id == DOCUMENTATION else "matter") as span:
@@ -59,7 +59,7 @@ class Retriever:
             span.set_attribute("proviso.retrieval.results", len(outcome.hits))
             return outcome
 
-    async def _search_in_time(self, place: Place, query: SearchQuery) -> SearchOutcome:
+    async def _search_in_time(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
         try:
             async with asyncio.timeout(TIME_LIMIT_S), self._running:
                 if place.matter_id != DOCUMENTATION:
@@ -68,7 +68,7 @@ class Retriever:
         except TimeoutError as error:
             raise TooBusy("The search took too long; try again shortly", retry_after_s=1.0) from error
 
-    async def _search(self, place: Place, query: SearchQuery) -> SearchOutcome:
+    async def _search(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
         parsed = parse_query(query.query)
         candidates, matching = await together(
             self._candidates.find(place, parsed),
@@ -89,7 +89,7 @@ class Retriever:
         available, processing = await self._filenames(place)
         return SearchOutcome(query, (), tuple(matching), documents_available=available, documents_processing=processing)
 
-    async def _hit(self, tenant: str, one: Ranked, query: SearchQuery, snippets: Snippets) -> SearchHit:
+    async def _hit(self, tenant: str, one: RankedPassage, query: SearchQuery, snippets: Snippets) -> SearchHit:
         candidate = one.candidate
         before, after = await self._store.neighbours(tenant, candidate.stored) if query.include_context else ("", "")
         return SearchHit(
@@ -103,7 +103,7 @@ class Retriever:
             context_after=after,
         )
 
-    async def _filenames(self, place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    async def _filenames(self, place: SearchScope) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Of the documents searched, and of those still under way."""
         documents = [
             document

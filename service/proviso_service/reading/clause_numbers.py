@@ -42,7 +42,7 @@ _ROMAN_SIGNS = frozenset("ivxlc")
 
 
 @dataclass(frozen=True, slots=True)
-class _Title:
+class _ClauseTitle:
     """A heading: `parts` are the numbers of the parts that it lies in, `clause` that of its clause."""
 
     start: int
@@ -59,14 +59,14 @@ class _Number:
     kind: str
 
 
-_Mark = _Title | _Number
+_Mark = _ClauseTitle | _Number
 
 
 def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Span]) -> list[tuple[str, ...]]:
     """For each of the passages, which are in order: at most MAX_NUMBERS, those of the clause that it begins in first,
     outer ones before inner ones."""
     marks = merge(_titles(headings), _openings(text, headings), key=lambda mark: mark.start)
-    place = _Place()
+    place = _Position()
     found: list[tuple[str, ...]] = []
     mark = next(marks, None)
     for passage in passages:
@@ -86,21 +86,21 @@ def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Sp
 def _titles(headings: Iterable[Heading]) -> Iterator[_Mark]:
     """Where titles on both levels have simple numbers, that of the inner clause continues the outer one: "1.2" for "2."
     under "1."."""
-    path: list[tuple[int, _Title, bool]] = []
+    path: list[tuple[int, _ClauseTitle, bool]] = []
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
-        _, above, continues = path[-1] if path else (0, _Title(0, (), ""), False)
+        _, above, continues = path[-1] if path else (0, _ClauseTitle(0, (), ""), False)
         reference, _ = clause_of_title(heading.title)
-        title = _Title(heading.start, above.parts, above.clause)
+        title = _ClauseTitle(heading.start, above.parts, above.clause)
         if reference:
             number = _joined(reference.levels)
             if reference.kind:
-                title = _Title(heading.start, (*above.parts, number), "")
+                title = _ClauseTitle(heading.start, (*above.parts, number), "")
             elif continues and number.isdecimal():
-                title = _Title(heading.start, above.parts, f"{above.clause}.{number}")
+                title = _ClauseTitle(heading.start, above.parts, f"{above.clause}.{number}")
             else:
-                title = _Title(heading.start, above.parts, number)
+                title = _ClauseTitle(heading.start, above.parts, number)
             continues = not reference.kind and number.isdecimal()
         path.append((heading.level, title, continues))
         yield title
@@ -180,7 +180,7 @@ class _Items:
 
 
 @dataclass(slots=True)
-class _Place:
+class _Position:
     """Where in the numbering a position of the text is."""
 
     _parts: tuple[str, ...] = ()
@@ -191,7 +191,7 @@ class _Place:
 
     def enter(self, mark: _Mark) -> None:
         self._loose = ""
-        if isinstance(mark, _Title):
+        if isinstance(mark, _ClauseTitle):
             self._parts = mark.parts
             self._open(mark.clause)
         elif mark.kind == "clause" or (mark.kind == "plain" and self._is_next(mark.number)):

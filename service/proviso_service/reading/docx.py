@@ -17,8 +17,8 @@ from proviso_service.reading.canonical import CanonicalText, is_layout_row, mark
 from proviso_service.reading.clauses import opening_title
 from proviso_service.reading.docx_numbering import Numbering, Styles
 from proviso_service.reading.docx_package import Package
-from proviso_service.reading.docx_paragraphs import Paragraph, ParagraphReader, rows
-from proviso_service.reading.docx_xml import Element, Parts, attribute, body_blocks, child, content_of, kind
+from proviso_service.reading.docx_paragraphs import DocxParagraph, ParagraphReader, rows
+from proviso_service.reading.docx_xml import Element, WordParts, attribute, body_blocks, child, content_of, kind
 from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.outline import (
     CAPITALS_LEVEL,
@@ -33,7 +33,7 @@ _MAX_NUMBER_CHARS = 20
 
 def parse_docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """Text, headings and furniture of a Word document; no pages. Raises UnreadableFile."""
-    parts = Parts(Package(content))
+    parts = WordParts(Package(content))
     styles = Styles(parts.related("styles"))
     reader = ParagraphReader(styles, Numbering(parts.related("numbering"), styles))
     text = _Text(
@@ -91,7 +91,7 @@ class _Text:
         )
         return replace(parsed, headings=complete_outline(parsed.text, parsed.headings, likely, apart))
 
-    def _paragraph(self, paragraph: Paragraph) -> None:
+    def _paragraph(self, paragraph: DocxParagraph) -> None:
         level = self._level(paragraph)
         if level and reads_as_title(paragraph.text):
             self._canonical.heading(paragraph.full_text, level)
@@ -100,14 +100,14 @@ class _Text:
         self._in_bullets = bool(paragraph.label and paragraph.label.is_bullet)
         self._append_notes([paragraph])
 
-    def _level(self, paragraph: Paragraph) -> int:
+    def _level(self, paragraph: DocxParagraph) -> int:
         """From 1; 0 for text. What follows a title is below it."""
         if paragraph.is_title and paragraph.text:
             self._has_title = True
             return 1
         return 0 if paragraph.outline_level is None else paragraph.outline_level + 1 + self._has_title
 
-    def _text(self, paragraph: Paragraph, level: int) -> None:
+    def _text(self, paragraph: DocxParagraph, level: int) -> None:
         follows_bullet = self._in_bullets and paragraph.label is not None and paragraph.label.is_bullet
         append = self._canonical.line if follows_bullet else self._canonical.paragraph
         span = append(paragraph.full_text)
@@ -116,7 +116,7 @@ class _Text:
         elif paragraph.text:
             self._mark(paragraph, level, span)
 
-    def _mark(self, paragraph: Paragraph, level: int, span: Span) -> None:
+    def _mark(self, paragraph: DocxParagraph, level: int, span: Span) -> None:
         """Clauses that open with their title, and lines that stand out, are headings without a heading's style too."""
         title, rest = opening_title(paragraph.text)
         is_clause = paragraph.label is not None and not paragraph.label.is_bullet
@@ -132,7 +132,7 @@ class _Text:
 
     def _table(self, table: Element) -> None:
         first = True
-        told: list[Paragraph] = []
+        told: list[DocxParagraph] = []
         for cells in rows(table):
             read = [[] if _goes_on(cell) else self._reader.all_of(cell) for cell in cells]
             texts = [[paragraph.full_text for paragraph in cell if paragraph.text] for cell in read]
@@ -150,7 +150,7 @@ class _Text:
         self._in_bullets = False
         self._append_notes(told)
 
-    def _append_notes(self, paragraphs: Iterable[Paragraph]) -> None:
+    def _append_notes(self, paragraphs: Iterable[DocxParagraph]) -> None:
         """Each once, however often it is referred to."""
         for reference in (note for paragraph in paragraphs for note in paragraph.notes):
             note = self._notes[reference.note_kind].pop(reference.note_id, None)

@@ -15,7 +15,7 @@ _MAX_ANCESTORS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ParagraphStyle:
     """What a style and those it is based on say. `outline_level` is from 0, None for text of the body; `list_id` and
     `list_level` are None where nothing is said, `list_id` "0" where numbering is switched off."""
 
@@ -36,16 +36,16 @@ class Styles:
     def __init__(self, root: Element | None = None) -> None:
         self._elements: dict[str, Element] = {}
         self._default_id = ""
-        self._resolved: dict[str, Style] = {}
+        self._resolved: dict[str, ParagraphStyle] = {}
         for element in () if root is None else root:
             if kind(element) == "w:style":
                 self._add(element)
 
-    def paragraph(self, style_id: str) -> Style:
+    def paragraph(self, style_id: str) -> ParagraphStyle:
         """Of a paragraph; "" for the default style."""
         return self.style(style_id or self._default_id)
 
-    def style(self, style_id: str) -> Style:
+    def style(self, style_id: str) -> ParagraphStyle:
         """Of any kind; an unknown id is judged by itself."""
         if style_id not in self._resolved:
             self._resolved[style_id] = self._resolve(style_id)
@@ -62,7 +62,7 @@ class Styles:
         if attribute(element, "type") == "paragraph" and attribute(element, "default") in ("1", "true", "on"):
             self._default_id = style_id
 
-    def _resolve(self, style_id: str) -> Style:
+    def _resolve(self, style_id: str) -> ParagraphStyle:
         names = [style_id]
         outline_level = list_level = None
         list_id, numbered_by = None, ""
@@ -77,7 +77,7 @@ class Styles:
                 list_id, numbered_by = value(numbering["w:numId"]), ancestor_id
             hidden = is_on(run.get("w:vanish")) if hidden is None else hidden
             bold = is_on(run.get("w:b")) if bold is None else bold
-        return Style(
+        return ParagraphStyle(
             outline_level=_level_by_name(names) if outline_level is None else in_outline(outline_level),
             is_title=any(name.lower() == _TITLE_NAME for name in names),
             in_contents=any(_CONTENTS_NAME.fullmatch(name) for name in names),

@@ -38,7 +38,7 @@ def damaged() -> UnreadableFile:
 
 
 @dataclass(slots=True)
-class Part:
+class PackagePart:
     """The bytes of one part, a block at a time: a readable file object that spends the package's budget."""
 
     _file: IO[bytes]
@@ -71,7 +71,7 @@ class Package:
         return name.lower() in self._members
 
     @contextmanager
-    def open(self, name: str) -> Iterator[Part]:
+    def open(self, name: str) -> Iterator[PackagePart]:
         """The part of that name, which must exist. Raises UnreadableFile."""
         info = self._members[name.lower()]
         if info.flag_bits & _ENCRYPTED_FLAG:
@@ -83,7 +83,7 @@ class Package:
         with _reasons():
             file = self._archive.open(info)
         with file:
-            yield Part(file, self)
+            yield PackagePart(file, self)
 
     def spend(self, size_bytes: int) -> None:
         self._left_bytes -= size_bytes

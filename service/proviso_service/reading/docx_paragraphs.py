@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from proviso_service.reading.canonical import readable
-from proviso_service.reading.docx_numbering import Label, Numbering, Style, Styles, in_outline
+from proviso_service.reading.docx_numbering import Label, Numbering, ParagraphStyle, Styles, in_outline
 from proviso_service.reading.docx_xml import (
     Element,
     attribute,
@@ -45,7 +45,7 @@ _SIGNS = {
     "F0D4": "\u2122",
 }
 _PRIVATE_USE = range(0xE000, 0xF900)
-_NO_STYLE = Style()
+_NO_STYLE = ParagraphStyle()
 _NOTE_MARKS = {
     "w:footnoteReference": ("footnote", NumeralStyle.DECIMAL),
     "w:endnoteReference": ("endnote", NumeralStyle.LOWER_ROMAN),
@@ -62,7 +62,7 @@ class NoteReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class DocxParagraph:
     """`text` is `readable`, with single spaces and a newline for each break; it does not hold the label.
     `outline_level` is from 0, None in text of the body; `bold` says that all of it is."""
 
@@ -84,10 +84,10 @@ class Paragraph:
 
 
 @dataclass(slots=True)
-class _Draft:
+class _ParagraphDraft:
     """A paragraph that is being read. One whose mark was deleted `runs_on`: its text opens the next one."""
 
-    style: Style
+    style: ParagraphStyle
     hidden: bool = False
     runs_on: bool = False
     label: Label | None = None
@@ -98,9 +98,9 @@ class _Draft:
     shown_chars: int = 0
     bold_chars: int = 0
 
-    def finished(self) -> Paragraph:
+    def finished(self) -> DocxParagraph:
         lines = (" ".join(line.split()) for line in readable("".join(self.pieces)).split("\n"))
-        return Paragraph(
+        return DocxParagraph(
             "\n".join(lines).strip(),
             self.label,
             self.list_level,
@@ -119,23 +119,23 @@ class ParagraphReader:
         self._styles = styles
         self._numbering = numbering
         self._note_counts: dict[str, int] = {}
-        self._running_on: _Draft | None = None
+        self._running_on: _ParagraphDraft | None = None
 
-    def all_of(self, container: Element) -> list[Paragraph]:
+    def all_of(self, container: Element) -> list[DocxParagraph]:
         """The paragraphs of a cell, a note or a header."""
         return [*self.paragraphs(container), *self.rest()]
 
-    def rest(self) -> Iterator[Paragraph]:
+    def rest(self) -> Iterator[DocxParagraph]:
         """What would open a paragraph that does not come."""
         if self._running_on is not None:
             draft, self._running_on = self._running_on, None
             yield draft.finished()
 
-    def paragraphs(self, container: Element) -> Iterator[Paragraph]:
+    def paragraphs(self, container: Element) -> Iterator[DocxParagraph]:
         """In order; those of a text box follow the paragraph that it hangs on. The last one may be left for the next
         call, see `rest`."""
-        open_drafts: list[_Draft] = []
-        boxed: list[Paragraph] = []
+        open_drafts: list[_ParagraphDraft] = []
+        boxed: list[DocxParagraph] = []
         bold = False
         walk = etree.iterwalk(container, events=("start", "end"))
         for event, element in walk:
@@ -158,7 +158,7 @@ class ParagraphReader:
                 else:
                     self._take(draft, element, name, bold)
 
-    def _end(self, open_drafts: list[_Draft], boxed: list[Paragraph]) -> list[Paragraph]:
+    def _end(self, open_drafts: list[_ParagraphDraft], boxed: list[DocxParagraph]) -> list[DocxParagraph]:
         """What is complete once the innermost paragraph ends."""
         draft = open_drafts.pop()
         if open_drafts:
@@ -171,11 +171,13 @@ class ParagraphReader:
             return hanging_on
         return [draft.finished(), *hanging_on]
 
-    def _begin(self, element: Element, *, is_boxed: bool) -> _Draft:
+    def _begin(self, element: Element, *, is_boxed: bool) -> _ParagraphDraft:
         properties = children(child(element, "w:pPr"))
         style = self._styles.paragraph(value(properties.get("w:pStyle")))
         own_level = integer(value(properties.get("w:outlineLvl")))
-        draft = _Draft(style, outline_level=style.outline_level if own_level is None else in_outline(own_level))
+        draft = _ParagraphDraft(
+            style, outline_level=style.outline_level if own_level is None else in_outline(own_level)
+        )
         mark = children(properties.get("w:rPr"))
         draft.runs_on = not is_boxed and ("w:del" in mark or "w:moveFrom" in mark)
         mark_hidden = is_on(mark.get("w:vanish")) and not is_on(mark.get("w:specVanish"))
@@ -187,7 +189,7 @@ class ParagraphReader:
             draft.shown_chars, draft.bold_chars = before.shown_chars, before.bold_chars
         return draft
 
-    def _label(self, own: Mapping[str, Element], style: Style) -> tuple[Label | None, int]:
+    def _label(self, own: Mapping[str, Element], style: ParagraphStyle) -> tuple[Label | None, int]:
         """By the paragraph's `own` numbering, or that of its style; a list without a level means the first."""
         own_list, level = value(own.get("w:numId")), integer(value(own.get("w:ilvl")))
         list_id = own_list or style.list_id
@@ -195,10 +197,10 @@ class ParagraphReader:
             level = 0 if own_list and style.list_level is None else style.list_level
         return self._numbering.count(list_id, level, style.numbered_by) if list_id else (None, 0)
 
-    def _run_style(self, properties: Mapping[str, Element]) -> Style:
+    def _run_style(self, properties: Mapping[str, Element]) -> ParagraphStyle:
         return self._styles.style(value(properties["w:rStyle"])) if "w:rStyle" in properties else _NO_STYLE
 
-    def _take(self, draft: _Draft, element: Element, name: str, bold: bool) -> None:
+    def _take(self, draft: _ParagraphDraft, element: Element, name: str, bold: bool) -> None:
         """What an element of a run adds to the text."""
         if name in ("w:t", "m:t"):
             text = element.text or ""
@@ -213,7 +215,7 @@ class ParagraphReader:
         elif name in _NOTE_MARKS:
             self._refer(draft, element, *_NOTE_MARKS[name])
 
-    def _refer(self, draft: _Draft, element: Element, note_kind: str, style: NumeralStyle) -> None:
+    def _refer(self, draft: _ParagraphDraft, element: Element, note_kind: str, style: NumeralStyle) -> None:
         mark = ""
         if attribute(element, "customMarkFollows") not in ("1", "true", "on"):
             self._note_counts[note_kind] = self._note_counts.get(note_kind, 0) + 1

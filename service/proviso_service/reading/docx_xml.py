@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from lxml import etree
 
-from proviso_service.reading.docx_package import Package, Part, damaged, resolve
+from proviso_service.reading.docx_package import Package, PackagePart, damaged, resolve
 from proviso_service.reading.model import UnreadableFile
 
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -132,7 +132,7 @@ def alternative(alternatives: Element) -> Iterable[Element]:
     return [] if chosen is None else chosen
 
 
-def tree(part: Part) -> Element:
+def tree(part: PackagePart) -> Element:
     """The root of a part. Raises UnreadableFile."""
     with _reasons():
         root: Element = etree.parse(part, etree.XMLParser(**_SAFE)).getroot()
@@ -140,7 +140,7 @@ def tree(part: Part) -> Element:
     return root
 
 
-def body_blocks(part: Part) -> Iterator[Element]:
+def body_blocks(part: PackagePart) -> Iterator[Element]:
     """The blocks of a document's body, each freed once the next is asked for. Raises UnreadableFile."""
     checked = False
     body = None
@@ -184,7 +184,7 @@ _DOCUMENT = "word/document.xml"
 _MAX_RUNNING_PARTS = 200
 
 
-class Parts:
+class WordParts:
     """Raises UnreadableFile for a package without a Word document, and for parts that cannot be read."""
 
     def __init__(self, package: Package) -> None:
@@ -197,7 +197,7 @@ class Parts:
         self._main = main
         self._related = self._relations(main)
 
-    def document(self) -> AbstractContextManager[Part]:
+    def document(self) -> AbstractContextManager[PackagePart]:
         return self._package.open(self._main)
 
     def related(self, relation: str) -> Element | None:

@@ -113,7 +113,7 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _Content:
     """What a file holds: `words` name it in a sentence, `advice` says what to do with it."""
 
     words: str
@@ -121,26 +121,26 @@ class _Kind:
     format: Format | None = None
 
 
-_PDF = _Kind("a PDF document", "Rename it to .pdf and upload it again.", PDF)
-_WORD = _Kind("a Word document", "Rename it to .docx and upload it again.", WORD)
-_HTML = _Kind("a web page", "Rename it to .html and upload it again.", HTML)
-_LOCKED = _Kind(
+_PDF = _Content("a PDF document", "Rename it to .pdf and upload it again.", PDF)
+_WORD = _Content("a Word document", "Rename it to .docx and upload it again.", WORD)
+_HTML = _Content("a web page", "Rename it to .html and upload it again.", HTML)
+_LOCKED = _Content(
     "an Office document that is protected with a password", "Remove the password, save it and upload it again."
 )
-_OLD_OFFICE = _Kind("a document of an old Office version", "Save it as .docx or PDF and upload that.")
-_RICH_TEXT = _Kind("a rich text document", "Save it as .docx or PDF and upload that.")
-_IMAGE = _Kind("an image", "Have its text recognised (OCR) and upload the result as PDF.")
-_ARCHIVE = _Kind("a compressed archive", "Unpack it and upload the files that it holds.")
-_PROGRAM = _Kind("a program", "Upload the document itself.")
+_OLD_OFFICE = _Content("a document of an old Office version", "Save it as .docx or PDF and upload that.")
+_RICH_TEXT = _Content("a rich text document", "Save it as .docx or PDF and upload that.")
+_IMAGE = _Content("an image", "Have its text recognised (OCR) and upload the result as PDF.")
+_ARCHIVE = _Content("a compressed archive", "Unpack it and upload the files that it holds.")
+_PROGRAM = _Content("a program", "Upload the document itself.")
 
 # Names inside an archive, which stand in it uncompressed.
-_PACKAGES: Sequence[tuple[bytes, _Kind]] = (
+_PACKAGES: Sequence[tuple[bytes, _Content]] = (
     (b"word/document", _WORD),
-    (b"xl/workbook", _Kind("an Excel workbook", "Save it as PDF and upload that.")),
-    (b"ppt/presentation", _Kind("a PowerPoint presentation", "Save it as PDF and upload that.")),
-    (b"opendocument.text", _Kind("an OpenDocument text", "Save it as .docx or PDF and upload that.")),
+    (b"xl/workbook", _Content("an Excel workbook", "Save it as PDF and upload that.")),
+    (b"ppt/presentation", _Content("a PowerPoint presentation", "Save it as PDF and upload that.")),
+    (b"opendocument.text", _Content("an OpenDocument text", "Save it as .docx or PDF and upload that.")),
 )
-_STARTS: Sequence[tuple[bytes, _Kind]] = (
+_STARTS: Sequence[tuple[bytes, _Content]] = (
     (_PDF_MARK, _PDF),
     (b"{\\rtf", _RICH_TEXT),
     (b"\x89PNG", _IMAGE),
@@ -178,7 +178,7 @@ def check_signature(expected: Format, content: bytes) -> None:
         raise UnreadableFile(f"The file is named {name} but holds {kind.words}. {kind.advice}")
 
 
-def _kind_of(content: bytes) -> _Kind | None:
+def _kind_of(content: bytes) -> _Content | None:
     """None for what has no signature, as text."""
     if content.startswith(_ZIP_STARTS):
         return next((kind for name, kind in _PACKAGES if name in content), _ARCHIVE)

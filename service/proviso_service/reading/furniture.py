@@ -45,7 +45,7 @@ _PAGE_NUMBER = re.compile(r"[^a-z#]{0,4}(?:page ?)?(?:[a-z]{1,2}-)?#(?: ?(?:of|/
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _RepeatedLine:
     """A line that may be furniture: its `shape`, see `_shape`, and its numbers. Where there are no pages, every line
     counts as one, and `offset` says how far apart they are."""
 
@@ -59,11 +59,11 @@ class _Line:
 def running_lines(pages: Sequence[Sequence[str]]) -> frozenset[tuple[int, int]]:
     """Which lines are furniture, as (index of the page, index of the line). `pages` are the lines of every page in
     reading order, blank ones included or not."""
-    series: dict[tuple[bool, str], list[_Line]] = defaultdict(list)
+    series: dict[tuple[bool, str], list[_RepeatedLine]] = defaultdict(list)
     for page, lines in enumerate(pages):
         for is_head, index in _edges(lines):
             if shape := _shape(lines[index].strip()):
-                series[is_head, shape].append(_Line(page, index, 0, shape, _numbers(lines[index])))
+                series[is_head, shape].append(_RepeatedLine(page, index, 0, shape, _numbers(lines[index])))
     return frozenset((line.page, line.index) for lines in series.values() for line in _running(lines))
 
 
@@ -77,7 +77,7 @@ def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozen
         if shape := _shape(text):
             indices[shape].append(index)
     series = [
-        [_Line(index, index, offsets[index], shape, _numbers(lines[index])) for index in found]
+        [_RepeatedLine(index, index, offsets[index], shape, _numbers(lines[index])) for index in found]
         for shape, found in indices.items()
         if _MIN_REPEATS <= len(found) <= _MAX_REPEATS
     ]
@@ -89,9 +89,9 @@ def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozen
     return _indices(chain(numbers, *furniture))
 
 
-def _equal(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+def _equal(lines: Iterable[_RepeatedLine]) -> Iterator[list[_RepeatedLine]]:
     """Lines with the same numbers too, where there are enough of them."""
-    groups: dict[tuple[int, ...], list[_Line]] = defaultdict(list)
+    groups: dict[tuple[int, ...], list[_RepeatedLine]] = defaultdict(list)
     for line in lines:
         groups[line.numbers].append(line)
     yield from (group for group in groups.values() if len(group) >= _MIN_REPEATS)
@@ -126,7 +126,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in _NUMBER.findall(text))
 
 
-def _running(lines: Sequence[_Line]) -> Iterator[_Line]:
+def _running(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
     """Of the lines of one shape at one edge, those in a series over several pages."""
     if len({line.page for line in lines}) < _MIN_REPEATS:
         return
@@ -136,7 +136,7 @@ def _running(lines: Sequence[_Line]) -> Iterator[_Line]:
     yield from (line for line, linked in zip(lines, _linked(follows), strict=True) if linked)
 
 
-def _follows(line: _Line, after: _Line) -> bool:
+def _follows(line: _RepeatedLine, after: _RepeatedLine) -> bool:
     """Whether `after` is the same furniture on one of the next pages."""
     gap = after.page - line.page
     if not 0 < gap <= _MAX_PAGE_GAP:
@@ -163,13 +163,13 @@ def _linked(follows: Sequence[bool]) -> Iterator[bool]:
     yield from (before or after for before, after in pairwise((False, *follows, False)))
 
 
-def _page_numbers(lines: Sequence[_Line]) -> Iterator[_Line]:
+def _page_numbers(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
     """Of the lines of one shape in a text without pages, those whose number counts up from page to page."""
     shape = lines[0].shape
     if not (_is_page_number(shape) or _is_worded(shape)) or _COUNTED.search(shape):
         return
-    chains: dict[tuple[int, ...], list[_Line]] = {}
-    found: list[list[_Line]] = []
+    chains: dict[tuple[int, ...], list[_RepeatedLine]] = {}
+    found: list[list[_RepeatedLine]] = []
     for line in lines:
         counted = _preceding(chains, line)
         if counted is None:
@@ -180,7 +180,9 @@ def _page_numbers(lines: Sequence[_Line]) -> Iterator[_Line]:
     yield from (line for counted in found if _is_paged(counted) for line in counted)
 
 
-def _preceding(chains: Mapping[tuple[int, ...], list[_Line]], line: _Line) -> list[_Line] | None:
+def _preceding(
+    chains: Mapping[tuple[int, ...], list[_RepeatedLine]], line: _RepeatedLine
+) -> list[_RepeatedLine] | None:
     """The chain that ends on the number before, one page above."""
     for position, number in enumerate(line.numbers):
         before = (*line.numbers[:position], number - 1, *line.numbers[position + 1 :])
@@ -195,21 +197,21 @@ def _is_worded(shape: str) -> bool:
     return sum(word.isalpha() and len(word) > 1 for word in shape.split()) >= _MIN_REPEATS
 
 
-def _is_paged(lines: Sequence[_Line]) -> bool:
+def _is_paged(lines: Sequence[_RepeatedLine]) -> bool:
     return len(lines) >= _MIN_REPEATS and int(median(_gaps(lines))) in _PAGE_CHARS
 
 
-def _gaps(lines: Sequence[_Line]) -> list[int]:
+def _gaps(lines: Sequence[_RepeatedLine]) -> list[int]:
     return [after.offset - line.offset for line, after in pairwise(lines)]
 
 
-def _beside(numbers: Iterable[_Line]) -> frozenset[int]:
+def _beside(numbers: Iterable[_RepeatedLine]) -> frozenset[int]:
     """Places in the order of lines that are close to a page number."""
     reach = range(-_NEIGHBOUR_LINES, _NEIGHBOUR_LINES + 1)
     return frozenset(line.page + step for line in numbers for step in reach)
 
 
-def _is_beside(lines: Sequence[_Line], beside: frozenset[int], page_numbers: int) -> bool:
+def _is_beside(lines: Sequence[_RepeatedLine], beside: frozenset[int], page_numbers: int) -> bool:
     """Whether equal lines stand beside page numbers, and beside many of them: not just where a table goes on."""
     return len(lines) >= _BESIDE_SHARE * page_numbers and sum(
         line.page in beside for line in lines
@@ -223,11 +225,11 @@ class _Surroundings:
     lines: Sequence[str]
     repeating: frozenset[int]
 
-    def recurs(self, equal: Sequence[_Line]) -> bool:
+    def recurs(self, equal: Sequence[_RepeatedLine]) -> bool:
         """Whether equal lines come back as regularly as pages, and interrupt sentences as only furniture does."""
         return _is_regular(equal) and sum(map(self._interrupts, equal)) > _INTERRUPTING_SHARE * len(equal)
 
-    def _interrupts(self, line: _Line) -> bool:
+    def _interrupts(self, line: _RepeatedLine) -> bool:
         before = self._nearest(range(line.page - 1, max(-1, line.page - 1 - _NEIGHBOUR_LINES), -1)).rstrip()
         after = self._nearest(range(line.page + 1, min(len(self.lines), line.page + 1 + _NEIGHBOUR_LINES))).lstrip()
         return before[-1:] not in _SENTENCE_ENDS and after[:1].islower()
@@ -236,7 +238,7 @@ class _Surroundings:
         return next((self.lines[index] for index in indices if index not in self.repeating), "")
 
 
-def _is_regular(lines: Sequence[_Line]) -> bool:
+def _is_regular(lines: Sequence[_RepeatedLine]) -> bool:
     if len(lines) < _MIN_LONELY_REPEATS:
         return False
     gaps = _gaps(lines)
@@ -246,5 +248,5 @@ def _is_regular(lines: Sequence[_Line]) -> bool:
     )
 
 
-def _indices(lines: Iterable[_Line]) -> frozenset[int]:
+def _indices(lines: Iterable[_RepeatedLine]) -> frozenset[int]:
     return frozenset(line.index for line in lines)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from proviso_service.reading.canonical import CanonicalText
 from proviso_service.reading.furniture import recurring_lines, running_lines
-from proviso_service.reading.html_blocks import Block, Break
-from proviso_service.reading.html_flow import Flow
+from proviso_service.reading.html_blocks import HtmlBlock, PageBreak
+from proviso_service.reading.html_flow import HtmlFlow
 from proviso_service.reading.html_tree import body_of, decode_html, walk
 from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.outline import CAPITALS_LEVEL, complete_outline, reads_as_title, stands_out_as_title
@@ -38,7 +38,7 @@ class Paging:
     furniture: frozenset[int] = field(default_factory=frozenset)
 
 
-def paging(blocks: Sequence[Block]) -> Paging:
+def paging(blocks: Sequence[HtmlBlock]) -> Paging:
     """Breaks make pages when most of them stand beside a page number that counts on: rules part other things too."""
     pages = [page for page in _pages(blocks) if page]
     running = running_lines([[blocks[index].text for index in page] for page in pages])
@@ -53,12 +53,12 @@ def is_page_number(text: str) -> bool:
     return _PAGE_NUMBER.fullmatch(text) is not None
 
 
-def _pages(blocks: Sequence[Block]) -> Iterator[list[int]]:
+def _pages(blocks: Sequence[HtmlBlock]) -> Iterator[list[int]]:
     """Indices of the blocks with text, parted by page breaks and by rules beside a page number."""
     page: list[int] = []
     for index, block in enumerate(blocks):
-        ends_page = block.page_break is Break.PAGE or (
-            block.page_break is Break.RULE and any(is_page_number(text) for text in _beside(blocks, index))
+        ends_page = block.page_break is PageBreak.PAGE or (
+            block.page_break is PageBreak.RULE and any(is_page_number(text) for text in _beside(blocks, index))
         )
         if block.text:
             page.append(index)
@@ -68,18 +68,18 @@ def _pages(blocks: Sequence[Block]) -> Iterator[list[int]]:
     yield page
 
 
-def _beside(blocks: Sequence[Block], index: int) -> tuple[str, ...]:
+def _beside(blocks: Sequence[HtmlBlock], index: int) -> tuple[str, ...]:
     return tuple(block.text for block in (*blocks[max(0, index - 1) : index], *blocks[index + 1 : index + 2]))
 
 
-def _is_only_number(blocks: Sequence[Block], page: Sequence[int]) -> bool:
+def _is_only_number(blocks: Sequence[HtmlBlock], page: Sequence[int]) -> bool:
     """Between a page break and a rule there may be a page number alone: it heads the page to come."""
     return len(page) == 1 and is_page_number(blocks[page[0]].text)
 
 
 def parse_html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """Text, headings, pages and furniture of a web page. Raises UnreadableFile."""
-    flow = Flow()
+    flow = HtmlFlow()
     body = body_of(decode_html(content))
     if body is not None:
         walk(body, flow)
@@ -87,7 +87,7 @@ def parse_html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     return _assembled(blocks, paging(blocks), limits)
 
 
-def _assembled(blocks: Sequence[Block], pages: Paging, limits: ReadingLimits) -> ParsedDocument:
+def _assembled(blocks: Sequence[HtmlBlock], pages: Paging, limits: ReadingLimits) -> ParsedDocument:
     canonical = CanonicalText(limits)
     likely: list[Span] = []
     page_of_start = {start: page for page, start in enumerate(pages.starts, start=1)}
@@ -113,7 +113,7 @@ def _assembled(blocks: Sequence[Block], pages: Paging, limits: ReadingLimits) ->
     return replace(parsed, headings=complete_outline(parsed.text, parsed.headings, found, parsed.furniture))
 
 
-def _append(canonical: CanonicalText, block: Block, *, follows_item: bool) -> Span:
+def _append(canonical: CanonicalText, block: HtmlBlock, *, follows_item: bool) -> Span:
     if block.cells:
         return canonical.row(block.cells, first=block.opens_table)
     return canonical.line(block.text) if follows_item and block.is_item else canonical.paragraph(block.text)

@@ -8,7 +8,7 @@ from enum import Enum, auto
 _SPACE = re.compile(r"[\s\u200b\ufeff]+")
 
 
-class Break(Enum):
+class PageBreak(Enum):
     """What ends a page, for certain or perhaps."""
 
     NONE = auto()
@@ -17,7 +17,7 @@ class Break(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class HtmlBlock:
     """A paragraph, a row of a table where it has `cells`, or a break without text. `level` is that of a heading, 0 for
     text; one that `stands_out` is bold as a whole, or underlined and centred."""
 
@@ -28,7 +28,7 @@ class Block:
     is_item: bool = False
     opens_table: bool = False
     is_navigation: bool = False
-    page_break: Break = Break.NONE
+    page_break: PageBreak = PageBreak.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Look:
 
 
 @dataclass(slots=True)
-class Draft:
+class BlockDraft:
     """The text of a block so far. White space runs together as in a browser, and so do no-break spaces, which are there
     for indentation; a line break stays."""
 
@@ -79,7 +79,7 @@ class Draft:
         self._pieces.append("\n")
         self._after_space = True
 
-    def blocks(self, look: Look, *, label: str = "") -> list[Block]:
+    def blocks(self, look: Look, *, label: str = "") -> list[HtmlBlock]:
         """What was added, as one block; several where white space is kept and blank lines part it. `label` is that of
         an item of a list."""
         if not self._shown_chars:
@@ -92,7 +92,7 @@ class Draft:
         if label:
             texts[0] = f"{label} {texts[0]}"
         return [
-            Block(text, look.level, stands_out=stands_out, is_item=bool(label), is_navigation=look.is_navigation)
+            HtmlBlock(text, look.level, stands_out=stands_out, is_item=bool(label), is_navigation=look.is_navigation)
             for text in texts
         ]
 
@@ -112,5 +112,5 @@ def _without_edges(text: str) -> str:
     return "\n".join(line.strip() for line in text.strip().split("\n"))
 
 
-def texts_of(blocks: Sequence[Block]) -> list[str]:
+def texts_of(blocks: Sequence[HtmlBlock]) -> list[str]:
     return [block.text for block in blocks if block.text]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from selectolax.lexbor import LexborNode
 
 from proviso_service.reading.canonical import CELL_BREAK, is_layout_row, marked_item
-from proviso_service.reading.html_blocks import Block, Break, Draft, Look, texts_of
+from proviso_service.reading.html_blocks import BlockDraft, HtmlBlock, Look, PageBreak, texts_of
 from proviso_service.reading.html_tree import (
     BLOCKS,
     BOLD,
@@ -20,7 +20,7 @@ from proviso_service.reading.html_tree import (
     PAGE_BREAK,
     PLAIN,
     UNDERLINED,
-    Style,
+    ElementStyle,
     style_of,
 )
 from proviso_service.reading.model import UnreadableFile
@@ -92,11 +92,11 @@ class Cell:
     """`column` is the first that it takes; cells beyond the widest table share the last."""
 
     column: int
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[HtmlBlock] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Table:
+class HtmlTable:
     """Filled as its rows and cells open."""
 
     _rows: list[list[Cell]] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Table:
         self._next_column = 0
         self._taken = {column: rows - 1 for column, rows in self._taken.items() if rows > 1}
 
-    def open_cell(self, columns: int, rows: int) -> list[Block]:
+    def open_cell(self, columns: int, rows: int) -> list[HtmlBlock]:
         """A cell that spans so many columns and rows; returns what its blocks are to be put in."""
         if not self._rows:
             self.open_row()
@@ -123,7 +123,7 @@ class Table:
         self._rows[-1].append(cell)
         return cell.blocks
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[HtmlBlock]:
         """The table in reading order: its rows, without the columns that are empty throughout."""
         columns = sorted({cell.column for row in self._rows for cell in row if texts_of(cell.blocks)})
         opens_table = True
@@ -135,14 +135,14 @@ class Table:
                 yield from (block for cell in row for block in cell.blocks)
                 opens_table = True
             elif item := marked_item(texts):
-                yield Block(item)
+                yield HtmlBlock(item)
                 opens_table = True
             else:
                 yield replace(_row(row, columns), opens_table=opens_table)
                 opens_table = False
 
 
-def _row(row: list[Cell], columns: list[int]) -> Block:
+def _row(row: list[Cell], columns: list[int]) -> HtmlBlock:
     by_column: dict[int, str] = {}
     for cell in row:
         words = " ".join(texts_of(cell.blocks))
@@ -150,7 +150,7 @@ def _row(row: list[Cell], columns: list[int]) -> Block:
             by_column[cell.column] = f"{by_column[cell.column]} {words}" if cell.column in by_column else words
     last = max(by_column)
     cells = tuple(by_column.get(column, "") for column in columns if column <= last)
-    return Block(CELL_BREAK.join(cells), cells=cells)
+    return HtmlBlock(CELL_BREAK.join(cells), cells=cells)
 
 
 @dataclass(slots=True)
@@ -158,22 +158,22 @@ class _Open:
     """An element under way; `container` takes the blocks inside it."""
 
     look: Look
-    container: list[Block]
+    container: list[HtmlBlock]
     is_block: bool = False
     breaks_after: bool = False
-    table: Table | None = None
+    table: HtmlTable | None = None
     is_list: bool = False
 
 
 @dataclass(slots=True)
-class Flow:
+class HtmlFlow:
     """A visitor of a page's tree. `blocks` are complete after `finish`."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[HtmlBlock] = field(default_factory=list)
     _open: list[_Open] = field(default_factory=list)
-    _tables: list[Table] = field(default_factory=list)
+    _tables: list[HtmlTable] = field(default_factory=list)
     _lists: list[OpenList] = field(default_factory=list)
-    _draft: Draft = field(default_factory=Draft)
+    _draft: BlockDraft = field(default_factory=BlockDraft)
     _label: str = ""
 
     def __post_init__(self) -> None:
@@ -214,20 +214,20 @@ class Flow:
         if tag == "li":
             self._label = ""
         if closed.breaks_after:
-            self._break(Break.PAGE)
+            self._break(PageBreak.PAGE)
 
-    def finish(self) -> list[Block]:
+    def finish(self) -> list[HtmlBlock]:
         self._flush()
         return self.blocks
 
-    def _begin(self, tag: str, attributes: dict[str, str | None], style: Style) -> None:
+    def _begin(self, tag: str, attributes: dict[str, str | None], style: ElementStyle) -> None:
         """What an element does when it opens, beyond how it looks."""
         if style.page_before or tag == PAGE_BREAK:
-            self._break(Break.PAGE)
+            self._break(PageBreak.PAGE)
         if tag == "br":
             self._draft.break_line()
         elif tag == "hr":
-            self._break(Break.RULE)
+            self._break(PageBreak.RULE)
         elif tag in LISTS:
             self._lists.append(_list(tag, attributes, style))
             self._open[-1].is_list = True
@@ -244,7 +244,7 @@ class Flow:
     def _open_table(self) -> None:
         if len(self._tables) >= _MAX_TABLES_OPEN:
             raise UnreadableFile("The page's tables are nested too deeply to be read. Save it as text or PDF.")
-        table = Table()
+        table = HtmlTable()
         self._tables.append(table)
         self._open[-1].table = table
 
@@ -256,20 +256,20 @@ class Flow:
         if found:
             self._label = ""
             current.container.extend(found)
-        self._draft = Draft()
+        self._draft = BlockDraft()
 
-    def _break(self, page_break: Break) -> None:
+    def _break(self, page_break: PageBreak) -> None:
         self._flush()
-        self._open[-1].container.append(Block(page_break=page_break))
+        self._open[-1].container.append(HtmlBlock(page_break=page_break))
 
 
-def _is_block(tag: str, style: Style) -> bool:
+def _is_block(tag: str, style: ElementStyle) -> bool:
     if style.display is None or tag in CELLS:
         return tag in BLOCKS
     return not style.display.startswith("inline") and style.display != "contents"
 
 
-def _look(above: Look, tag: str, attributes: dict[str, str | None], style: Style) -> Look:
+def _look(above: Look, tag: str, attributes: dict[str, str | None], style: ElementStyle) -> Look:
     if style is PLAIN and tag not in CHANGING_LOOK and "align" not in attributes:
         return above
     bold = above.bold or tag in BOLD if style.bold is None else style.bold
@@ -286,7 +286,7 @@ def _look(above: Look, tag: str, attributes: dict[str, str | None], style: Style
     )
 
 
-def _list(tag: str, attributes: dict[str, str | None], style: Style) -> OpenList:
+def _list(tag: str, attributes: dict[str, str | None], style: ElementStyle) -> OpenList:
     ordered = tag == "ol"
     start, step = integer(attributes.get("start")), 1
     if ordered and "reversed" in attributes:

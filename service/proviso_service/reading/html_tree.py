@@ -234,7 +234,7 @@ _PAGE_VALUES = frozenset({"always", "page", "left", "right"})
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ElementStyle:
     """What the `style` attribute of an element sets; None where it sets nothing."""
 
     display: str | None = None
@@ -248,10 +248,10 @@ class Style:
     page_after: bool = False
 
 
-PLAIN = Style()
+PLAIN = ElementStyle()
 
 
-def style_of(declarations: str) -> Style:
+def style_of(declarations: str) -> ElementStyle:
     found = {name: value.strip() for name, value in _DECLARATION.findall(declarations.lower())}
     if not found:
         return PLAIN
@@ -260,7 +260,7 @@ def style_of(declarations: str) -> Style:
     space = found.get("white-space")
     display = found.get("display")
     bold_font = any(word in _BOLD_WEIGHTS for word in found.get("font", "").split())
-    return Style(
+    return ElementStyle(
         display=display,
         shown=display != "none" and found.get("visibility") not in ("hidden", "collapse"),
         bold=weight in _BOLD_WEIGHTS if weight else (bold_font or None),

@@ -12,7 +12,7 @@ from proviso_service.reading.canonical import text_too_long
 from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.pdf_assembly import PageMargins, assemble
 from proviso_service.reading.pdf_furniture import repeated_stamps, running_rows
-from proviso_service.reading.pdf_layout import Block, arrange, with_furniture
+from proviso_service.reading.pdf_layout import PageBlock, arrange, with_furniture
 from proviso_service.reading.pdf_lines import PageText, frame_of, read_page
 from proviso_service.reading.pdf_outline import outline, read_bookmarks
 from proviso_service.reading.pdf_paragraphs import paragraphs
@@ -66,11 +66,11 @@ def _has_cells(page: PageText) -> bool:
     return len({round(segment.baseline) for segment in page.segments}) < len(page.segments)
 
 
-def _arranged(pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> tuple[list[list[Block]], list[PageMargins]]:
+def _arranged(pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> tuple[list[list[PageBlock]], list[PageMargins]]:
     """What each page holds in reading order, and what stands in its margins."""
     texts = [text for text, _ in pages]
     repeated = repeated_stamps(texts)
-    blocks: list[list[Block]] = []
+    blocks: list[list[PageBlock]] = []
     margins: list[PageMargins] = []
     for (text, grids), running in zip(pages, running_rows(texts), strict=True):
         blocks.append(with_furniture(arrange(running.segments, grids), running.inside))

@@ -7,7 +7,7 @@ from itertools import groupby
 from proviso_service.reading.canonical import CanonicalText
 from proviso_service.reading.model import ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.pdf_outline import SetBlock
-from proviso_service.reading.pdf_paragraphs import Break, Paragraph, Part, PlacedFurniture, PlacedTable
+from proviso_service.reading.pdf_paragraphs import ParagraphBreak, PdfParagraph, PdfPart, PlacedFurniture, PlacedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Assembled:
     apart: tuple[Span, ...]
 
 
-def assemble(parts: Iterable[Part], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
+def assemble(parts: Iterable[PdfPart], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
     """Raises UnreadableFile when the text is too long."""
     writer = _Writer(margins, limits)
     for part in parts:
         match part:
-            case Paragraph():
+            case PdfParagraph():
                 writer.paragraph(part)
             case PlacedTable():
                 writer.table(part)
@@ -56,7 +56,7 @@ class _Writer:
         self._blocks: list[SetBlock] = []
         self._apart: list[Span] = []
 
-    def paragraph(self, paragraph: Paragraph) -> None:
+    def paragraph(self, paragraph: PdfParagraph) -> None:
         """Its pieces, on one page or several."""
         start = end = 0
         for page, pieces in groupby(paragraph.pieces, key=lambda piece: piece.page):
@@ -72,12 +72,12 @@ class _Writer:
             lines = len(paragraph.pieces)
             self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
 
-    def _begin(self, page: int, paragraph: Paragraph) -> Callable[[str], Span]:
+    def _begin(self, page: int, paragraph: PdfParagraph) -> Callable[[str], Span]:
         """Goes to the page; what appends a paragraph there."""
         between = self._go_to(page)
         if page < paragraph.pieces[-1].page:
             between |= self._write_aside()
-        return self._text.line if paragraph.start is Break.LINE and not between else self._text.paragraph
+        return self._text.line if paragraph.start is ParagraphBreak.LINE and not between else self._text.paragraph
 
     def table(self, placed: PlacedTable) -> None:
         self._go_to(placed.page)

@@ -32,7 +32,7 @@ _FORM_LINE = re.compile(r"_{3}|^(?:by|name|title|date|signature|signed)\b.{0,3}:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class PageFurniture:
     """The furniture of one page, in reading order, that `inside` the page with its baselines, and what is left of its
     segments."""
 
@@ -76,14 +76,14 @@ class _PageRow:
         return not in_table and not _FORM_LINE.search(self.text)
 
 
-def running_rows(pages: Sequence[PageText]) -> list[Running]:
+def running_rows(pages: Sequence[PageText]) -> list[PageFurniture]:
     """Of each page. Most furniture is at an edge, nothing but furniture beyond it; the rest is that of another print
     that was made into this one: its page numbers, and what stands with them."""
     rows = [list(_page_rows(page)) for page in pages]
     bodies = _bodies(rows, _at_edges(rows))
     inside = _inside(rows, bodies)
     return [
-        Running(
+        PageFurniture(
             tuple(row.text for row in page_rows[: body.start]),
             tuple((page_rows[index].row[0].baseline, page_rows[index].text) for index in sorted(inner)),
             tuple(row.text for row in page_rows[body.stop :]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from proviso_service.reading.pdf_lines import Row, Segment, rows_of, text_of
-from proviso_service.reading.pdf_tables import Grid, Table, cut_tables, ruled_table
+from proviso_service.reading.pdf_tables import Grid, PdfTable, cut_tables, ruled_table
 
 # Of the font size.
 _TOUCHING = 0.12
@@ -21,7 +21,7 @@ _MAX_GUTTERS_TRIED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text, positions as those of a segment; `is_furniture` when it only stands between the others."""
 
     text: str
@@ -34,24 +34,24 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class LineFlow:
     """Lines that are read one after the other. `column` is one of several on its page."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     column: bool = False
 
 
-Block = Flow | Table
+PageBlock = LineFlow | PdfTable
 
 
-def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[Block]:
+def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[PageBlock]:
     """A page in reading order. `grids` are its ruled tables, from the top."""
     inside: list[list[Segment]] = [[] for _ in grids]
     outside: list[Segment] = []
     for segment in segments:
         holder = next((held for grid, held in zip(grids, inside, strict=True) if grid.holds(segment)), outside)
         holder.append(segment)
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     for grid, held in zip(grids, inside, strict=True):
         above = [segment for segment in outside if segment.baseline < grid.rows[0]]
         outside = [segment for segment in outside if segment.baseline >= grid.rows[0]]
@@ -60,32 +60,32 @@ def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[Block]:
     return blocks + _columns(outside, _MAX_COLUMN_SPLITS)
 
 
-def with_furniture(blocks: Sequence[Block], inside: Iterable[tuple[float, str]]) -> list[Block]:
+def with_furniture(blocks: Sequence[PageBlock], inside: Iterable[tuple[float, str]]) -> list[PageBlock]:
     """The blocks with furniture as lines of the flow that begins above it, or of one of its own at the end; `inside`
     are baselines and texts."""
     placed = list(blocks)
     for baseline, text in inside:
-        line = Line(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
+        line = TextLine(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
         at = next((i for i in reversed(range(len(placed))) if _begins_above(placed[i], baseline)), None)
         flow = placed[at] if at is not None else None
-        if at is not None and isinstance(flow, Flow):
+        if at is not None and isinstance(flow, LineFlow):
             lines = tuple(sorted((*flow.lines, line), key=lambda line: line.baseline))
-            placed[at] = Flow(lines, flow.column)
+            placed[at] = LineFlow(lines, flow.column)
         else:
-            placed.append(Flow((line,)))
+            placed.append(LineFlow((line,)))
     return placed
 
 
-def _begins_above(block: Block, baseline: float) -> bool:
-    return isinstance(block, Flow) and block.lines[0].baseline < baseline
+def _begins_above(block: PageBlock, baseline: float) -> bool:
+    return isinstance(block, LineFlow) and block.lines[0].baseline < baseline
 
 
-def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = False) -> list[Block]:
+def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = False) -> list[PageBlock]:
     """Column by column where the page is set so, otherwise line by line."""
     gutter = _gutter(segments) if splits_left else None
     if gutter is None:
         return _flows(segments, column)
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     whole: list[Segment] = []
     for left, right in _bands(segments, gutter):
         if not _is_prose_in_columns(left, right):
@@ -133,14 +133,14 @@ def _is_prose_in_columns(left: Sequence[Segment], right: Sequence[Segment]) -> b
     return sum(before[1] != after[1] for before, after in pairwise(drawn)) <= _MAX_CROSSINGS
 
 
-def _flows(segments: Sequence[Segment], column: bool) -> list[Block]:
+def _flows(segments: Sequence[Segment], column: bool) -> list[PageBlock]:
     """The lines from the top, with the tables among them."""
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     for part in cut_tables([_merged(row) for row in rows_of(segments)]):
-        if isinstance(part, Table):
+        if isinstance(part, PdfTable):
             blocks.append(part)
         else:
-            blocks.append(Flow(tuple(map(_line, part)), column))
+            blocks.append(LineFlow(tuple(map(_line, part)), column))
     return blocks
 
 
@@ -163,10 +163,10 @@ def _joined(left: Segment, right: Segment, space: str) -> Segment:
     return Segment(left.text + space + right.text, left.left, right.right, left.baseline, size, bold, left.order)
 
 
-def _line(row: Row) -> Line:
+def _line(row: Row) -> TextLine:
     size = max(segment.size for segment in row)
     bold = all(segment.bold for segment in row)
-    return Line(set_off(text_of(row)), row[0].left, max(s.right for s in row), row[0].baseline, size, bold)
+    return TextLine(set_off(text_of(row)), row[0].left, max(s.right for s in row), row[0].baseline, size, bold)
 
 
 _NUMBER = r"\(?(?:\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z]{1,2})[.)]"

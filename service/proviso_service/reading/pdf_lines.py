@@ -111,7 +111,7 @@ def read_page(page: PdfPage, number: int) -> PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _GlyphLine:
     """One line of the extracted text; `quarter_turns` is None for skewed text."""
 
     start: int
@@ -211,7 +211,7 @@ class _Glyphs:
         return position
 
 
-def _spans(glyphs: _Glyphs) -> Iterator[_Span]:
+def _spans(glyphs: _Glyphs) -> Iterator[_GlyphLine]:
     for line in _LINE.finditer(glyphs.text):
         words = line[0].rstrip(_OUTER)
         start = line.end() - len(line[0].lstrip(_OUTER))
@@ -222,10 +222,10 @@ def _spans(glyphs: _Glyphs) -> Iterator[_Span]:
         size, angle = glyphs.size_and_angle(start)
         turns = round(angle / 90)
         skewed = abs(angle - 90 * turns) > _MAX_SKEW_DEGREES
-        yield _Span(start, end, size, None if skewed else turns % 4, hyphenated)
+        yield _GlyphLine(start, end, size, None if skewed else turns % 4, hyphenated)
 
 
-def _reading_direction(spans: Sequence[_Span], page_turns: int) -> int:
+def _reading_direction(spans: Sequence[_GlyphLine], page_turns: int) -> int:
     """That of most of the text; `page_turns` is that of a page without text."""
     lengths: Counter[int] = Counter()
     for span in spans:
@@ -234,7 +234,7 @@ def _reading_direction(spans: Sequence[_Span], page_turns: int) -> int:
     return lengths.most_common(1)[0][0] if lengths else page_turns % 4
 
 
-def _segments(glyphs: _Glyphs, span: _Span, frame: Frame, order: int) -> Iterator[Segment]:
+def _segments(glyphs: _Glyphs, span: _GlyphLine, frame: Frame, order: int) -> Iterator[Segment]:
     _, baseline = frame.upright(*glyphs.origin(span.start))
     starts_bold, fixed_pitch = glyphs.font(span.start)
     wide = span.size * (_WIDE_GAP_TYPEWRITTEN if fixed_pitch else _WIDE_GAP)
@@ -247,14 +247,14 @@ def _segments(glyphs: _Glyphs, span: _Span, frame: Frame, order: int) -> Iterato
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _LinePart:
     start: int
     end: int
     left: float
     right: float
 
 
-def _parts(glyphs: _Glyphs, span: _Span, axis: _Axis, wide: float) -> Iterator[_Part]:
+def _parts(glyphs: _Glyphs, span: _GlyphLine, axis: _Axis, wide: float) -> Iterator[_LinePart]:
     """The line divided at its wide gaps."""
     start = span.start
     left, _ = glyphs.extent(start, axis)
@@ -262,9 +262,9 @@ def _parts(glyphs: _Glyphs, span: _Span, axis: _Axis, wide: float) -> Iterator[_
         before, after = space.span()
         right, next_left = glyphs.gap(before - 1, after, axis)
         if next_left - right > wide:
-            yield _Part(start, before, left, right)
+            yield _LinePart(start, before, left, right)
             start, left = after, next_left
-    yield _Part(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
+    yield _LinePart(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
 
 
 def _finite(value: float) -> float:

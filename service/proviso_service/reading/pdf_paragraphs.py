@@ -7,8 +7,8 @@ from enum import Enum
 from itertools import pairwise
 from statistics import median, quantiles
 
-from proviso_service.reading.pdf_layout import Block, Flow, Line, label_of
-from proviso_service.reading.pdf_tables import Table
+from proviso_service.reading.pdf_layout import LineFlow, PageBlock, TextLine, label_of
+from proviso_service.reading.pdf_tables import PdfTable
 
 # Of the distance of two lines of one paragraph.
 _WIDE_SPACING = 1.3
@@ -90,7 +90,7 @@ def _keeps_hyphen(first: str, second: str, words: Vocabulary) -> bool:
     return _PREFIXES.fullmatch(first) is not None or (second[0].isupper() and not first.isupper())
 
 
-class Break(Enum):
+class ParagraphBreak(Enum):
     """Between two lines: none, a new line, or a new paragraph."""
 
     NONE = 0
@@ -99,7 +99,7 @@ class Break(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LinePiece:
     """A line of a paragraph; `space` goes between it and the one before: nothing where they divide a word."""
 
     page: int
@@ -108,26 +108,26 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Paragraph:
+class PdfParagraph:
     """`start` is what goes before it; `size` is that of its first line, `bold` that of all."""
 
-    start: Break
+    start: ParagraphBreak
     size: float
     bold: bool
-    pieces: list[Piece]
+    pieces: list[LinePiece]
 
-    def add(self, page: int, line: Line, words: Vocabulary) -> None:
+    def add(self, page: int, line: TextLine, words: Vocabulary) -> None:
         last = self.pieces[-1]
         text, space = join_lines(last.text, line.text, words)
-        self.pieces[-1] = Piece(last.page, last.space, text)
-        self.pieces.append(Piece(page, space, line.text))
+        self.pieces[-1] = LinePiece(last.page, last.space, text)
+        self.pieces.append(LinePiece(page, space, line.text))
         self.bold = self.bold and line.bold
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
     page: int
-    table: Table
+    table: PdfTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,11 @@ class PlacedFurniture:
     text: str
 
 
-Part = Paragraph | PlacedTable | PlacedFurniture
+PdfPart = PdfParagraph | PlacedTable | PlacedFurniture
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Typesetting:
     """How a document is set: the usual distance of lines, as a multiple of the font size, how far its full lines reach,
     in points, and its words."""
 
@@ -149,18 +149,18 @@ class Setting:
     words: Vocabulary
 
 
-def _measured(pages: Sequence[Sequence[Block]]) -> Setting:
+def _measured(pages: Sequence[Sequence[PageBlock]]) -> Typesetting:
     flows = [
-        Flow(lines, block.column)
+        LineFlow(lines, block.column)
         for blocks in pages
         for block in blocks
-        if isinstance(block, Flow) and (lines := tuple(line for line in block.lines if not line.is_furniture))
+        if isinstance(block, LineFlow) and (lines := tuple(line for line in block.lines if not line.is_furniture))
     ]
     words = Vocabulary(line.text for flow in flows for line in flow.lines)
-    return Setting(_usual_spacing(flows), _usual_right(flows), words)
+    return Typesetting(_usual_spacing(flows), _usual_right(flows), words)
 
 
-def _usual_spacing(flows: Sequence[Flow]) -> float:
+def _usual_spacing(flows: Sequence[LineFlow]) -> float:
     """Where a line begins with a small letter, it most often goes on with a paragraph."""
     found = [
         (below.baseline - above.baseline) / above.size
@@ -172,24 +172,24 @@ def _usual_spacing(flows: Sequence[Flow]) -> float:
     return median(usual) if len(usual) >= _MIN_MEASURED_LINES else _USUAL_SPACING
 
 
-def _usual_right(flows: Sequence[Flow]) -> float:
+def _usual_right(flows: Sequence[LineFlow]) -> float:
     reached = [_full_right(flow) for flow in flows if len(flow.lines) >= _MIN_MEASURED_LINES and not flow.column]
     return median(reached) if reached else 0.0
 
 
-def _full_right(flow: Flow) -> float:
+def _full_right(flow: LineFlow) -> float:
     """How far the longer lines reach, whatever a single one does."""
     rights = [line.right for line in flow.lines]
     return quantiles(rights, n=8)[-1] if len(rights) >= _MIN_MEASURED_LINES else max(rights)
 
 
-def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[Block]]) -> Iterator[Part]:
+def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[PageBlock]]) -> Iterator[PdfPart]:
     """In reading order; `numbers` are those of the pages. Furniture inside the pages comes after the paragraph that
     goes on around it."""
     joiner = _Joiner(_measured(pages))
     for number, blocks in zip(numbers, pages, strict=True):
         for block in blocks:
-            if isinstance(block, Table):
+            if isinstance(block, PdfTable):
                 yield from joiner.ended()
                 yield PlacedTable(number, block)
             else:
@@ -200,14 +200,14 @@ def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[Block]]) -> Iter
 class _Joiner:
     """Makes paragraphs of lines, one after the other."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Typesetting) -> None:
         self._setting = setting
-        self._current: Paragraph | None = None
+        self._current: PdfParagraph | None = None
         self._furniture: list[PlacedFurniture] = []
-        self._last: list[Line] = []
+        self._last: list[TextLine] = []
         self._right = 0.0
 
-    def take(self, number: int, flow: Flow) -> Iterator[Part]:
+    def take(self, number: int, flow: LineFlow) -> Iterator[PdfPart]:
         """The parts that end with or before this flow."""
         apart = True
         right = _full_right(flow) if flow.column else max(_full_right(flow), self._setting.right)
@@ -217,71 +217,71 @@ class _Joiner:
                 apart = True
                 continue
             start = self._start(line, right, apart=apart)
-            if self._current and start is Break.NONE:
+            if self._current and start is ParagraphBreak.NONE:
                 self._current.add(number, line, self._setting.words)
                 self._last = [line] if apart else [self._last[-1], line]
             else:
                 yield from self.ended()
-                self._current = Paragraph(start, line.size, line.bold, [Piece(number, "", line.text)])
+                self._current = PdfParagraph(start, line.size, line.bold, [LinePiece(number, "", line.text)])
                 self._last = [line]
             apart, self._right = False, right
 
-    def ended(self) -> Iterator[Part]:
+    def ended(self) -> Iterator[PdfPart]:
         """The paragraph under way and the furniture inside it, if any."""
         if self._current:
             yield self._current
         yield from self._furniture
         self._current, self._furniture = None, []
 
-    def _start(self, line: Line, right: float, *, apart: bool) -> Break:
+    def _start(self, line: TextLine, right: float, *, apart: bool) -> ParagraphBreak:
         if self._current is None:
-            return Break.PARAGRAPH
+            return ParagraphBreak.PARAGRAPH
         if apart:
             return _break_apart(self._last[-1], line, self._right)
         return _break(self._last, line, self._setting, right)
 
 
-def _break(paragraph: Sequence[Line], line: Line, setting: Setting, right: float) -> Break:
+def _break(paragraph: Sequence[TextLine], line: TextLine, setting: Typesetting, right: float) -> ParagraphBreak:
     """Between a line and the one that it stands under; `paragraph` are the last lines above, two at most."""
     above = paragraph[-1]
     full, goes_on = _is_full(above, line, right), _goes_on(above, line)
     if _begins_item(above, line):
-        return Break.PARAGRAPH
+        return ParagraphBreak.PARAGRAPH
     if _is_wide(paragraph, line, setting):
         close = line.baseline - above.baseline <= _MAX_SPACING * above.size
-        return Break.NONE if goes_on and full and close else Break.PARAGRAPH
+        return ParagraphBreak.NONE if goes_on and full and close else ParagraphBreak.PARAGRAPH
     if goes_on or (_is_open(above) and not _changes_size(above, line)):
-        return Break.NONE
+        return ParagraphBreak.NONE
     if _changes_size(above, line):
-        return Break.PARAGRAPH
+        return ParagraphBreak.PARAGRAPH
     if _FILLED_IN.search(_tail(above)):
-        return Break.LINE
+        return ParagraphBreak.LINE
     return _at_end_of_line(above, line, full=full)
 
 
-def _at_end_of_line(above: Line, line: Line, *, full: bool) -> Break:
+def _at_end_of_line(above: TextLine, line: TextLine, *, full: bool) -> ParagraphBreak:
     """Where neither distance nor words tell: after a line that is `full`, or that leaves room."""
     ends = _ends_sentence(above)
     if not full:
-        return Break.PARAGRAPH if ends or above.bold != line.bold else Break.LINE
+        return ParagraphBreak.PARAGRAPH if ends or above.bold != line.bold else ParagraphBreak.LINE
     indented = line.left > above.left + _INDENT * line.size
-    return Break.PARAGRAPH if ends and (indented or (above.bold and not line.bold)) else Break.NONE
+    return ParagraphBreak.PARAGRAPH if ends and (indented or (above.bold and not line.bold)) else ParagraphBreak.NONE
 
 
-def _break_apart(above: Line, line: Line, right: float) -> Break:
+def _break_apart(above: TextLine, line: TextLine, right: float) -> ParagraphBreak:
     """Between the last line of a column or page and the first one of the next."""
     if _begins_item(above, line):
-        return Break.PARAGRAPH
+        return ParagraphBreak.PARAGRAPH
     if _goes_on(above, line):
-        return Break.NONE
+        return ParagraphBreak.NONE
     if _changes_size(above, line) or above.bold != line.bold or _FILLED_IN.search(_tail(above)):
-        return Break.PARAGRAPH
+        return ParagraphBreak.PARAGRAPH
     if _is_open(above) or (_is_full(above, line, right) and not _ends_sentence(above)):
-        return Break.NONE
-    return Break.PARAGRAPH
+        return ParagraphBreak.NONE
+    return ParagraphBreak.PARAGRAPH
 
 
-def _begins_item(above: Line, line: Line) -> bool:
+def _begins_item(above: TextLine, line: TextLine) -> bool:
     """Whether the line begins a clause or an item of a list, rather than with a reference to one."""
     label = label_of(line.text)
     if not label:
@@ -291,37 +291,37 @@ def _begins_item(above: Line, line: Line) -> bool:
     return not _REFERENCE.search(_tail(above))
 
 
-def _goes_on(above: Line, line: Line) -> bool:
+def _goes_on(above: TextLine, line: TextLine) -> bool:
     """Whether a sentence goes on."""
     return line.text[:1].islower() and not _ends_sentence(above) and not _is_rule(above)
 
 
-def _is_open(line: Line) -> bool:
+def _is_open(line: TextLine) -> bool:
     """Whether a line ends on what cannot be the end."""
     return _OPEN_END.search(_tail(line)) is not None and not _is_rule(line)
 
 
-def _is_rule(line: Line) -> bool:
+def _is_rule(line: TextLine) -> bool:
     """Whether it is drawn with characters: dashes, stars."""
     return not any(map(str.isalnum, line.text))
 
 
-def _ends_sentence(line: Line) -> bool:
+def _ends_sentence(line: TextLine) -> bool:
     return line.text.rstrip(_CLOSING).endswith(_TERMINAL)
 
 
-def _is_full(above: Line, line: Line, right: float) -> bool:
+def _is_full(above: TextLine, line: TextLine, right: float) -> bool:
     """Whether the next line's first word would not have found room."""
     first = line.text.partition(" ")[0]
     width = (line.right - line.left) * len(first) / max(1, len(line.text))
     return above.right + width + above.size / 4 > right - above.size / 2
 
 
-def _tail(line: Line) -> str:
+def _tail(line: TextLine) -> str:
     return line.text[-_TAIL_CHARS:]
 
 
-def _is_wide(paragraph: Sequence[Line], line: Line, setting: Setting) -> bool:
+def _is_wide(paragraph: Sequence[TextLine], line: TextLine, setting: Typesetting) -> bool:
     above = paragraph[-1]
     usual = setting.spacing * max(above.size, line.size)
     if len(paragraph) > 1:
@@ -329,5 +329,5 @@ def _is_wide(paragraph: Sequence[Line], line: Line, setting: Setting) -> bool:
     return line.baseline - above.baseline > _WIDE_SPACING * usual
 
 
-def _changes_size(above: Line, line: Line) -> bool:
+def _changes_size(above: TextLine, line: TextLine) -> bool:
     return max(above.size, line.size) > _SIZE_CHANGE * min(above.size, line.size)

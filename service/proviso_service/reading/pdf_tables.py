@@ -175,13 +175,13 @@ _MAX_FIGURE_CHARS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PdfTable:
     """The cells' text, row by row; empty cells are empty."""
 
     rows: tuple[tuple[str, ...], ...]
 
 
-def ruled_table(grid: Grid, segments: Sequence[Segment]) -> Table:
+def ruled_table(grid: Grid, segments: Sequence[Segment]) -> PdfTable:
     """The segments in the cells of the grid; several lines of a cell are joined."""
     cells: dict[tuple[int, int], list[Segment]] = {}
     for segment in segments:
@@ -190,10 +190,10 @@ def ruled_table(grid: Grid, segments: Sequence[Segment]) -> Table:
     for row in sorted({row for row, _ in cells}):
         held = (cells.get((row, column), ()) for column in range(len(grid.columns) - 1))
         rows.append(tuple(text_of(sorted(cell, key=lambda s: (round(s.baseline), s.left))) for cell in held))
-    return Table(tuple(rows))
+    return PdfTable(tuple(rows))
 
 
-def cut_tables(rows: Sequence[Row]) -> Iterator[Sequence[Row] | Table]:
+def cut_tables(rows: Sequence[Row]) -> Iterator[Sequence[Row] | PdfTable]:
     """The rows of a page, its tables taken out: rows of several cells each, aligned with each other."""
     before: list[Row] = []
     index = 0
@@ -270,7 +270,7 @@ def _has_clear_gaps(row: Row) -> bool:
     return all(right.left - left.right > _CLEAR_GAP * left.size for left, right in pairwise(row))
 
 
-def _aligned_table(rows: Sequence[Row]) -> Table:
+def _aligned_table(rows: Sequence[Row]) -> PdfTable:
     columns = max(rows, key=len)
     groups: list[list[Row]] = []
     for row in rows:
@@ -281,7 +281,7 @@ def _aligned_table(rows: Sequence[Row]) -> Table:
     if len(groups) == 1:
         # Drawn column by column.
         groups = [[row] for row in rows]
-    return Table(tuple(_together([_placed(row, columns) for row in group]) for group in groups))
+    return PdfTable(tuple(_together([_placed(row, columns) for row in group]) for group in groups))
 
 
 def _together(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from proviso_service.reading.worker.answers import (
     ChildOutOfMemory,
     decode_answer,
 )
-from proviso_service.reading.worker.messages import Ending, Outcome, Request, frame
+from proviso_service.reading.worker.messages import ChildEnding, ChildOutcome, ReadRequest, frame
 
 WORKER = "proviso_service.reading.worker"
 IDLE_S = 60.0
@@ -60,7 +60,7 @@ class WorkerLost(Exception):
     """The supervisor has ended, or does not speak as it should."""
 
 
-class WorkerProcess:
+class ReaderProcess:
     """A running supervisor. One exchange at a time; after one that failed or was cancelled, only `stop` may follow."""
 
     def __init__(self, process: Process) -> None:
@@ -91,7 +91,7 @@ class WorkerProcess:
     def is_running(self) -> bool:
         return self._process.returncode is None
 
-    async def exchange(self, request: Request, content: bytes) -> tuple[bytearray, Ending]:
+    async def exchange(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
         """What the child of a request wrote, at most `request.answer_bytes`, and how it ended; what it wrote is nothing
         unless it ended by itself. Raises WorkerLost."""
         try:
@@ -100,7 +100,7 @@ class WorkerProcess:
         except (OSError, asyncio.IncompleteReadError, ValueError, KeyError, TypeError) as error:
             raise WorkerLost from error
 
-    async def _send(self, request: Request, content: bytes) -> None:
+    async def _send(self, request: ReadRequest, content: bytes) -> None:
         self._requests.write(frame(messages.REQUEST, request.encode()))
         view = memoryview(content)
         for start in range(0, len(content), _PIECE_BYTES):
@@ -108,7 +108,7 @@ class WorkerProcess:
             await self._requests.drain()
         await self._requests.drain()
 
-    async def _receive(self, max_bytes: int) -> tuple[bytearray, Ending]:
+    async def _receive(self, max_bytes: int) -> tuple[bytearray, ChildEnding]:
         answer = bytearray()
         while True:
             kind, size = messages.HEADER.unpack(await self._answers.readexactly(messages.HEADER.size))
@@ -116,8 +116,8 @@ class WorkerProcess:
                 raise WorkerLost
             payload = await self._answers.readexactly(size)
             if kind == messages.ENDING:
-                ending = Ending.decode(payload)
-                return (answer if ending.outcome is Outcome.EXITED else bytearray()), ending
+                ending = ChildEnding.decode(payload)
+                return (answer if ending.outcome is ChildOutcome.EXITED else bytearray()), ending
             answer += payload
 
     def stop(self) -> None:
@@ -168,7 +168,7 @@ class ProcessReader:
         self._module = module
         self._idle_s = idle_s
         self._slots = asyncio.Semaphore(processes)
-        self._idle: list[tuple[float, WorkerProcess]] = []
+        self._idle: list[tuple[float, ReaderProcess]] = []
         self._endings: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -205,7 +205,7 @@ class ProcessReader:
                 return await asyncio.to_thread(self._concluded, media_type, answer, ending)
         return DAMAGED
 
-    async def _ask(self, request: Request, content: bytes) -> tuple[bytearray, Ending]:
+    async def _ask(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
         """Raises WorkerLost, and TimeoutError when the process itself hangs."""
         worker = await self._worker()
         try:
@@ -220,7 +220,7 @@ class ProcessReader:
             self._idle.append((time.monotonic(), worker))
         return answered
 
-    async def _worker(self) -> WorkerProcess:
+    async def _worker(self) -> ReaderProcess:
         """An idle process that has not ended and is not about to, the last used first, or a new one."""
         if self._is_closed:
             raise ReaderClosed
@@ -230,24 +230,24 @@ class ProcessReader:
                 return worker
             self._end(worker)
         try:
-            return await WorkerProcess.start(self._module, self._idle_s)
+            return await ReaderProcess.start(self._module, self._idle_s)
         except OSError as error:
             _log.exception("no process to read files in")
             raise ReaderUnavailable from error
 
-    def _end(self, worker: WorkerProcess) -> None:
+    def _end(self, worker: ReaderProcess) -> None:
         worker.stop()
         ending = asyncio.create_task(worker.ended())
         self._endings.add(ending)
         ending.add_done_callback(self._endings.discard)
 
-    def _request(self, media_type: str, content: bytes) -> Request:
+    def _request(self, media_type: str, content: bytes) -> ReadRequest:
         most_text_bytes = self._limits.max_text_chars * _UTF8_BYTES
-        return Request(media_type, len(content), self._limits, answer_bytes=most_text_bytes + STRUCTURE_BYTES)
+        return ReadRequest(media_type, len(content), self._limits, answer_bytes=most_text_bytes + STRUCTURE_BYTES)
 
-    def _concluded(self, media_type: str, answer: bytearray, ending: Ending) -> ReadDocument | str:
+    def _concluded(self, media_type: str, answer: bytearray, ending: ChildEnding) -> ReadDocument | str:
         """Nothing is raised here: an exception would keep the answer, which may be large, as long as it lives."""
-        if ending.outcome is not Outcome.EXITED:
+        if ending.outcome is not ChildOutcome.EXITED:
             _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
             return _REASONS[ending.outcome]
         try:
@@ -262,8 +262,8 @@ class ProcessReader:
 
 
 _REASONS = {
-    Outcome.OUT_OF_TIME: OUT_OF_TIME,
-    Outcome.OUT_OF_MEMORY: OUT_OF_MEMORY,
-    Outcome.TOO_LARGE: TOO_LARGE,
-    Outcome.CRASHED: DAMAGED,
+    ChildOutcome.OUT_OF_TIME: OUT_OF_TIME,
+    ChildOutcome.OUT_OF_MEMORY: OUT_OF_MEMORY,
+    ChildOutcome.TOO_LARGE: TOO_LARGE,
+    ChildOutcome.CRASHED: DAMAGED,
 }

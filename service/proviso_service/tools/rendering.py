@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from proviso_service.analysis.document_scoring import Target
+from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.matters import Mark, best_excerpt
 from proviso_service.reading import MESSAGE_STOP_WORDS, WORD, Span, plain_words
 from proviso_service.tools.base import Passage, Rendered
@@ -88,7 +88,7 @@ def _cut(
 MAX_ERRORS_SHOWN = 3
 
 
-def error_data(target: Target) -> dict[str, str]:
+def error_data(target: TargetDocument) -> dict[str, str]:
     return {"document_id": target.document_id, "filename": target.filename, "error": target.error}
 
 

@@ -1,7 +1,7 @@
 """Search results."""
 
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.analysis.document_scoring import Target
+from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.api.answer_size import fit
 from proviso_service.matters import DocumentHits, SearchHit, SearchOutcome, Snippet
 from proviso_service.reading import Chunk
@@ -66,7 +66,7 @@ def label(filename: str, chunk: Chunk) -> str:
     return ", ".join(part for part in (filename, page, chunk.heading) if part)
 
 
-def document_error(target: Target) -> pb.DocumentError:
+def document_error(target: TargetDocument) -> pb.DocumentError:
     return pb.DocumentError(document_id=target.document_id, filename=target.filename, error=target.error)
 
 

@@ -118,7 +118,7 @@ def _json_frame(kind: bytes, batch: Sequence[object]) -> bytes:
 def decode_answer(content: bytes | bytearray, limits: ReadingLimits) -> ReadDocument:
     """The document. Raises UnreadableFile with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
     for whatever is no answer."""
-    answer = _Answer(limits)
+    answer = _AnswerDecoder(limits)
     try:
         for kind, payload in _frames(content):
             _demand(not answer.verdict, "more after the end")
@@ -140,7 +140,7 @@ def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, bytes]]:
 
 
 @dataclass(slots=True)
-class _Answer:
+class _AnswerDecoder:
     """An answer, taken frame by frame."""
 
     limits: ReadingLimits

@@ -14,7 +14,7 @@ from traceback import walk_tb
 
 from proviso_service.reading.model import ReadDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.worker.answers import OUT_OF_MEMORY, encode_fault, encode_read, encode_unsupported
-from proviso_service.reading.worker.messages import Request, frame, read_exactly, write_all
+from proviso_service.reading.worker.messages import ReadRequest, frame, read_exactly, write_all
 
 # The same on every architecture.
 _CREATE_RULESET = 444
@@ -134,7 +134,7 @@ Read = Callable[[str, bytes, ReadingLimits], ReadDocument]
 _NO_MEMORY = frame(OUT_OF_MEMORY, b"")
 
 
-def run_child(request: Request, read: Read, content: int, answer: int) -> None:
+def run_child(request: ReadRequest, read: Read, content: int, answer: int) -> None:
     """Never returns. `content` and `answer` are descriptors; the file is read to its end before anything looks at
     it."""
     status = 1
@@ -147,7 +147,7 @@ def run_child(request: Request, read: Read, content: int, answer: int) -> None:
         os._exit(status)
 
 
-def _answer(request: Request, read: Read, content: int, answer: int) -> None:
+def _answer(request: ReadRequest, read: Read, content: int, answer: int) -> None:
     try:
         document = read(request.media_type, read_exactly(content, request.content_bytes), request.limits)
         for piece in encode_read(document):

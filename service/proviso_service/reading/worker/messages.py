@@ -53,7 +53,7 @@ def pieces_of(descriptor: int, size: int) -> Iterator[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReadRequest:
     """Asks for one file of `content_bytes` bytes to be read. The time limit is one of the clock and of the processor;
     that of memory counts address space. `answer_bytes` is the most that the child may write."""
 
@@ -71,7 +71,7 @@ class Request:
         return cls(**fields | {"limits": ReadingLimits(**fields["limits"])})
 
 
-class Outcome(StrEnum):
+class ChildOutcome(StrEnum):
     """How a child ended. Only after EXITED is what it wrote an answer."""
 
     EXITED = "exited"
@@ -82,10 +82,10 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ChildEnding:
     """`status` is the exit status of the child, negative for the signal that ended it."""
 
-    outcome: Outcome
+    outcome: ChildOutcome
     status: int = 0
 
     def encode(self) -> bytes:
@@ -94,4 +94,4 @@ class Ending:
     @classmethod
     def decode(cls, content: bytes) -> Self:
         fields = json.loads(content)
-        return cls(Outcome(fields["outcome"]), int(fields["status"]))
+        return cls(ChildOutcome(fields["outcome"]), int(fields["status"]))

@@ -13,7 +13,14 @@ from typing import NoReturn
 from proviso_service.reading.model import UnreadableFile
 from proviso_service.reading.worker import messages
 from proviso_service.reading.worker.child import Read, run_child
-from proviso_service.reading.worker.messages import BrokenStream, Ending, Outcome, Request, frame, write_all
+from proviso_service.reading.worker.messages import (
+    BrokenStream,
+    ChildEnding,
+    ChildOutcome,
+    ReadRequest,
+    frame,
+    write_all,
+)
 
 Prepare = Callable[[str], object]
 """Imports what reading a media type needs, so that the children find it in place."""
@@ -44,14 +51,14 @@ def _leave(number: int, stack: object) -> NoReturn:
     raise ServiceGone
 
 
-def _next_request(requests: int) -> Request:
+def _next_request(requests: int) -> ReadRequest:
     kind, size = messages.HEADER.unpack(messages.read_exactly(requests, messages.HEADER.size))
     if kind != messages.REQUEST or size > messages.MAX_PAYLOAD_BYTES:
         raise BrokenStream
-    return Request.decode(messages.read_exactly(requests, size))
+    return ReadRequest.decode(messages.read_exactly(requests, size))
 
 
-def _run(request: Request, read: Read, requests: int, answers: int) -> Ending:
+def _run(request: ReadRequest, read: Read, requests: int, answers: int) -> ChildEnding:
     """A child for one request, from its start to its end, whatever happens in between."""
     content, to_child = os.pipe()
     from_child, answer = os.pipe()
@@ -78,7 +85,7 @@ def _pass_content(requests: int, to_child: int, size: int) -> None:
             write_all(to_child, piece)
 
 
-def _pass_answer(request: Request, requests: int, from_child: int, answers: int) -> Outcome:
+def _pass_answer(request: ReadRequest, requests: int, from_child: int, answers: int) -> ChildOutcome:
     """Passes on what the child writes, until it closes its end, its time is up or it has written too much."""
     deadline = time.monotonic() + request.limits.time_limit_s
     written = 0
@@ -89,12 +96,12 @@ def _pass_answer(request: Request, requests: int, from_child: int, answers: int)
         if from_child in ready:
             piece = os.read(from_child, messages.MAX_PAYLOAD_BYTES)
             if not piece:
-                return Outcome.EXITED
+                return ChildOutcome.EXITED
             written += len(piece)
             if written > request.answer_bytes:
-                return Outcome.TOO_LARGE
+                return ChildOutcome.TOO_LARGE
             write_all(answers, frame(messages.DATA, piece))
-    return Outcome.OUT_OF_TIME
+    return ChildOutcome.OUT_OF_TIME
 
 
 def _end(child: int) -> tuple[int, int]:
@@ -107,13 +114,13 @@ def _end(child: int) -> tuple[int, int]:
     return os.waitstatus_to_exitcode(status), usage.ru_maxrss * _MAXRSS_BYTES
 
 
-def _ending(outcome: Outcome, status: int, used_much: bool) -> Ending:
+def _ending(outcome: ChildOutcome, status: int, used_much: bool) -> ChildEnding:
     """What a signal that came from elsewhere tells: the processor's time is up, the machine has no memory left, or the
     parser broke, which in C is also how it runs out of memory."""
-    if outcome is not Outcome.EXITED or status == 0:
-        return Ending(outcome, status)
+    if outcome is not ChildOutcome.EXITED or status == 0:
+        return ChildEnding(outcome, status)
     if status == -signal.SIGXCPU:
-        return Ending(Outcome.OUT_OF_TIME, status)
+        return ChildEnding(ChildOutcome.OUT_OF_TIME, status)
     if status == -signal.SIGKILL or used_much:
-        return Ending(Outcome.OUT_OF_MEMORY, status)
-    return Ending(Outcome.CRASHED, status)
+        return ChildEnding(ChildOutcome.OUT_OF_MEMORY, status)
+    return ChildEnding(ChildOutcome.CRASHED, status)

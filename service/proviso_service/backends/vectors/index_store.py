@@ -25,8 +25,8 @@ PREFIX = "generation-"
 _OLD_FILES = ("chroma.sqlite3", "chroma.sqlite3-wal", "chroma.sqlite3-shm", "chroma.sqlite3-journal", LAYOUT)
 
 
-class ChromaShelf:
-    """IndexShelf port. One process at a time may use the folder."""
+class ChromaIndexStore:
+    """IndexStore port. One process at a time may use the folder."""
 
     def __init__(self, folder: Path, layout: VectorLayout) -> None:
         self._folder = folder.absolute()
@@ -40,13 +40,13 @@ class ChromaShelf:
         index.batch_records = BATCH_RECORDS_UNSEARCHED
         return index
 
-    async def keep(self, index: OpenIndex) -> None:
+    async def make_current(self, index: OpenIndex) -> None:
         if not isinstance(index, ChromaIndex):
-            raise TypeError(f"{index!r} is not of this shelf")
+            raise TypeError(f"{index!r} is not of this store")
         index.batch_records = BATCH_RECORDS
         await asyncio.to_thread(_write, self._folder / CURRENT, index.folder.name)
 
-    async def clear(self) -> None:
+    async def remove_others(self) -> None:
         await asyncio.to_thread(self._clear)
 
     def current(self) -> Path:

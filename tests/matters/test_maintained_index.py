@@ -13,7 +13,7 @@ import pytest
 
 from proviso_service.backends.vectors.chroma import ChromaIndex
 from proviso_service.errors import Draining, IndexRebuilding, Unavailable
-from proviso_service.matters.kept_index import KeptIndex
+from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.matters.reconciling import RebuildProgress
 from proviso_service.models import Vectors
@@ -33,25 +33,25 @@ def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
     return [record.getMessage() for record in caplog.records if f"event='{event}'" in record.getMessage()]
 
 
-def worker_of(index: KeptIndex) -> int:
+def worker_of(index: MaintainedIndex) -> int:
     current = index._index
     assert isinstance(current, ChromaIndex)
     return current.worker.pid
 
 
-async def vectors_of(index: KeptIndex) -> set[tuple[str, str]]:
+async def vectors_of(index: MaintainedIndex) -> set[tuple[str, str]]:
     """Every vector in the index itself."""
     current = index._index
     assert current is not None
     return {(v.tenant, v.chunk_id) for part in current.parts for v in await current.survey(part, QUERY)}
 
 
-async def assert_right(index: KeptIndex, document: Document, vectors: Vectors = VECTORS) -> None:
+async def assert_right(index: MaintainedIndex, document: Document, vectors: Vectors = VECTORS) -> None:
     hits = await index.search(TENANT, document.matter_id, QUERY, 10)
     assert found(hits) == nearest(document, vectors, QUERY, 10)
 
 
-async def progress_of(index: KeptIndex) -> list[RebuildProgress]:
+async def progress_of(index: MaintainedIndex) -> list[RebuildProgress]:
     return [progress async for progress in index.rebuild()]
 
 
@@ -216,7 +216,7 @@ async def test_a_process_that_hangs_is_replaced(world: IndexWorld, monkeypatch: 
 
 
 async def test_an_index_that_keeps_failing_is_built_anew(world: IndexWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proviso_service.matters.kept_index.LONGEST_PAUSE_S", 0.0)
+    monkeypatch.setattr("proviso_service.matters.maintained_index.LONGEST_PAUSE_S", 0.0)
     async with world.running() as index:
         document = await world.ingested(index, await world.matter(), VECTORS)
         for _ in range(3):

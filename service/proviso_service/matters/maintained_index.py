@@ -9,8 +9,8 @@ from contextlib import suppress
 import structlog
 
 from proviso_service.errors import Draining, IndexRebuilding, ProvisoError, TooBusy, Unavailable
-from proviso_service.matters.indexes import IndexFailed, IndexShelf, OpenIndex, VectorSource
-from proviso_service.matters.reconciling import Difference, Progress, Rebuild, RebuildProgress, Reconciler
+from proviso_service.matters.indexes import IndexFailed, IndexStore, OpenIndex, VectorSource
+from proviso_service.matters.reconciling import IndexDifference, IndexRebuild, Progress, RebuildProgress, Reconciler
 from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
@@ -36,8 +36,8 @@ Documents = set[tuple[str, str]]
 _log = structlog.get_logger(__name__)
 
 
-class KeptIndex:
-    """VectorIndex port over the shelf's current generation, and its rebuilding.
+class MaintainedIndex:
+    """VectorIndex port over the current generation, and its rebuilding.
 
     The index answers searches among more than `few` vectors, and only while it is known to hold every vector that the
     database has: after it was opened it is compared with the database (see reconciling.py). All other searches, and
@@ -52,10 +52,10 @@ class KeptIndex:
     """
 
     def __init__(
-        self, source: VectorSource, shelf: IndexShelf, model_id: str, dimensions: int, few: int = FEW_VECTORS
+        self, source: VectorSource, index_store: IndexStore, model_id: str, dimensions: int, few: int = FEW_VECTORS
     ) -> None:
         self._source = source
-        self._shelf = shelf
+        self._index_store = index_store
         self._model_id = model_id
         self._few = few
         self._writing = asyncio.Lock()
@@ -68,7 +68,7 @@ class KeptIndex:
         self._failed: list[OpenIndex] = []
         self._failures_of_generation = 0
         self._failure_times = deque[float](maxlen=16)
-        self._rebuild: Rebuild | None = None
+        self._rebuild: IndexRebuild | None = None
         self._called = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
@@ -138,7 +138,7 @@ class KeptIndex:
             raise Draining
         if self._rebuild:
             raise IndexRebuilding
-        self._rebuild = rebuild = Rebuild()
+        self._rebuild = rebuild = IndexRebuild()
         self._called.set()
         async for progress in rebuild.watch():
             yield progress
@@ -206,7 +206,7 @@ class KeptIndex:
             await self._build(str(failure))
 
     async def _open_current(self) -> None:
-        index = await self._shelf.open_current()
+        index = await self._index_store.open_current()
         try:
             async with self._writing:
                 self._index = index
@@ -221,19 +221,19 @@ class KeptIndex:
         self._whole.set()
         if difference.written or difference.removed:
             _log.warning("vector_index_repaired", written=difference.written, removed=difference.removed)
-        await self._shelf.clear()
+        await self._index_store.remove_others()
 
     async def _build(self, reason: str) -> None:
         """A new generation in place of the current one, which answers until then if it is whole."""
-        self._rebuild = rebuild = self._rebuild or Rebuild()
+        self._rebuild = rebuild = self._rebuild or IndexRebuild()
         begun = time.monotonic()
         try:
             total = sum((await self._source.indexed_matters(self._model_id)).values())
             rebuild.begin(total)
             if total:  # the index of a new service is made without a word
                 _log.warning("vector_index_rebuilding", reason=reason, vectors=total)
-            await self._shelf.clear()
-            await self._replace(await self._shelf.build(), rebuild.advance)
+            await self._index_store.remove_others()
+            await self._replace(await self._index_store.build(), rebuild.advance)
         except Exception:
             rebuild.end(Unavailable("The vector index could not be rebuilt; the service's log says why"))
             raise
@@ -253,7 +253,7 @@ class KeptIndex:
             await self._make_whole(index, awaited, progress)
             async with self._writing:
                 _require(self._next is index)
-                await self._shelf.keep(index)
+                await self._index_store.make_current(index)
                 old, self._index, self._next = self._index, index, None
                 self._failures_of_generation = 0
                 self._whole.set()
@@ -264,9 +264,9 @@ class KeptIndex:
             raise
         if old:
             await old.close()
-        await self._shelf.clear()
+        await self._index_store.remove_others()
 
-    async def _make_whole(self, index: OpenIndex, awaited: Documents, progress: Progress) -> Difference:
+    async def _make_whole(self, index: OpenIndex, awaited: Documents, progress: Progress) -> IndexDifference:
         """Returns when a comparison has found nothing missing that began after the awaited documents had ended."""
         awaited -= await self._ended(awaited)
         difference = await self._reconciler.reconcile(index, progress)
