@@ -28,7 +28,7 @@ from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
-from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.database import Database, UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
@@ -41,7 +41,7 @@ from proviso_service.context.selection.search import ItemSearch, TextSimilarity,
 from proviso_service.embedded.chat.model import LocalChatModel
 from proviso_service.embedded.minilm import MiniLmEncoder
 from proviso_service.embedded.prepared import ModelNotPrepared
-from proviso_service.errors import CatalogInvalid, NotReady
+from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageFetcher
@@ -94,7 +94,10 @@ _MENDABLE = (
     ModelNotPrepared,
     NotReady,
     TemplateFileError,
+    TooBusy,
+    Unavailable,
     UnknownSchema,
+    UnusableState,
 )
 """What an operator can mend; each says how."""
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_client.v1 import chat_pb2
-from proviso_service.cli.demo import story
+from proviso_service.cli.demo import with_joined_tokens
 from tests.cli.scripted_server import final, start, token, turn
 
 TURN = turn(start(), *(token(letter) for letter in "abcdef"), final("abcdef"))
@@ -17,22 +17,24 @@ def joined(first: int, last: int) -> chat_pb2.AgentEvent:
 
 
 @given(st.lists(st.integers(3, 7), unique=True).map(sorted))
-def test_joined_tokens_tell_the_same_story(borders: list[int]) -> None:
+def test_tokens_that_are_joined_otherwise_make_no_difference(borders: list[int]) -> None:
     firsts = [2, *borders]
     lasts = [border - 1 for border in borders] + [7]
-    retold = [TURN[0], *(joined(first, last) for first, last in zip(firsts, lasts, strict=True)), TURN[-1]]
-    assert story(retold) == story(TURN)
+    rejoined = [TURN[0], *(joined(first, last) for first, last in zip(firsts, lasts, strict=True)), TURN[-1]]
+    assert with_joined_tokens(rejoined) == with_joined_tokens(TURN)
 
 
 @given(st.integers(0, len(TURN) - 1))
 def test_a_lost_event_is_noticed(index: int) -> None:
-    assert story([*TURN[:index], *TURN[index + 1 :]]) != story(TURN)
+    assert with_joined_tokens([*TURN[:index], *TURN[index + 1 :]]) != with_joined_tokens(TURN)
 
 
 @given(st.integers(0, len(TURN) - 1))
 def test_a_repeated_event_is_noticed(index: int) -> None:
-    assert story([*TURN[: index + 1], *TURN[index:]]) != story(TURN)
+    assert with_joined_tokens([*TURN[: index + 1], *TURN[index:]]) != with_joined_tokens(TURN)
 
 
-def test_other_text_is_another_story() -> None:
-    assert story(TURN) != story(turn(start(), *(token(letter) for letter in "abcdeX"), final("abcdef")))
+def test_other_text_is_noticed() -> None:
+    assert with_joined_tokens(TURN) != with_joined_tokens(
+        turn(start(), *(token(letter) for letter in "abcdeX"), final("abcdef"))
+    )

@@ -133,7 +133,17 @@ def test_service_that_cannot_start_is_one_line(proviso: Proviso, monkeypatch: py
     assert one_line(proviso("serve", "--host", "0.0.0.0")) == "proviso: 0.0.0.0 is reachable from other machines"  # noqa: S104
 
 
-@pytest.mark.parametrize("command", [("chat", "--message", "Hello"), ("ingest", "a.md", "--matter", "M")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("chat",),
+        ("chat", "--message", "Hello"),
+        ("health",),
+        ("history", "s-1"),
+        ("ingest", "a.md", "--matter", "M"),
+        ("iql", "{a}", "--matter", "M"),
+    ],
+)
 def test_unreachable_server_is_one_line(proviso: Proviso, command: tuple[str, ...]) -> None:
     Path("a.md").write_text("# A\n")
     ended = proviso(*command, "--address", "127.0.0.1:1")

@@ -45,6 +45,14 @@ def test_without_a_server_and_without_data_there_is_nothing_to_index(proviso: Pr
     assert not Path(".proviso").exists()
 
 
+def test_a_state_that_is_no_database_is_one_line(proviso: Proviso, tmp_path: Path) -> None:
+    (tmp_path / "state.sqlite3").write_text("This is a letter.\n" * 100)
+    ended = proviso("reindex", *NOBODY, "--data-dir", str(tmp_path))
+    assert (ended.exit_code, ended.out) == (2, "")
+    file = tmp_path / "state.sqlite3"
+    assert ended.err == f"proviso: The state in {file} cannot be used: file is not a database\n"
+
+
 def test_a_malformed_address_is_a_usage_error(proviso: Proviso) -> None:
     ended = proviso("reindex", "--address", "here")
     assert ended.exit_code == 2

@@ -55,7 +55,7 @@ def _read_messages(runner: asyncio.Runner, conversation: "Conversation") -> None
             runner.run(conversation.command(line) if line.startswith("/") else conversation.ask_next(line))
         except CommandError as error:
             sys.stderr.write(f"proviso: {error.message}\n")
-    conversation.part()
+    conversation.say_how_to_go_on()
 
 
 class Conversation:
@@ -98,7 +98,7 @@ class Conversation:
             f"{about}. /help lists commands, Ctrl-C cancels an answer, Ctrl-D ends the conversation.", style="dim"
         )
 
-    def part(self) -> None:
+    def say_how_to_go_on(self) -> None:
         self._console.print(f"\nGo on later with: proviso chat --session {self._session_id}", style="dim")
 
     async def ask(self, message: str) -> int:

@@ -168,7 +168,7 @@ async def _show_resume(client: AsyncClient, matter: matters_pb2.Matter) -> None:
     turn_id, cut_after = before[-1].turn_id, before[-1].sequence
     after = await _all_events(client.resume(turn_id, cut_after, timeout_s=RESUME_TIMEOUT_S))
     replay = await _all_events(client.resume(turn_id, timeout_s=RESUME_TIMEOUT_S))
-    if story([*before, *after]) != story(replay):
+    if with_joined_tokens([*before, *after]) != with_joined_tokens(replay):
         raise CommandError("The resumed stream differs from a replay of the turn")
     transcript, screen = Transcript(), Screen(console())
     _show(before, transcript, screen)
@@ -197,17 +197,20 @@ async def _all_events(turn: AsyncTurn) -> list[chat_pb2.AgentEvent]:
     return [event async for event in events_of(turn)]
 
 
-def story(events: Iterable[chat_pb2.AgentEvent]) -> list[tuple[str, str | bytes]]:
-    """Returns what a turn tells, however its stream was cut into tokens: neighbouring tokens of a text are joined."""
-    told: list[tuple[str, str | bytes]] = []
+def with_joined_tokens(events: Iterable[chat_pb2.AgentEvent]) -> list[tuple[str, str | bytes]]:
+    """Joins the neighbouring tokens of each text, so that turns can be compared that were cut into other tokens.
+
+    Returns a pair for each event: the id of a text with its words, or an empty id with any other event in bytes.
+    """
+    joined: list[tuple[str, str | bytes]] = []
     for event in events:
         if not event.HasField("token"):
-            told.append(("", event.SerializeToString(deterministic=True)))
-        elif told and told[-1][0] == event.token.text_id:
-            told[-1] = (event.token.text_id, f"{told[-1][1]!s}{event.token.text}")
+            joined.append(("", event.SerializeToString(deterministic=True)))
+        elif joined and joined[-1][0] == event.token.text_id:
+            joined[-1] = (event.token.text_id, f"{joined[-1][1]!s}{event.token.text}")
         else:
-            told.append((event.token.text_id, event.token.text))
-    return told
+            joined.append((event.token.text_id, event.token.text))
+    return joined
 
 
 def _show(events: Sequence[chat_pb2.AgentEvent], transcript: Transcript, screen: Screen) -> None:

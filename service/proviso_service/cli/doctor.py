@@ -14,13 +14,12 @@ import grpc.aio
 from alembic.script import ScriptDirectory
 from rich.text import Text
 from sqlalchemy import Connection, func, select, text
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
-from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.tables import chunks
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
@@ -127,7 +126,7 @@ async def _state(settings: Settings) -> tuple[Finding, int]:
     """Checks the database. Also returns the number of passages that have a vector of the embedder in use."""
     name = "State database"
     try:
-        if not _state_exists(settings.resolved_state_url):
+        if not state_file(settings.resolved_state_url).is_file():
             return Finding(Level.OK, name, "is new; the first start makes it"), 0
         revision, chunk_count, other_count = await _read_state(settings)
     except (SQLAlchemyError, ProvisoError, ValueError, OSError) as error:
@@ -144,10 +143,6 @@ async def _state(settings: Settings) -> tuple[Finding, int]:
         remedy = "Delete their documents and upload them again, or set PROVISO_BACKENDS__EMBEDDER back."
         return Finding(Level.WARN, name, message, remedy), chunk_count
     return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
-
-
-def _state_exists(url: str) -> bool:
-    return Path(make_url(url).database or "").is_file()
 
 
 async def _read_state(settings: Settings) -> tuple[str, int, int]:

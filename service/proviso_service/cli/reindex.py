@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from sqlalchemy.engine import make_url
 
 from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock
-from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.database import Database, UnusableState, state_file
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.vectors.chroma import VectorLayout
@@ -64,24 +63,20 @@ async def _rebuild_there(address: str) -> AsyncIterator[Reindexed]:
 async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
     """Builds the index in this process, while no server uses the data folder."""
     settings = load_settings({("data_dir",): data_dir})
-    if not _has_state(settings):
-        raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
     configure_logging(TelemetrySettings(log_level="error"))
     async with AsyncExitStack() as stack:
         try:
+            if not state_file(settings.resolved_state_url).is_file():
+                raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
             index = await _open(settings, stack)
             async for progress in index.rebuild():
                 yield Reindexed(progress.done, progress.total)
         except FolderInUse as error:
             raise CommandError(f"{error}, or name the server by --address") from error
-        except (DataFolderError, UnknownSchema) as error:
+        except (DataFolderError, UnknownSchema, UnusableState) as error:
             raise UsageProblem(str(error)) from error
         except ProvisoError as error:
             raise CommandError(error.message) from error
-
-
-def _has_state(settings: Settings) -> bool:
-    return Path(make_url(settings.resolved_state_url).database or "").is_file()
 
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 
 from proviso_service.backends.sql import migrations
-from proviso_service.backends.sql.database import READERS, Database
+from proviso_service.backends.sql.database import READERS, Database, UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema, metadata
 from proviso_service.errors import NotReady, TooBusy, Unavailable
@@ -140,7 +140,7 @@ async def test_a_read_sees_one_state_throughout(database: Database, matters: Sql
 
 @pytest.mark.parametrize("url", ["postgresql+asyncpg://user:secret@db/state", "sqlite+aiosqlite:///x"])
 def test_an_engine_that_is_not_supported_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ValueError, match="is not supported") as refusal:
+    with pytest.raises(UnusableState, match="is not supported") as refusal:
         Database(url)
     assert make_url(url).get_backend_name() in str(refusal.value)
     assert "secret" not in str(refusal.value)
@@ -148,8 +148,22 @@ def test_an_engine_that_is_not_supported_is_refused_without_its_password(url: st
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_state_that_would_not_survive_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="must name a file"):
+    with pytest.raises(UnusableState, match="must name a file"):
         Database(url)
+
+
+def test_what_is_no_url_is_refused() -> None:
+    with pytest.raises(UnusableState, match="is not a URL"):
+        Database("nonsense")
+
+
+async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "state.sqlite3"
+    file.write_text("This is a letter.\n" * 100)
+    database = Database(f"sqlite:///{file}")
+    with pytest.raises(UnusableState, match="file is not a database"):
+        await database.migrate()
+    await database.close()
 
 
 async def test_a_write_holds_the_lock_from_its_start(database: Database, state_file: Path) -> None:

@@ -16,12 +16,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from proviso_service.backends.sql import fulltext
 from proviso_service.backends.sql.tables import is_current
@@ -72,14 +73,19 @@ class _Write:
     latest: float
 
 
+class UnusableState(ValueError):
+    """The URL of the state names no file, or the file is not a database. The text is for an operator."""
+
+
 class Database:
     """The state behind `url` (only `sqlite:///file` today); `now` tells the time of new rows.
 
     Raises TooBusy when a wait for a thread or a lock takes too long, Unavailable when the disk fails, and NotReady once
-    it is closed. A caller that is cancelled leaves its transaction whole: done, or never begun."""
+    it is closed; when it is made, UnusableState for a URL that names no file. A caller that is cancelled leaves its
+    transaction whole: done, or never begun."""
 
     def __init__(self, url: str, *, now: Callable[[], datetime] = utc_now, wait_s: float = WAIT_S) -> None:
-        self._engine = _engine(make_url(url), wait_s)
+        self._engine = _engine(url, wait_s)
         self._writer = self._engine.execution_options(begin="BEGIN IMMEDIATE")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="state-read")
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="state-write")
@@ -107,9 +113,14 @@ class Database:
             return await asyncio.wrap_future(done)
 
     async def migrate(self) -> None:
-        """Brings the schema up to date, in one transaction. Raises UnknownSchema when newer code wrote the state."""
-        with _failures_named():
-            await asyncio.to_thread(_make_file, str(self._engine.url.database))
+        """Brings the schema up to date, in one transaction. Raises UnknownSchema when newer code wrote the state, and
+        UnusableState when the file is not a database."""
+        path = str(self._engine.url.database)
+        try:
+            with _failures_named():
+                await asyncio.to_thread(_make_file, path)
+        except sqlite3.DatabaseError as error:
+            raise UnusableState(f"The state in {path} cannot be used: {error}") from error
         if await self.write(is_current):
             return
         from proviso_service.backends.sql.migrations import upgrade
@@ -190,11 +201,21 @@ def insert(table: Table) -> sqlite.Insert:
     return sqlite.insert(table)
 
 
-def _engine(url: URL, wait_s: float) -> Engine:
-    if url.drivername != "sqlite":
-        raise ValueError(f"state_url {url.render_as_string()!r} is not supported: use sqlite:///path/to/file")
-    if url.database in (None, "", ":memory:"):
-        raise ValueError("state_url must name a file: the state has to survive the process")
+def state_file(url: str) -> Path:
+    """The file that a URL of the state names. Raises UnusableState for a URL that names none."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise UnusableState("state_url is not a URL: use sqlite:///path/to/file") from None
+    if parsed.drivername != "sqlite":
+        raise UnusableState(f"state_url {parsed.render_as_string()!r} is not supported: use sqlite:///path/to/file")
+    if not parsed.database or parsed.database == ":memory:":
+        raise UnusableState("state_url must name a file: the state has to survive the process")
+    return Path(parsed.database)
+
+
+def _engine(url: str, wait_s: float) -> Engine:
+    state_file(url)
     engine = create_engine(
         url,
         pool_size=READERS + 1,
