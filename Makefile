@@ -15,6 +15,8 @@ setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 # Bytecode is written here, once, also where Python is told not to write any: starting the service without takes twice as long.
 # The locks are whole, and leave out what dependencies ask for in vain: see pyproject.toml.
 $(STAMP): requirements/runtime.txt requirements/dev.txt pyproject.toml clients/python/pyproject.toml
+	@test -x $(PY) || python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "Proviso needs Python 3.11 or newer with venv: install it, or put it on your PATH as python3." >&2; exit 1; }
 	test -x $(PY) || python3 -m venv .venv
 	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/runtime.txt -r requirements/dev.txt
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e clients/python -e .
