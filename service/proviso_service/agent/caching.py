@@ -1,4 +1,7 @@
-"""The caches as one turn sees them: what its model calls and retrievals depend on makes their keys."""
+"""The caches of the agent: replies of chat models and results of retrieval, which later turns use again.
+
+A `Cache` stores values (backends provide it), a `SharedCache` lets many turns use one at once, and a `TurnCache` is
+what one turn sees of both: it makes the keys from everything that a model call or a retrieval depends on."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,5 @@
-"""The chat models that turns may use."""
+"""The chat models that turns may use, and the gate through which calls of a provider go, so that an outage of the
+provider does not pile up turns."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What kind of failure an exception of an outside system is: whether to try again, and how to say it."""
+"""What kind of failure an exception of an outside system is, and when a provider that keeps failing is left alone."""
 
 import asyncio
 import time

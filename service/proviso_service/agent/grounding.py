@@ -1,8 +1,8 @@
-"""Grounding, checked in code: every citation of an answer is looked up in the turn's sources.
+"""Grounding, checked in code: every citation of an answer is looked up in the turn's numbered sources.
 
-An answer cites by number, `“the words” [2]` or `a statement [2]`, and an image by `[Image 2]`. Quotes that are not
-in the source are no citations. An answer that states facts and rests on nothing is refused (DESIGN section 4;
-behavioural contract section 4)."""
+An answer cites by number, `“the words” [2]` or `a statement [2]`, and an image by `[Image 2]`. A quotation that is
+not in the source is no citation. An answer that states facts and rests on no source is refused; one that only
+greets, asks back, or speaks of the assistant or to the person states none."""
 
 import re
 from bisect import bisect_right

@@ -1,5 +1,6 @@
 """What a turn's first model call is sent: a pure function of the turn's request context, the conversation, and the
-contents that the context names by hash (seeds: context tracking design, "Build from request context")."""
+contents that the context names by hash. Also the service's own words to the model, and how long a conversation may
+be."""
 
 import hashlib
 import json

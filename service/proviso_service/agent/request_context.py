@@ -1,4 +1,5 @@
-"""A turn's request context before the model is called: its items, its documents, and how much room they take."""
+"""Building a turn's request context before the model is called: which items and documents enter, which of them the
+model is given and with what content, and how much room they take."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The graph's state and the working memory of one turn."""
+"""The graph's state and the working memory of one turn, with the text as readers hold it and the usage of the model."""
 
 import operator
 import time

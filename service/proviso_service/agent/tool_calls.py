@@ -1,4 +1,6 @@
-"""The tool calls of a model's message, checked against the schemas of the tools."""
+"""The tool calls of a model's message: checked against the schemas of the tools, bounded in size, and recorded.
+
+A call is recorded when it begins, so that a turn which is cut short has its record, too."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace

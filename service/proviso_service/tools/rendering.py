@@ -1,4 +1,5 @@
-"""Fitting results into the characters that are left for them, as JSON that stays valid."""
+"""Fitting results into the characters that are left for them: as JSON that stays valid, and by cutting a passage down
+to the part that is about the query, so that more passages fit."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,5 @@
-"""The tools of other servers, as the agent's own are used."""
+"""The tools of other servers, used like the service's own; also those whose server has not listed them yet, as happens
+after a restart."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
