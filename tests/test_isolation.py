@@ -19,9 +19,10 @@ from pydantic import PrivateAttr, TypeAdapter
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
+from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
-from proviso_service.agent.request_context import Drafter
+from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
@@ -205,7 +206,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     tool, selection = WhoAsks(Random(1)), SelectionSettings()  # noqa: S311
     catalog = holding(*items_of([tool]), *(conversation.rule for conversation in CONVERSATIONS))
     embedder, vectors = WordEmbedder(), MemoryVectorCache(100)
-    drafter = Drafter(
+    request_contexts = RequestContextBuilder(
         SomeTools([tool]),
         SomeDocumentation(),
         ItemSearch(embedder, vectors, selection),
@@ -214,9 +215,9 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         ContextSettings(),
     )
     model, sessions, store = RepeatingModel(), SqlSessionStore(database), SqlTurnStore(database)
-    agent = Agent(
+    dependencies = AgentDependencies(
         ChatModels(NamedChatModel("repeating", model)),
-        drafter,
+        request_contexts,
         sessions,
         EachTenantsMatter(),
         ImageLoader(EachTenantsImages(), ImageSettings()),
@@ -224,7 +225,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         catalog,
         memory_caches(),
     )
-    turns = Turns(agent, store, TurnSettings(), owner="test", max_running=100)
+    turns = Turns(Agent(dependencies), store, TurnSettings(), owner="test", max_running=100)
     await turns.open()
     yield World(model, turns, sessions, RequestRebuilder(store, SqlContentStore(database), catalog))
     await turns.close()

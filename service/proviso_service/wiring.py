@@ -11,9 +11,10 @@ import structlog
 from proviso_service.agent.caching import Caches, KeptReply, SharedCache
 from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
+from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
-from proviso_service.agent.request_context import Drafter
+from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
@@ -291,8 +292,14 @@ async def _domain(
     search = ItemSearch(models.embedder, vectors, settings.selection, spans)
     await stack.enter_async_context(kept_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
-    drafter = Drafter(catalog.toolbox, documentation, search, similarity, settings.selection, settings.context)
-    agent = Agent(chat, drafter, sessions, matters, images, settings.turns, catalog.holder, caches, spans)
+    request_contexts = RequestContextBuilder(
+        catalog.toolbox, documentation, search, similarity, settings.selection, settings.context
+    )
+    agent = Agent(
+        AgentDependencies(
+            chat, request_contexts, sessions, matters, images, settings.turns, catalog.holder, caches, spans
+        )
+    )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turn_store = SqlTurnStore(parts.database)
     turns = Turns(

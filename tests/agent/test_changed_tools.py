@@ -73,7 +73,7 @@ async def test_an_approval_for_the_session_does_not_cover_what_the_tool_becomes_
     tool = Changing()
     decisions = {"lookup": Decision.APPROVE_FOR_SESSION}
     world = agent_world(calls(CALL), calls(CALL), calls(CALL), GROUNDED, tools=[tool], decisions=decisions)
-    holder = world.agent.engine.means.catalog
+    holder = world.agent.dependencies.catalog
     tool.change = lambda: holder.exchange(catalog)
     await world.run("Which law?")
     first, second = world.persons.asked
@@ -86,7 +86,7 @@ async def changed_while_it_waits(world: AgentWorld, catalog: Catalog, **request:
     world.persons.decided = asyncio.Event()
     running = asyncio.create_task(world.run("Which law?", **request))
     await world.persons.busy.wait()
-    world.agent.engine.means.catalog.exchange(catalog)
+    world.agent.dependencies.catalog.exchange(catalog)
     world.persons.decided.set()
     return await running
 
@@ -125,6 +125,6 @@ async def test_a_tool_that_came_to_need_an_approval_since_the_turn_began_is_aske
     tool = Changing()
     world = agent_world(calls(CALL), calls(CALL), SORRY, tools=[tool])
     world.persons.decisions = {"lookup": Decision.DENY}
-    tool.change = lambda: world.agent.engine.means.catalog.exchange(offering(Lookup.description))
+    tool.change = lambda: world.agent.dependencies.catalog.exchange(offering(Lookup.description))
     await world.run("Which law?")
     assert [call.call_id for call in world.persons.asked] == ["call-2-0"]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.outcome import make_outcome
+from proviso_service.agent.request_context import SelectedItems
 from proviso_service.agent.state import TurnMemory
 from proviso_service.context.model import (
     ContextFill,
@@ -24,20 +24,11 @@ CONTENTS = {"ab": "We write plain English.", "cd": "An hour costs EUR 300."}
 
 
 def ended(reason: ExitReason, answer: str, contents: dict[str, str] | None = None) -> TurnOutcome:
-    return make_outcome(
-        reason,
-        TurnMemory(answer=answer),
-        text="How do we write?",
-        history=(),
-        request_context=RequestContext(
-            (STYLE, FEES), (), None, (), ContextFill(0, 12_000), datetime(2026, 1, 2, tzinfo=UTC)
-        ),
-        turn_id="turn-1",
-        resolved=Resolved(None),
-        new_session=NewSession(),
-        duration_s=0.5,
-        reference_contents=contents,
+    context = RequestContext((STYLE, FEES), (), None, (), ContextFill(0, 12_000), datetime(2026, 1, 2, tzinfo=UTC))
+    memory = TurnMemory(
+        text="How do we write?", items=SelectedItems(contents=contents or {}), request_context=context, answer=answer
     )
+    return make_outcome(reason, memory, turn_id="turn-1", new_session=NewSession(), duration_s=0.5)
 
 
 def cited(outcome: TurnOutcome) -> list[str]:

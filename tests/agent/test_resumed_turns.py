@@ -76,7 +76,7 @@ async def resumed(
         McpServerConfig("time", StdioTransport("time-server")), ToolPolicy(approval=approval), "definition"
     )
     agent = AgentDefinition("Test", "", mcp_servers=(server,))
-    world.agent.engine.means.catalog.exchange(Catalog(agent, items_of([Lookup()]), ("time",)))
+    world.agent.dependencies.catalog.exchange(Catalog(agent, items_of([Lookup()]), ("time",)))
     state = before.persons.states[0]
     execution = await world.agent.resume(CALLER, "turn-1", REQUEST, world.events.append, world.persons, state)
     return world, await execution.run()
@@ -159,7 +159,7 @@ async def test_a_turn_goes_on_with_its_model_also_where_another_one_is_the_defau
     again, other = agent_world(SORRY), ScriptedChatModel(script=[])
     again.persons.decisions = before.persons.decisions
     models = ChatModels(NamedChatModel("other", other), NamedChatModel("scripted", again.model))
-    again.agent.engine = replace(again.agent.engine, means=replace(again.agent.engine.means, models=models))
+    again.agent.dependencies = replace(again.agent.dependencies, models=models)
     state = before.persons.states[0]
     execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
     outcome = await execution.run()

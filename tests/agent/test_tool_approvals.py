@@ -185,9 +185,9 @@ async def test_a_state_that_cannot_be_gone_on_from_is_refused() -> None:
     world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
     await world.run("Which law?")
     plain = json.loads(world.persons.states[0])
-    without_contents = plain | {"standing": plain["standing"] | {"contents": {}}}
+    without_contents = plain | {"contents": {}}
     no_model = plain | {"memory": plain["memory"] | {"model": "one that is not set up any more"}}
-    damages: list[Any] = [plain | {"version": 0}, plain | {"standing": {}}, plain | {"messages": 1}, {}, []]
+    damages: list[Any] = [plain | {"version": 0}, plain | {"memory": {}}, plain | {"messages": 1}, {}, []]
     damages += [without_contents, no_model, plain | {"turns": "two"}]
     for damaged in damages:
         with pytest.raises(SuspensionUnreadable):
@@ -208,7 +208,7 @@ async def test_what_is_said_of_a_damaged_state_quotes_nothing_of_it() -> None:
     world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
     await world.run("Which law?")
     plain = json.loads(world.persons.states[0])
-    plain["standing"]["text"] = {"swordfish": "the settlement"}
+    plain["memory"]["text"] = {"swordfish": "the settlement"}
     with pytest.raises(SuspensionUnreadable) as refused:
         suspension.read(json.dumps(plain))
     logged = "".join(traceback.format_exception(refused.value))

@@ -9,8 +9,9 @@ from typing import Any
 from proviso_service.agent.caching import Caches
 from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
+from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.program import Agent
-from proviso_service.agent.request_context import Drafter
+from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import Approval, CatalogItem, ToolOverride, ToolPolicy
@@ -284,7 +285,7 @@ def agent_world(
     model = ScriptedChatModel(script=list(script))
     offered = [Lookup()] if tools is None else list(tools)
     selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
-    drafter = Drafter(
+    request_contexts = RequestContextBuilder(
         finder or SomeTools(offered),
         documentation or SomeDocumentation(),
         ItemSearch(WordEmbedder(), vectors, selection),
@@ -292,9 +293,9 @@ def agent_world(
         selection,
         ContextSettings(),
     )
-    agent = Agent(
+    dependencies = AgentDependencies(
         ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images, gate=gate)),
-        drafter,
+        request_contexts,
         sessions or MemorySessions(),
         matters or OneMatter(),
         ImageLoader(images or KnownImages(), ImageSettings()),
@@ -302,7 +303,7 @@ def agent_world(
         holding(*items_of(offered, marked), *items),
         caches,
     )
-    return AgentWorld(model, agent, Persons(marked))
+    return AgentWorld(model, Agent(dependencies), Persons(marked))
 
 
 def items_of(tools: Sequence[Tool], marked: Collection[str] = ()) -> list[CatalogItem]:

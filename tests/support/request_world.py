@@ -53,7 +53,7 @@ class RequestWorld:
 
     async def rebuilt(self, *items: CatalogItem, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:
         """The last turn's request, or another's, rebuilt beside a catalog of these items, or else that of the agent."""
-        catalog = a_catalog(*items) if items else self.agent.agent.engine.means.catalog.current
+        catalog = a_catalog(*items) if items else self.agent.agent.dependencies.catalog.current
         return await self.rebuilt_beside(catalog, turn_id, caller)
 
     async def rebuilt_beside(self, catalog: Catalog, turn_id: str = "", caller: Caller = CALLER) -> RebuiltRequest:

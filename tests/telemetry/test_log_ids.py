@@ -67,7 +67,7 @@ async def asked(folder: Path, *, traced: bool) -> AsyncIterator[tuple[str, dict[
         calls(Call("lookup", '{"query": "law"}')), text("“the laws of Ohio” [1]."), tools=[TalkingLookup()]
     )
     tracer = provider.get_tracer("test") if provider else None
-    world.agent.engine = replace(world.agent.engine, spans=Spans(tracer))
+    world.agent.dependencies = replace(world.agent.dependencies, spans=Spans(tracer))
     program = TracedProgram(world.agent, tracer) if tracer else world.agent
     async with conversations(folder, program) as domain, served(domain, tracer_provider=provider) as server:
         matter = context_pb2.MatterContext(matter_id=MATTER_ID)

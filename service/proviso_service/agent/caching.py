@@ -173,29 +173,27 @@ class Caches:
         await self.results.forget_other_versions(scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """What a turn's first model call is sent: the SHA-256 of messages and tools, and the number of messages."""
-
-    sha256: str
-    length: int
-
-
 class TurnCache:
-    """`model` identifies the chat model with its settings and the turn's limits."""
+    """What one turn finds in the caches, and keeps there.
 
-    def __init__(self, caches: Caches, scope: CacheScope, model: str, payload: Payload) -> None:
+    `model` identifies the chat model with its settings and the turn's limits. `payload_sha256` is the hash of what the
+    turn's first model call is sent (messages and tools), `payload_messages` the number of those messages."""
+
+    def __init__(
+        self, caches: Caches, scope: CacheScope, model: str, payload_sha256: str, payload_messages: int
+    ) -> None:
         self._caches = caches
         self._scope = scope
         self._model = model
-        self._payload = payload
+        self._payload_sha256 = payload_sha256
+        self._payload_messages = payload_messages
 
     def reply(
         self, messages: Sequence[AnyMessage], *, with_tools: bool
     ) -> AbstractAsyncContextManager[Visit[KeptReply]]:
         """Of a call with `messages`, which begin with the payload. That is not read again: it may hold images."""
-        later = [(message.type, dict(message)) for message in messages[self._payload.length :]]
-        return self._caches.replies.visit(self._key("reply", self._model, self._payload.sha256, with_tools, later))
+        later = [(message.type, dict(message)) for message in messages[self._payload_messages :]]
+        return self._caches.replies.visit(self._key("reply", self._model, self._payload_sha256, with_tools, later))
 
     def result(self, tool: str, args: ToolArgs, scope: ToolScope) -> AbstractAsyncContextManager[Visit[ToolResult]]:
         """Of a retrieval with validated arguments."""

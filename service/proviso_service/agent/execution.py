@@ -1,8 +1,8 @@
 """One turn of the agent: runs the graph of `llm` and `tools` on what was prepared, and makes the outcome."""
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from langchain_core.messages import AIMessage
@@ -18,16 +18,14 @@ from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.grounding import Sources
 from proviso_service.agent.llm_node import LlmNode, is_empty_reply
 from proviso_service.agent.outcome import make_outcome
-from proviso_service.agent.preparation import Ended, Means, Preparation, Progress
-from proviso_service.agent.request_context import Drafter
+from proviso_service.agent.preparation import AgentDependencies, Preparation
 from proviso_service.agent.state import AgentState, AnswerText, Limits, TurnMemory, TurnScope
-from proviso_service.agent.suspension import Standing, SuspendedAgent
+from proviso_service.agent.suspension import SuspendedAgent
 from proviso_service.agent.tool_calls import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
-from proviso_service.context.model import AssetKind, RequestContext
+from proviso_service.context.model import AssetKind
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.telemetry.spans import Spans
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.turns import (
     DiscardReason,
@@ -45,31 +43,13 @@ from proviso_service.turns import (
 Graph = CompiledStateGraph[AgentState, TurnScope, AgentState, AgentState]
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What runs the turns of the agent, beside what they are prepared with."""
-
-    means: Means
-    graph: Graph
-    spans: Spans
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What the graph begins with: the first call of the model, or where a turn that was suspended stood."""
-
-    state: AgentState
-    cache: TurnCache | NoCache
-    passages: tuple[Passage, ...] = ()
-    asked: tuple[str, ...] = ()
-
-
 class AgentExecution:
     """One run of the agent, with the catalog of its beginning."""
 
     def __init__(
         self,
-        engine: Engine,
+        dependencies: AgentDependencies,
+        graph: Graph,
         caller: Caller,
         turn_id: str,
         request: TurnRequest,
@@ -77,21 +57,21 @@ class AgentExecution:
         approvals: TurnApprovals,
         suspended: SuspendedAgent | None = None,
     ) -> None:
-        """A turn that was `suspended` goes on where it stood."""
-        means = engine.means
-        self._engine = engine
+        """A turn that was `suspended` goes on where it stood. Raises ValueError and KeyError where contents that its
+        request context names are damaged or missing."""
+        self._dependencies = dependencies
+        self._graph = graph
         self._caller = caller
         self._turn_id = turn_id
         self._request = request
         self._emit = emit
         self._approvals = approvals
         self._suspended = suspended
-        self._catalog = means.catalog.current
-        self._memory = suspended.memory if suspended else TurnMemory()
-        self._text = AnswerText(emit, suspended.standing.texts if suspended else 0)
-        self._progress = _progress_of(suspended.standing, means.drafter) if suspended else Progress()
-        self._clock = TurnClock(means.turns.time_limit_s, suspended.standing.used_s if suspended else None)
-        self._limits = limits_of(request.options, means.turns)
+        self._catalog = dependencies.catalog.current
+        self._memory = self._restored(suspended) if suspended else TurnMemory()
+        self._text = AnswerText(emit, suspended.texts if suspended else 0)
+        self._clock = TurnClock(dependencies.turns.time_limit_s, suspended.used_s if suspended else None)
+        self._limits = limits_of(request.options, dependencies.turns)
 
     async def run(self) -> TurnOutcome:
         try:
@@ -102,30 +82,6 @@ class AgentExecution:
         self._text.settle(outcome.final_state.message)
         return outcome
 
-    @property
-    def _model(self) -> NamedChatModel:
-        """The one that the turn began with, also after a restart."""
-        return self._engine.means.models.get(self._memory.model or self._request.options.model)
-
-    async def _begin(self) -> TurnOutcome:
-        preparation = Preparation(
-            self._engine.means, self._caller, self._request, self._limits, self._catalog, self._progress
-        )
-        prepared = await preparation.run()
-        self._announce(prepared.context)
-        if isinstance(prepared, Ended):
-            self._memory.answer = prepared.sentence
-            self._memory.context_problem = prepared.problem
-            return self._outcome(prepared.reason)
-        start = AgentState(messages=prepared.messages, turns=0, tool_calls=0, exit_reason=None)
-        return await self._run_graph(Start(start, prepared.cache))
-
-    async def _go_on(self, suspended: SuspendedAgent) -> TurnOutcome:
-        """Its clock goes on now. It keeps no replies: what they depend on may have changed since."""
-        standing = suspended.standing
-        self._clock.start()
-        return await self._run_graph(Start(suspended.state, NoCache(), standing.passages, standing.asked))
-
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
         for call, decision in self._approvals.made:  # also where others that it waited for are missing
             self._memory.note_decision(call.call_id, call.ref, decision)
@@ -133,31 +89,74 @@ class AgentExecution:
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
 
     def left(self) -> None:
-        """All that it goes on from is stored."""
+        """Nothing remains to be done: all that the turn goes on from is stored."""
 
-    async def _run_graph(self, start: Start) -> TurnOutcome:
-        context, model = self._progress.resolved.context, self._model
-        sources = self._sources(start.passages)
+    def _restored(self, suspended: SuspendedAgent) -> TurnMemory:
+        """The memory of a turn that was suspended, with its items, of which only the contents are stored."""
+        memory = suspended.memory
+        items = memory.request_context.items if memory.request_context else ()
+        memory.items = self._dependencies.request_contexts.restore(items, suspended.contents)
+        return memory
+
+    async def _begin(self) -> TurnOutcome:
+        preparation = Preparation(
+            self._dependencies, self._caller, self._request, self._limits, self._catalog, self._memory
+        )
+        prepared = await preparation.run()
+        self._announce()
+        if isinstance(prepared, ExitReason):
+            return self._outcome(prepared)
+        state = AgentState(messages=prepared, turns=0, tool_calls=0, exit_reason=None)
+        return await self._run_graph(state, self._sources(), preparation.cache)
+
+    async def _go_on(self, suspended: SuspendedAgent) -> TurnOutcome:
+        """Goes on where a suspended turn stood; its clock goes on now. It keeps no replies, since what they depend on
+        may have changed."""
+        self._clock.start()
+        sources = self._sources(suspended.passages)
+        return await self._run_graph(suspended.state, sources, NoCache(), suspended.asked)
+
+    def _announce(self) -> None:
+        """Emits the turn's first event."""
+        self._memory.model = self._model.name
+        if self._memory.request_context is None:
+            raise RuntimeError("the preparation ended without a request context")
+        self._emit(TurnStart(self._memory.request_context, self._request.session_id, self._memory.model))
+
+    @property
+    def _model(self) -> NamedChatModel:
+        """The one that the turn began with, also after a restart."""
+        return self._dependencies.models.get(self._memory.model or self._request.options.model)
+
+    async def _run_graph(
+        self, state: AgentState, sources: Sources, cache: TurnCache | NoCache, asked: Sequence[str] = ()
+    ) -> TurnOutcome:
+        """Runs the graph from `state` to the end of the turn. `asked` are the ids of the calls that persons have been
+        asked about before."""
+        memory = self._memory
         approvals = ToolApprovals(
-            self._catalog,
-            self._engine.means.catalog,
-            self._approvals,
-            self._clock,
-            self._progress.approved_tools,
-            start.asked,
+            self._catalog, self._dependencies.catalog, self._approvals, self._clock, memory.approved_tools, asked
         )
 
         async def suspend(state: AgentState) -> str:
-            suspended = SuspendedAgent(state, self._memory, self._standing(sources, approvals))
+            memory.approved_tools = tuple(approvals.approved)
+            suspended = SuspendedAgent(
+                state=state,
+                memory=memory,
+                contents=memory.items.contents,
+                passages=sources.passages,
+                texts=self._text.texts,
+                asked=tuple(approvals.asked),
+                used_s=self._clock.used_s,
+            )
             return await asyncio.to_thread(suspension.write, suspended)
 
+        context = memory.matter_context
         scope = TurnScope(
             emit=self._emit,
-            model=model.model,
-            model_name=model.name,
-            gate=model.gate,
-            cache=start.cache,
-            tools=self._progress.draft.offer.tools,
+            model=self._model,
+            cache=cache,
+            tools=memory.items.tools,
             tool_scope=ToolScope(
                 self._caller,
                 context.matter_id if context else None,
@@ -166,82 +165,41 @@ class AgentExecution:
             limits=self._limits,
             sources=sources,
             text=self._text,
-            memory=self._memory,
+            memory=memory,
             clock=self._clock,
             approvals=approvals,
             suspend=suspend,
-            spans=self._engine.spans,
+            spans=self._dependencies.spans,
         )
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
         # LangGraph would send all of it to LangSmith where variables of the environment say so.
         with tracing_context(enabled=False):
-            state = cast("AgentState", await self._engine.graph.ainvoke(start.state, config, context=scope))
-        if state["exit_reason"] is None:
+            ended = cast("AgentState", await self._graph.ainvoke(state, config, context=scope))
+        if ended["exit_reason"] is None:
             raise RuntimeError("the graph ended without an exit reason")
-        return self._outcome(state["exit_reason"])
+        return self._outcome(ended["exit_reason"])
 
-    def _sources(self, passages: Iterable[Passage]) -> Sources:
+    def _sources(self, passages: Iterable[Passage] = ()) -> Sources:
         """What the message came with, and what tools have found before."""
-        context = self._progress.request_context
-        assets = context.assets if context else ()
+        memory = self._memory
+        assets = memory.request_context.assets if memory.request_context else ()
         images = (asset for asset in assets if asset.kind is AssetKind.IMAGE)
         shown = [number for number, image in enumerate(images, 1) if image.included]
         lines = [asset.text for asset in assets if asset.text]
-        sources = Sources(lines, shown, self._progress.draft.offer.references)
+        sources = Sources(lines, shown, memory.items.references)
         for passage in passages:
             sources.number(passage)
         return sources
 
-    def _standing(self, sources: Sources, approvals: ToolApprovals) -> Standing:
-        progress = self._progress
-        return Standing(
-            text=progress.text,
-            history=progress.history,
-            request_context=progress.request_context,
-            resolved=progress.resolved,
-            contents=progress.draft.contents,
-            passages=sources.passages,
-            texts=self._text.texts,
-            approved=tuple(approvals.approved),
-            asked=tuple(approvals.asked),
-            used_s=self._clock.used_s,
-        )
-
-    def _announce(self, context: RequestContext) -> None:
-        """Emits the turn's first event."""
-        self._memory.model = self._model.name
-        self._progress.request_context = context
-        self._emit(TurnStart(context, self._request.session_id, self._memory.model))
-
     def _outcome(self, reason: ExitReason) -> TurnOutcome:
-        progress = self._progress
-        outcome = make_outcome(
+        return make_outcome(
             reason,
             self._memory,
-            text=progress.text,
-            history=progress.history,
-            request_context=progress.request_context,
             turn_id=self._turn_id,
-            resolved=progress.resolved,
             new_session=self._catalog.new_session(),
             duration_s=self._clock.used_s,
-            reference_contents=progress.draft.contents,
         )
-        is_called = progress.request_context is not None and progress.request_context.payload_sha256
-        return replace(outcome, contents=progress.draft.contents) if is_called else outcome
-
-
-def _progress_of(standing: Standing, drafter: Drafter) -> Progress:
-    items = standing.request_context.items if standing.request_context else ()
-    return Progress(
-        text=standing.text,
-        history=standing.history,
-        request_context=standing.request_context,
-        resolved=standing.resolved,
-        draft=drafter.again(items, standing.contents),
-        approved_tools=standing.approved,
-    )
 
 
 def limits_of(options: TurnOptions, turns: TurnSettings) -> Limits:

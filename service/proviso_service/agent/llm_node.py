@@ -65,9 +65,9 @@ def _again(scope: TurnScope, kept: KeptReply | None) -> KeptReply | None:
     payload, which holds all earlier ones, is the same as when the ids were given."""
     if kept is None:
         return None
-    with scope.spans.kept_reply(scope.model_name):
+    with scope.spans.kept_reply(scope.model.name):
         reply = kept.copy()
-    scope.memory.meter.spare(scope.model_name)
+    scope.memory.meter.spare(scope.model.name)
     scope.memory.call_ids.update(str(call["id"]) for call in reply.message.tool_calls)
     return reply
 

@@ -29,14 +29,15 @@ class MatterReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """`context` is checked: its ids exist, its names are the stored ones. `remember`: it is new and sound.
+class ResolvedContext:
+    """`context` is checked: its ids exist, its names are the stored ones. `is_new`: the message brings it, and it is
+    sound, so that the session is to remember it.
     `index_version` is the matter's, 0 without one."""
 
     context: MatterContext | None
     problem: ContextProblem | None = None
     sentence: str = ""
-    remember: bool = False
+    is_new: bool = False
     index_version: int = 0
 
 
@@ -50,11 +51,11 @@ def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
 
 async def resolve(
     tenant: str, given: MatterContext | None, last_known: MatterContext | None, matters: MatterReader
-) -> Resolved:
+) -> ResolvedContext:
     """The turn's context from what the message gives, else from what the conversation last knew."""
     context = given or last_known
     if context is None:
-        return Resolved(None)
+        return ResolvedContext(None)
     if not is_uuid(context.matter_id):
         return _matter_not_found(context)
     try:
@@ -63,16 +64,16 @@ async def resolve(
         return _matter_not_found(context)
     if not context.document_id:
         here = MatterContext(matter.matter_id, matter.name)
-        return Resolved(here, remember=given is not None, index_version=matter.index_version)
-    return await _resolve_document(tenant, matter, context, matters, remember=given is not None)
+        return ResolvedContext(here, is_new=given is not None, index_version=matter.index_version)
+    return await _resolve_document(tenant, matter, context, matters, is_new=given is not None)
 
 
 async def _resolve_document(
-    tenant: str, matter: Matter, context: MatterContext, matters: MatterReader, *, remember: bool
-) -> Resolved:
+    tenant: str, matter: Matter, context: MatterContext, matters: MatterReader, *, is_new: bool
+) -> ResolvedContext:
     document = await _find_document(tenant, matter, context.document_id, matters)
     if document is None:
-        return Resolved(
+        return ResolvedContext(
             MatterContext(matter.matter_id, matter.name),
             ContextProblem.DOCUMENT_NOT_FOUND,
             _documents_to_choose_from(matter, await matters.all_documents(tenant, matter.matter_id)),
@@ -80,11 +81,11 @@ async def _resolve_document(
     known = MatterContext(matter.matter_id, matter.name, document.document_id, document.filename)
     if document.status is DocumentStatus.FAILED:
         sentence = f'"{document.filename}" could not be read: {document.failure_reason}'
-        return Resolved(known, ContextProblem.DOCUMENT_FAILED, sentence, remember)
+        return ResolvedContext(known, ContextProblem.DOCUMENT_FAILED, sentence, is_new)
     if document.status is not DocumentStatus.READY:
         sentence = f'"{document.filename}" is still being processed. Please ask again in a moment.'
-        return Resolved(known, ContextProblem.DOCUMENT_PROCESSING, sentence, remember)
-    return Resolved(known, remember=remember, index_version=matter.index_version)
+        return ResolvedContext(known, ContextProblem.DOCUMENT_PROCESSING, sentence, is_new)
+    return ResolvedContext(known, is_new=is_new, index_version=matter.index_version)
 
 
 async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
@@ -96,9 +97,9 @@ async def _find_document(tenant: str, matter: Matter, document_id: str, matters:
         return None
 
 
-def _matter_not_found(context: MatterContext) -> Resolved:
+def _matter_not_found(context: MatterContext) -> ResolvedContext:
     name = f' "{context.matter_name}"' if context.matter_name else ""
-    return Resolved(
+    return ResolvedContext(
         None,
         ContextProblem.MATTER_NOT_FOUND,
         f"I could not find the matter{name}. Please check that it exists and that you have access to it.",

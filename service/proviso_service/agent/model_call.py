@@ -34,11 +34,11 @@ class ModelCall:
     def __init__(self, scope: TurnScope, retries: RetryPolicy, tools: Sequence[dict[str, Any]]) -> None:
         self._scope = scope
         self._retries = retries
-        self._kwargs = _tool_kwargs(scope.model, tools)
+        self._kwargs = _tool_kwargs(scope.model.model, tools)
 
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
         """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
-        text, name, spans = self._scope.text, self._scope.model_name, self._scope.spans
+        text, name, spans = self._scope.text, self._scope.model.name, self._scope.spans
         meter = self._scope.memory.meter
         with spans.chat(name, lambda: meter.usage) as span:
             async for attempt in self._retries.attempts(
@@ -49,17 +49,19 @@ class ModelCall:
         raise AssertionError("the retry policy ends in a reply or an exception")
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
-        gate, meter = self._scope.gate, self._scope.memory.meter
+        gate, meter = self._scope.model.gate, self._scope.memory.meter
         async with gate.call() if gate else nullcontext():
             # A call that the gate did not let through was none.
-            with meter.call(self._scope.model_name):
+            with meter.call(self._scope.model.name):
                 return await self._streamed(messages, span)
 
     async def _streamed(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         text.begin()
-        stream = cast(AsyncGenerator[ChatGenerationChunk, None], self._scope.model._astream(messages, **self._kwargs))
+        stream = cast(
+            AsyncGenerator[ChatGenerationChunk, None], self._scope.model.model._astream(messages, **self._kwargs)
+        )
         async with aclosing(stream):
             async for generation in stream:
                 chunk = generation.message

@@ -1,10 +1,8 @@
 """Making a turn's outcome from what is known, whatever ended it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from proviso_service.agent.approvals import refused_calls
-from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.state import TurnMemory
 from proviso_service.agent.tool_calls import called_tools, settled
 from proviso_service.context.citing import with_cited
@@ -14,7 +12,6 @@ from proviso_service.turns import (
     ChatMessage,
     ExitReason,
     FinalState,
-    HistoryMessage,
     MessageRole,
     TurnOutcome,
     TurnSummary,
@@ -28,29 +25,20 @@ _ENDING_ROLES = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
 
 
 def make_outcome(
-    reason: ExitReason,
-    memory: TurnMemory,
-    *,
-    text: str,
-    history: tuple[HistoryMessage, ...],
-    request_context: RequestContext | None,
-    turn_id: str,
-    resolved: Resolved,
-    new_session: NewSession,
-    duration_s: float,
-    reference_contents: Mapping[str, str] | None = None,
+    reason: ExitReason, memory: TurnMemory, *, turn_id: str, new_session: NewSession, duration_s: float
 ) -> TurnOutcome:
-    """The final state of a turn that ended for `reason`, and what its session keeps. `reference_contents` are those of
-    the request's references by their content_sha256, in which the answer's quotations are looked up."""
+    """The final state of a turn that ended for `reason`, and what its session keeps. `new_session` is what the session
+    is made with where there is none yet."""
     semantics = EXIT_SEMANTICS[reason]
     message = memory.answer if reason in ANSWERED else semantics.message
     records = settled(memory.tool_call_records)
+    request_context = memory.request_context
     if request_context is not None:
         answer = message if reason in ANSWERED else ""
         called = called_tools(records, refused_calls(memory.decisions))
-        request_context = with_cited(request_context, answer, called, reference_contents or {})
+        request_context = with_cited(request_context, answer, called, memory.items.contents)
     request_context = _with_tokens(request_context, memory.context_tokens)
-    own = _own_messages(reason, text, message, request_context, turn_id)
+    own = _own_messages(reason, memory.text, message, request_context, turn_id)
     summary = TurnSummary(reason, records, memory.meter.usage, duration_s, memory.model)
     asked = _approval_messages(memory, turn_id)
     final_state = FinalState(
@@ -58,7 +46,7 @@ def make_outcome(
         retryable=semantics.retryable,
         display_message=semantics.display_message,
         message=message,
-        messages=(*(ChatMessage(m.role, m.content) for m in history), *own),
+        messages=(*(ChatMessage(m.role, m.content) for m in memory.history), *own),
         request_context=request_context,
         citations=memory.citations if reason in ANSWERED else (),
         usage=summary.usage,
@@ -73,9 +61,10 @@ def make_outcome(
     return TurnOutcome(
         final_state,
         new_messages=() if reason in _NOT_STORED else _kept(own, asked, summary),
-        matter_context=resolved.context,
-        update_matter_context=resolved.remember and reason is not ExitReason.EMPTY_INPUT,
+        matter_context=memory.matter_context,
+        update_matter_context=memory.is_new_matter_context and reason is not ExitReason.EMPTY_INPUT,
         new_session=new_session,
+        contents=memory.items.contents if request_context is not None and request_context.payload_sha256 else {},
     )
 
 

@@ -124,6 +124,12 @@ class ModelPayload:
             digest.update(piece.encode())
         return digest.hexdigest()
 
+    @property
+    def characters(self) -> int:
+        """Code points of the conversation: of its text, without the instructions and without images."""
+        beside_images = sum(len(str(part.get("text", ""))) for part in self.images)
+        return sum(len(message.content) for message in self.history) + len(self.text) + beside_images
+
     def _json(self) -> Iterator[str]:
         """In pieces, since instructions may be megabytes: while one is written no other thread runs."""
         content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text

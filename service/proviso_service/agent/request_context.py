@@ -24,7 +24,7 @@ from proviso_service.context.model import (
     SessionItem,
     content_sha256,
 )
-from proviso_service.context.selection.request_items import build_request_items
+from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.tools.base import Tool
@@ -47,17 +47,26 @@ class DocumentationReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """`items` are all of the request's; those that are given have their content in `contents`, by its SHA-256. `tools`
-    are those among them that the model may call."""
+class SelectedItems:
+    """The items of one request: those of its session and those that were chosen for its message.
+
+    `contents` holds, by SHA-256, the text of each item that the model is given, and the service's own instructions;
+    `tools` are those among the items that the model may call. `characters` and `tokens` say how much room the items
+    take, `near_limit` whether that is nearly all that they have. `documentation_version` is that of the tenant's
+    documentation, 0 where there is none."""
 
     items: tuple[RequestItem, ...] = ()
     contents: Mapping[str, str] = field(default_factory=dict)
     tools: ToolRegistry = field(default_factory=lambda: ToolRegistry(()))
+    omitted: tuple[OmittedItem, ...] = ()
+    characters: int = 0
+    tokens: int = 0
+    near_limit: bool = False
+    documentation_version: int = 0
 
     @property
     def references(self) -> Mapping[str, str]:
-        """Contents of the references that are given, by name."""
+        """The contents of the references that the model is given, by name."""
         return {
             item.ref.name: self.contents[item.content_sha256]
             for item in self.items
@@ -66,30 +75,12 @@ class Offer:
 
     @property
     def has_tools_of_others(self) -> bool:
-        """Whether there is a tool of another server, which needs no matter."""
+        """Whether the model is given a tool of another server, which needs no matter."""
         return any(item.ref.server_name not in ("", OWN_SERVER) and item.is_given for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The items of a request, and what the model is given of them. `documentation_version` is that of the tenant's
-    documentation, 0 without any."""
-
-    offer: Offer = Offer()
-    omitted: tuple[OmittedItem, ...] = ()
-    item_characters: int = 0
-    item_tokens: int = 0
-    near_limit: bool = False
-    documentation_version: int = 0
-
-    @property
-    def contents(self) -> Mapping[str, str]:
-        """What the payload is made of, by SHA-256."""
-        return {SYSTEM_PROMPT_SHA256: SYSTEM_PROMPT, **self.offer.contents}
-
-
-class Drafter:
-    """Drafts requests. One for all turns."""
+class RequestContextBuilder:
+    """Builds the request contexts of all turns."""
 
     def __init__(
         self,
@@ -107,22 +98,25 @@ class Drafter:
         self._selection = selection
         self._context = context
 
-    async def draft(self, tenant: str, catalog: Catalog, session: Sequence[SessionItem], message: str) -> Draft:
-        """The session's items and those that are chosen for the message."""
+    async def select(
+        self, tenant: str, catalog: Catalog, session: Sequence[SessionItem], message: str
+    ) -> SelectedItems:
+        """The session's items, and the agent items that are chosen for the message."""
         version = await self._documentation.ready_version(tenant)
         chosen = await build_request_items(session, catalog.items, message, self._search, self._selection)
-        return Draft(
-            offer(chosen.items, catalog, self._tools, documentation=version > 0),
-            chosen.omitted,
-            chosen.characters,
-            chosen.tokens,
-            chosen.near_limit,
-            version,
-        )
+        return with_contents(chosen, catalog, self._tools, documentation_version=version)
 
-    def again(self, items: Sequence[RequestItem], contents: Mapping[str, str]) -> Draft:
-        """What the model was given of the items of a turn that was suspended."""
-        return Draft(offer_again(items, contents, self._tools))
+    def restore(self, items: Sequence[RequestItem], contents: Mapping[str, str]) -> SelectedItems:
+        """The items of a turn that was suspended, with the contents that the model was given then. A tool whose server
+        has not listed it yet, as happens after a restart, is looked for when it is called. Raises KeyError where the
+        content of a tool is missing, ValueError where it is no JSON."""
+        given = [item for item in items if _is_given_tool(item)]
+        schemas = [_schema(contents[item.content_sha256]) for item in given]
+        found = [
+            self._tools.find(item.ref) or AwaitedTool(item.ref, schema["function"], self._tools)
+            for item, schema in zip(given, schemas, strict=True)
+        ]
+        return SelectedItems(tuple(items), contents, ToolRegistry(found, schemas))
 
     async def documents(self, request: TurnRequest, message: str) -> tuple[AssetUse, ...]:
         """What becomes of the request's documents, in order."""
@@ -131,25 +125,25 @@ class Drafter:
 
     def context(
         self,
-        draft: Draft,
+        selected: SelectedItems,
         matter_context: MatterContext | None,
         assets: Sequence[AssetUse],
         characters_limit: int,
     ) -> RequestContext:
         """Without the figures of the payload, which is made of it."""
         return RequestContext(
-            items=draft.offer.items,
-            omitted=draft.omitted,
+            items=selected.items,
+            omitted=selected.omitted,
             matter_context=matter_context,
             assets=tuple(assets),
             fill=ContextFill(
                 characters_used=0,
                 characters_limit=characters_limit,
-                item_characters=draft.item_characters,
+                item_characters=selected.characters,
                 item_characters_limit=self._selection.max_chars,
-                item_tokens=draft.item_tokens,
+                item_tokens=selected.tokens,
                 item_tokens_limit=self._selection.max_tokens,
-                near_limit=draft.near_limit,
+                near_limit=selected.near_limit,
             ),
             timestamp=datetime.now(UTC),
             system_prompt_sha256=SYSTEM_PROMPT_SHA256,
@@ -175,41 +169,43 @@ _NO_DOCUMENTATION = "there is no documentation to look into"
 _DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER, OWN_SERVER)
 
 
-def offer(items: Sequence[RequestItem], catalog: Catalog, tools: ToolFinder, *, documentation: bool) -> Offer:
-    """`documentation`: there is some, so that the tool that looks into it is of use."""
+def with_contents(
+    chosen: RequestItems, catalog: Catalog, tools: ToolFinder, *, documentation_version: int
+) -> SelectedItems:
+    """The chosen items with their contents of the catalog. An item that the model cannot be given is noted with the
+    reason: a tool that nobody offers, or the tool that searches the documentation where there is none."""
     noted: list[RequestItem] = []
-    contents: dict[str, str] = {}
+    contents = {SYSTEM_PROMPT_SHA256: SYSTEM_PROMPT}
     callable_tools: list[Tool] = []
-    for item in items:
+    for item in chosen.items:
         known, tool = catalog.find(item.ref), tools.find(item.ref)
         missing = item.missing and catalog.is_missing(item.ref)
-        note = _STARTING if item.missing and not missing else item.note or _note(item.ref, tool, documentation)
+        reason = item.note or _why_not_given(item.ref, tool, has_documentation=documentation_version > 0)
+        note = _STARTING if item.missing and not missing else reason
         noted.append(replace(item, missing=missing, note=note))
         if known is not None and not note:
             contents[known.content_sha256] = known.content
             callable_tools += [tool] if tool is not None else []
     schemas = [_schema(contents[item.content_sha256]) for item in noted if _is_given_tool(item)]
-    return Offer(tuple(noted), contents, ToolRegistry(callable_tools, schemas))
+    return SelectedItems(
+        tuple(noted),
+        contents,
+        ToolRegistry(callable_tools, schemas),
+        chosen.omitted,
+        chosen.characters,
+        chosen.tokens,
+        chosen.near_limit,
+        documentation_version,
+    )
 
 
-def offer_again(items: Sequence[RequestItem], contents: Mapping[str, str], tools: ToolFinder) -> Offer:
-    """What was given before a restart. A tool whose server has not listed it yet is looked for when it is called."""
-    given = [item for item in items if _is_given_tool(item)]
-    schemas = [_schema(contents[item.content_sha256]) for item in given]
-    found = [
-        tools.find(item.ref) or AwaitedTool(item.ref, schema["function"], tools)
-        for item, schema in zip(given, schemas, strict=True)
-    ]
-    return Offer(tuple(items), contents, ToolRegistry(found, schemas))
-
-
-def _note(ref: ItemRef, tool: Tool | None, documentation: bool) -> str:
-    """Why a tool cannot be given; empty where it can be, and for what is no tool."""
+def _why_not_given(ref: ItemRef, tool: Tool | None, *, has_documentation: bool) -> str:
+    """Why the model cannot be given a tool; empty where it can be, and for an item that is no tool."""
     if ref.type is not ItemType.TOOL:
         return ""
     if tool is None:
         return _NO_TOOL
-    return _NO_DOCUMENTATION if ref == _DOCUMENTATION_TOOL and not documentation else ""
+    return _NO_DOCUMENTATION if ref == _DOCUMENTATION_TOOL and not has_documentation else ""
 
 
 def _is_given_tool(item: RequestItem) -> bool:

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from proviso_service.agent.approvals import ToolApprovals, in_words
 from proviso_service.agent.caching import NoCache, TurnCache
-from proviso_service.agent.chat_models import ModelGate
+from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.grounding import Sources
-from proviso_service.context.model import ItemRef
+from proviso_service.agent.request_context import SelectedItems
+from proviso_service.context.model import ApprovedTool, ItemRef, MatterContext, RequestContext
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
@@ -26,6 +26,7 @@ from proviso_service.turns import (
     DiscardReason,
     Emit,
     ExitReason,
+    HistoryMessage,
     ModelCallUsage,
     TextDiscarded,
     Token,
@@ -153,14 +154,27 @@ class Limits:
 
 @dataclass(slots=True)
 class TurnMemory:
-    """What a turn has come to so far; the final state is made of it, also when the turn is cut short. `other_results`
-    are those of tools that give no passages, such as lists. `context_tokens` are those of the turn's first payload,
-    None while unknown. `from_cache`: the answer is a reply from the response cache. `model` is the chat model, as
-    settings and requests name it, empty until one is chosen. `tool_call_records` hold the calls that run, too.
-    `decisions` are those on the calls that persons were asked about, by call id, None where nobody decided in time;
-    `approval_notes` say them in words."""
+    """All that a turn knows so far. Its outcome can be made of it at any moment, also when the turn is cut short.
 
+    What the turn was asked, known from its preparation on: `text` is the message without its marker, `history` the
+    earlier messages, `matter_context` the matter and document that it is about, checked, and `is_new_matter_context`
+    says whether the session is to remember that; `items` are those of the request, `request_context` what is told of
+    them, and `model` is the chat model, as settings and requests name it. `approved_tools` need no further approval.
+
+    What the turn has come to: `other_results` counts results of tools that give no passages, such as lists.
+    `context_tokens` are the tokens of the first payload, None while unknown. `from_cache` says that the answer is a
+    reply from the response cache. `tool_call_records` hold the calls that still run, too. `decisions` are those on the
+    calls that persons were asked about, by call id, None where nobody decided in time; `approval_notes` say them in
+    words."""
+
+    text: str = ""
+    history: tuple[HistoryMessage, ...] = ()
+    matter_context: MatterContext | None = None
+    is_new_matter_context: bool = False
+    items: SelectedItems = field(default_factory=SelectedItems)
+    request_context: RequestContext | None = None
     model: str = ""
+    approved_tools: tuple[ApprovedTool, ...] = ()
     meter: UsageMeter = field(default_factory=UsageMeter)
     cycles: int = 0
     tool_calls: int = 0
@@ -187,13 +201,11 @@ class TurnMemory:
 
 @dataclass(frozen=True, slots=True)
 class TurnScope:
-    """LangGraph's runtime context: what the nodes of one turn work with. `model_name` is what settings and requests
-    call the model; `suspend` gives what a turn goes on from that waits for a person, as JSON."""
+    """LangGraph's runtime context: what the nodes of one turn work with. `suspend` gives, as JSON, what a turn that
+    waits for a person goes on from."""
 
     emit: Emit
-    model: BaseChatModel
-    model_name: str
-    gate: ModelGate | None
+    model: NamedChatModel
     cache: TurnCache | NoCache
     tools: ToolRegistry
     tool_scope: ToolScope

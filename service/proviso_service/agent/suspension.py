@@ -9,48 +9,41 @@ from typing import Any, get_type_hints
 from langchain_core.messages import AnyMessage, ToolMessage, messages_from_dict, messages_to_dict
 from pydantic import TypeAdapter
 
-from proviso_service.agent.matter_context import Resolved
 from proviso_service.agent.payload import Note
 from proviso_service.agent.state import AgentState, TurnMemory, UsageMeter
-from proviso_service.context.model import ApprovedTool, RequestContext
 from proviso_service.tools.base import Passage
-from proviso_service.turns import ExitReason, HistoryMessage, ModelCallUsage, SuspensionUnreadable
+from proviso_service.turns import ExitReason, ModelCallUsage, SuspensionUnreadable
 
-_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a turn has, beside the graph's state and its memory: its message and what it was asked with, the contents of
-    the items that the model was given, by hash, the passages that tools have found, the number of texts begun, the
-    tools approved and the calls asked about, the time used."""
-
-    text: str
-    history: tuple[HistoryMessage, ...]
-    request_context: RequestContext | None
-    resolved: Resolved
-    contents: Mapping[str, str]
-    passages: tuple[Passage, ...]
-    texts: int
-    approved: tuple[ApprovedTool, ...]
-    asked: tuple[str, ...]
-    used_s: float
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SuspendedAgent:
+    """A turn of the agent that waits for a person: the graph's state, the turn's memory, and what else it goes on from.
+
+    `contents` are those of the items that the model was given, by SHA-256; the memory's own `items` are not stored.
+    `passages` are what tools have found, in the order of their numbers; `texts` is the number of texts begun; `asked`
+    are the ids of the calls that persons were asked about; `used_s` is the time used of the turn's limit."""
+
     state: AgentState
     memory: TurnMemory
-    standing: Standing
+    contents: Mapping[str, str]
+    passages: tuple[Passage, ...]
+    texts: int
+    asked: tuple[str, ...]
+    used_s: float
 
 
-_STANDING = TypeAdapter(Standing)
 _CALLS = TypeAdapter(tuple[ModelCallUsage, ...])
-_MEMORY = {name: TypeAdapter(kind) for name, kind in get_type_hints(TurnMemory).items() if name != "meter"}
+_NOT_AS_IT_IS = frozenset({"meter", "items"})
+_MEMORY = {name: TypeAdapter(kind) for name, kind in get_type_hints(TurnMemory).items() if name not in _NOT_AS_IT_IS}
+_REST = {
+    name: TypeAdapter(kind) for name, kind in get_type_hints(SuspendedAgent).items() if name not in ("state", "memory")
+}
 
 
 def write(suspended: SuspendedAgent) -> str:
-    """Takes long where the messages hold images, so not for the event loop."""
+    """The JSON of a suspended turn. Takes long where the messages hold images, so not for the event loop."""
     state, memory = suspended.state, suspended.memory
     plain = {
         "version": _VERSION,
@@ -60,18 +53,19 @@ def write(suspended: SuspendedAgent) -> str:
         "exit_reason": state["exit_reason"],
         "calls": _CALLS.dump_python(memory.meter.usage.calls, mode="json"),
         "memory": {name: form.dump_python(getattr(memory, name), mode="json") for name, form in _MEMORY.items()},
-        "standing": _STANDING.dump_python(suspended.standing, mode="json"),
+        **{name: form.dump_python(getattr(suspended, name), mode="json") for name, form in _REST.items()},
     }
     return json.dumps(plain, default=_signature)
 
 
 def read(text: str) -> SuspendedAgent:
-    """Takes as long as `write`. Raises SuspensionUnreadable."""
+    """The suspended turn of a JSON text; takes as long as `write`. Raises SuspensionUnreadable."""
     try:
         plain = json.loads(text)
         if plain["version"] != _VERSION:
             raise SuspensionUnreadable(f"version {plain['version']} of the agent")
-        return SuspendedAgent(_state(plain), _memory(plain), _STANDING.validate_python(plain["standing"]))
+        rest = {name: form.validate_python(plain[name]) for name, form in _REST.items()}
+        return SuspendedAgent(_state(plain), _memory(plain), **rest)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         # Not the error itself, which may quote the conversation: this goes to the log.
         raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None

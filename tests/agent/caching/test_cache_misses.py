@@ -94,7 +94,7 @@ class WarmerModel(ScriptedChatModel):
 
 
 def use(agent: Agent, models: ChatModels) -> None:
-    agent.engine = replace(agent.engine, means=replace(agent.engine.means, models=models))
+    agent.dependencies = replace(agent.dependencies, models=models)
 
 
 async def test_worlds_that_differ_do_not_answer_for_each_other() -> None:

@@ -2,7 +2,7 @@
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 
-from proviso_service.agent.caching import CacheScope, KeptReply, Payload, TurnCache
+from proviso_service.agent.caching import CacheScope, KeptReply, TurnCache
 from proviso_service.tools.base import ToolScope
 from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, Found, LookupArgs
 from tests.support.memory_caches import memory_caches
@@ -13,7 +13,7 @@ SCOPE = ToolScope(CALLER, MATTER_ID)
 
 
 def turn_cache() -> TurnCache:
-    return TurnCache(memory_caches(), CacheScope("local", MATTER_ID, (1,)), "model", Payload("00", len(PAYLOAD)))
+    return TurnCache(memory_caches(), CacheScope("local", MATTER_ID, (1,)), "model", "00", len(PAYLOAD))
 
 
 async def test_a_reply_depends_on_the_messages_after_the_payload_and_on_whether_there_were_tools() -> None:
