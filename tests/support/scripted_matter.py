@@ -195,7 +195,7 @@ class ScriptedMatter:
                 for name in names
                 if (count := sum(hit and chunk[0] == name for hit, chunk in zip(holds, chunks, strict=True)))
             ],
-            "documents_available": [{"document_id": document_id(name), "filename": name} for name in names],
+            "documents_available": names,
             "documents_processing": [name for name, state in self.statuses.items() if state == "processing"],
             "truncated": False,
         }

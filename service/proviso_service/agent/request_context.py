@@ -27,9 +27,9 @@ from proviso_service.context.model import (
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
+from proviso_service.tool_results import RETRIEVER_TOOL
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.tools.retriever import RETRIEVER
 from proviso_service.tools.served import AwaitedTool, ToolFinder
 from proviso_service.turns import TurnRequest
 
@@ -166,7 +166,7 @@ def unused_context(matter_context: MatterContext | None, request: TurnRequest, c
 _NO_TOOL = "its server does not offer it"
 _STARTING = "its server has not listed its tools yet"
 _NO_DOCUMENTATION = "there is no documentation to look into"
-_DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER, OWN_SERVER)
+_DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER_TOOL, OWN_SERVER)
 
 
 def with_contents(

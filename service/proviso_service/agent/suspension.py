@@ -83,7 +83,7 @@ def _state(plain: dict[str, Any]) -> AgentState:
 
 def _message(message: Any) -> AnyMessage:
     """The notes of the service are known by their kind, which JSON does not keep."""
-    if isinstance(message, ToolMessage) and message.artifact is not None:
+    if isinstance(message, ToolMessage) and isinstance(message.artifact, str):
         message.artifact = Note(message.artifact)
     read_message: AnyMessage = message
     return read_message

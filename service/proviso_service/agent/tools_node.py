@@ -203,7 +203,9 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
         )
     )
     status = "error" if finished.error else "success"
-    return ToolMessage(rendered.text, tool_call_id=call.call_id, name=call.tool.name, status=status)
+    return ToolMessage(
+        rendered.text, tool_call_id=call.call_id, name=call.tool.name, status=status, artifact=rendered.artifact
+    )
 
 
 def _told_before(messages: Sequence[AnyMessage]) -> bool:

@@ -61,10 +61,12 @@ Number = Callable[[Passage], int]
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A result as the model reads it; `truncated` when something was left out to fit."""
+    """A result as the model reads it; `truncated` when something was left out to fit. `artifact` is its JSON form where
+    `text` has another one: it goes along with the message and is not shown to a model of a provider."""
 
     text: str
     truncated: bool
+    artifact: dict[str, Any] | None = None
 
 
 class ToolResult(Protocol):

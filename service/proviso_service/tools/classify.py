@@ -14,12 +14,13 @@ from proviso_service.analysis.classification import (
     TypeCount,
     by_turns,
 )
+from proviso_service.tool_results import CLASSIFY_TOOL, ClassifiedClauses, ClausesOfType, FoundPassage
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_TEXT_CHARS,
     best_part,
-    error_data,
+    error_of,
     excerpt_of,
     fair_share,
     first_fitting,
@@ -83,7 +84,7 @@ class ClassifyResult:
             ],
             "truncated": len(outcome.clauses) < outcome.total_found,
             "model": outcome.model,
-            "document_errors": [error_data(target) for target in outcome.failed],
+            "document_errors": [error_of(target).as_json() for target in outcome.failed],
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
@@ -114,21 +115,22 @@ class ClassifyResult:
         found = [_type(count) for count in counts if count.clauses]
         absent = [count.clause_type for count in counts if not count.clauses]
         shown = first_fitting(found, int(max_chars * _TYPES_SHARE))
-        return shown, {
-            "total_found": self.outcome.total_found,
-            "types_searched": len(counts),
-            "types_found": len(found),
-            "clause_types": shown,
-            "not_found": first_fitting(absent, int(max_chars * _ABSENT_SHARE)),
-            "document_errors": [error_data(target) for target in failed[:MAX_ERRORS_SHOWN]],
-            "truncated": False,
-        }
+        frame = ClassifiedClauses(
+            total_found=self.outcome.total_found,
+            types_searched=len(counts),
+            types_found=len(found),
+            not_found=tuple(first_fitting(absent, int(max_chars * _ABSENT_SHARE))),
+            clause_types=(),
+            document_errors=tuple(error_of(target) for target in failed[:MAX_ERRORS_SHOWN]),
+            truncated=False,
+        )
+        return shown, frame.as_json() | {"clause_types": shown}
 
 
 class IsaacusClassify:
     """Classifies the clauses of the matter's documents."""
 
-    name = "isaacus_classify"
+    name = CLASSIFY_TOOL
     description = DESCRIPTION
     args = IsaacusClassifyArgs
     needs_matter = True
@@ -174,20 +176,17 @@ def _clause(clause: Clause) -> dict[str, Any]:
 
 
 def _type(count: TypeCount) -> dict[str, Any]:
-    return {
-        "clause_type": count.clause_type,
-        "clauses": count.clauses,
-        "documents": count.documents,
-        "passages": [],
-    }
+    return ClausesOfType(
+        clause_type=count.clause_type, clauses=count.clauses, documents=count.documents, passages=()
+    ).as_json()
 
 
 def _cited(ref: int, clause: Clause, part: Passage) -> dict[str, Any]:
     """What the model needs of a clause; characters are dear."""
-    return {
-        "ref": ref,
-        "filename": part.filename,
-        "heading": part.heading,
-        "confidence": round(clause.confidence, _SCORE_DIGITS),
-        "text": part.text,
-    }
+    return FoundPassage(
+        ref=ref,
+        filename=part.filename,
+        heading=part.heading,
+        confidence=round(clause.confidence, _SCORE_DIGITS),
+        text=part.text,
+    ).as_json()

@@ -19,7 +19,7 @@ from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, Tool
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_EXCERPT_CHARS,
-    error_data,
+    error_of,
     excerpt_of,
     fair_share,
     part_around,
@@ -78,7 +78,7 @@ class ExtractResult:
                 for other in outcome.alternatives
             ],
             "model": outcome.model,
-            "document_errors": [error_data(target) for target in outcome.failed],
+            "document_errors": [error_of(target).as_json() for target in outcome.failed],
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
@@ -92,7 +92,7 @@ class ExtractResult:
             "confidence": round(answer.confidence, _SCORE_DIGITS) if answer else 0,
             "citations": [],
             "alternatives": [],
-            "document_errors": [error_data(target) for target in failed[:MAX_ERRORS_SHOWN]],
+            "document_errors": [error_of(target).as_json() for target in failed[:MAX_ERRORS_SHOWN]],
             "truncated": False,
         }
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))

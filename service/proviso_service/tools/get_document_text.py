@@ -8,6 +8,7 @@ from pydantic import Field
 
 from proviso_service.errors import DocumentNotFound, InvalidRequest
 from proviso_service.matters import Document, DocumentText, Matters, TextPart
+from proviso_service.tool_results import TEXT_TOOL, DocumentPart
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fitting_length, to_json
 
@@ -36,18 +37,18 @@ class TextResult:
         return bool(self.part.text)
 
     def data(self) -> dict[str, Any]:
-        return {
-            "document_id": self.part.document.document_id,
-            "filename": self.part.document.filename,
-            "file_type": self.part.document.file_type,
-            "character_count": self.part.character_count,
-            "truncated": self.part.truncated,
-            "start": self.part.start,
-            "page": self.part.page,
-            "section_path": list(self.part.section_path),
-            "next_start": self.part.next_start,
-            "text": self.part.text,
-        }
+        return DocumentPart(
+            document_id=self.part.document.document_id,
+            filename=self.part.document.filename,
+            file_type=self.part.document.file_type,
+            character_count=self.part.character_count,
+            truncated=self.part.truncated,
+            start=self.part.start,
+            page=self.part.page,
+            section_path=self.part.section_path,
+            next_start=self.part.next_start,
+            text=self.part.text,
+        ).as_json()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
         """As much of the text as fits, and how to get what follows. What is not shown is no source."""
@@ -69,7 +70,7 @@ class TextResult:
 class GetDocumentText:
     """Reads a document's text."""
 
-    name = "get_document_text"
+    name = TEXT_TOOL
     description = (
         "Read the text of one document: from its beginning, one page, one section, or from a position on. Use it when "
         'the user wants to see a document ("Show me the full document"), not to look something up in it. A long text '

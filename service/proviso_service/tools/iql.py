@@ -10,6 +10,7 @@ from pydantic import Field
 from proviso_service.analysis.evaluation import KANON
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
 from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.tool_results import IQL_TOOL, AnalysedDocument, FailedDocument, FoundPassage, QueryMatches
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MIN_EXCERPT_CHARS,
@@ -85,19 +86,15 @@ class IqlResult:
         second best and so on, while there is room."""
         results = sorted(self.outcome.results, key=lambda result: (bool(result.error), -result.score, result.index))
         totals = _totals(self.outcome)
-        frame = {
-            **totals,
-            "query": totals["query"][:MAX_QUERY_SHOWN],
-            "document_results": [],
-            "errors": [_brief_error(result) for result in results if result.error][:MAX_ERRORS_SHOWN],
-            "truncated": False,
-        }
+        failed = [_brief_error(result) for result in results if result.error][:MAX_ERRORS_SHOWN]
+        totals["query"] = totals["query"][:MAX_QUERY_SHOWN]
+        frame = QueryMatches(**totals, document_results=(), errors=tuple(failed), truncated=False).as_json()
         room = max_chars - len(to_json(frame))
         analysed = [result for result in results if not result.error]
         shown = first_fitting([_brief(result) for result in analysed], int(room * _DOCUMENTS_SHARE))
         room -= sum(len(to_json(one)) + 1 for one in shown)
         is_whole = self._add_matches(analysed, shown, number, room)
-        is_whole = is_whole and len(shown) + len(frame["errors"]) == len(results)
+        is_whole = is_whole and len(shown) + len(failed) == len(results)
         return Rendered(to_json(frame | {"document_results": shown, "truncated": not is_whole}), not is_whole)
 
     def _add_matches(
@@ -120,7 +117,7 @@ class IqlResult:
 class IsaacusIql:
     """Runs IQL over the matter's documents."""
 
-    name = "isaacus_iql"
+    name = IQL_TOOL
     args = IsaacusIqlArgs
     needs_matter = True
     is_retrieval = False
@@ -182,28 +179,23 @@ def _match(match: IqlMatch) -> dict[str, Any]:
 
 
 def _brief(result: DocumentResult) -> dict[str, Any]:
-    return {
-        "document_id": result.document_id,
-        "filename": result.filename,
-        "score": round(result.score, _SCORE_DIGITS),
-        "match_count": result.match_count,
-        "matches": [],
-    }
+    return AnalysedDocument(
+        document_id=result.document_id,
+        filename=result.filename,
+        score=round(result.score, _SCORE_DIGITS),
+        match_count=result.match_count,
+        matches=(),
+    ).as_json()
 
 
-def _brief_error(result: DocumentResult) -> dict[str, Any]:
-    return {"document_id": result.document_id, "filename": result.filename, "error": result.error}
+def _brief_error(result: DocumentResult) -> FailedDocument:
+    return FailedDocument(document_id=result.document_id, filename=result.filename, error=result.error)
 
 
 def _cited(ref: int, match: IqlMatch, passage: Passage) -> dict[str, Any]:
     place = {"page": passage.page} if passage.page else {}
-    return {
-        "ref": ref,
-        "heading": passage.heading,
-        **place,
-        "score": round(match.score, _SCORE_DIGITS),
-        "text": passage.text,
-    }
+    score = round(match.score, _SCORE_DIGITS)
+    return FoundPassage(ref=ref, heading=passage.heading, **place, score=score, text=passage.text).as_json()
 
 
 def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch]]:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from proviso_service.matters import Document, DocumentStatus, Matters
+from proviso_service.tool_results import LIST_TOOL, DocumentCounts, DocumentList, ListedDocument
 from proviso_service.tools.base import Number, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fit_list, stems_of
 
@@ -31,22 +32,22 @@ class MatterDocuments:
     def found(self) -> bool:
         return True
 
-    def summary(self) -> dict[str, int]:
+    def summary(self) -> DocumentCounts:
         """Counts by state, under the names of the tool family."""
         by_status = Counter(d.status for d in self.documents)
-        return {
-            "ready_for_search": by_status[DocumentStatus.READY],
-            "still_processing": by_status[DocumentStatus.PENDING] + by_status[DocumentStatus.PROCESSING],
-            "failed": by_status[DocumentStatus.FAILED],
-        }
+        return DocumentCounts(
+            ready_for_search=by_status[DocumentStatus.READY],
+            still_processing=by_status[DocumentStatus.PENDING] + by_status[DocumentStatus.PROCESSING],
+            failed=by_status[DocumentStatus.FAILED],
+        )
 
     def data(self) -> dict[str, Any]:
-        return {
-            "total_count": len(self.documents),
-            "matter_id": self.matter_id,
-            "summary": self.summary(),
-            "documents": [_document(d) for d in self.documents],
-        }
+        return DocumentList(
+            total_count=len(self.documents),
+            matter_id=self.matter_id,
+            summary=self.summary(),
+            documents=tuple(_document(d) for d in self.documents),
+        ).as_json()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
         """Whole where that fits; else names and ids only, of as many as fit."""
@@ -54,7 +55,7 @@ class MatterDocuments:
         data = self.data() | {"name_matches": self.name_matches}
         whole = fit_list(data, "documents", max_chars)
         return (
-            fit_list(data | {"documents": [_brief(d) for d in self.documents]}, "documents", max_chars)
+            fit_list(data | {"documents": [_brief(d).as_json() for d in self.documents]}, "documents", max_chars)
             if (whole.truncated)
             else whole
         )
@@ -63,7 +64,7 @@ class MatterDocuments:
 class ListMatterDocuments:
     """Lists a matter's documents with their states."""
 
-    name = "list_matter_documents"
+    name = LIST_TOOL
     description = (
         "List the documents of the matter with file name, type, size and processing status. Use it to learn which "
         "documents there are, to count them, or to find the document_id of a document the user names."
@@ -90,18 +91,21 @@ def _held(filename: str, stems: Collection[str]) -> int:
     return sum(1 for stem in stems if stem in name)
 
 
-def _document(document: Document) -> dict[str, Any]:
-    return {
-        "document_id": document.document_id,
-        "filename": document.filename,
-        "file_type": document.file_type,
-        "file_size": document.size_bytes,
-        "processing_status": document.status.value,
-        "uploaded_at": document.upload_time.isoformat(timespec="seconds"),
-    }
+def _document(document: Document) -> ListedDocument:
+    return ListedDocument(
+        document_id=document.document_id,
+        filename=document.filename,
+        file_type=document.file_type,
+        file_size=document.size_bytes,
+        processing_status=document.status.value,
+        uploaded_at=document.upload_time.isoformat(timespec="seconds"),
+    )
 
 
-def _brief(document: Document) -> dict[str, Any]:
+def _brief(document: Document) -> ListedDocument:
     """What tells a document from the others."""
-    brief = {"document_id": document.document_id, "filename": document.filename}
-    return brief if document.status is DocumentStatus.READY else brief | {"processing_status": document.status.value}
+    if document.status is DocumentStatus.READY:
+        return ListedDocument(document_id=document.document_id, filename=document.filename)
+    return ListedDocument(
+        document_id=document.document_id, filename=document.filename, processing_status=document.status.value
+    )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.matters import Mark, best_excerpt
 from proviso_service.reading import MESSAGE_STOP_WORDS, WORD, Span, plain_words
+from proviso_service.tool_results import FailedDocument
 from proviso_service.tools.base import Passage, Rendered
 
 T = TypeVar("T")
@@ -89,8 +90,8 @@ def _cut(
 MAX_ERRORS_SHOWN = 3
 
 
-def error_data(target: TargetDocument) -> dict[str, str]:
-    return {"document_id": target.document_id, "filename": target.filename, "error": target.error}
+def error_of(target: TargetDocument) -> FailedDocument:
+    return FailedDocument(document_id=target.document_id, filename=target.filename, error=target.error)
 
 
 MIN_EXCERPT_CHARS = 240

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from proviso_service.matters import Documentation, SearchHit
+from proviso_service.tool_results import RETRIEVER_TOOL, FoundPassage, FoundPassages
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
 from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.search import SearchResult
-
-RETRIEVER = "retriever"
 
 EMPTY = "DOCUMENTATION_SEARCH_RESULT: EMPTY"
 """All that the model reads when nothing was found."""
@@ -39,6 +38,7 @@ class DocumentationResult(SearchResult):
         stems = stems_of(self.outcome.query.query)
         room = max_chars - len(_left_out(len(hits)))
         blocks: list[str] = []
+        shown: list[FoundPassage] = []
         is_whole = True
         for position, hit in enumerate(hits):
             passage = _passage(hit)
@@ -46,17 +46,20 @@ class DocumentationResult(SearchResult):
             if part is None:
                 break
             is_whole = is_whole and part == passage
-            blocks.append(f"{_head(number(part), part)}\n{_indented(part.text)}\n\n")
+            ref = number(part)
+            shown.append(FoundPassage(ref=ref, filename=_place(part), text=part.text))
+            blocks.append(f"{_head(ref, part)}\n{_indented(part.text)}\n\n")
             room -= len(blocks[-1])
         left_out = len(hits) - len(blocks)
         text = "".join(blocks) + (_left_out(left_out) if left_out else "")
-        return Rendered(text.rstrip("\n"), truncated=left_out > 0 or not is_whole)
+        found = FoundPassages(total_found=len(hits), results=tuple(shown))
+        return Rendered(text.rstrip("\n"), truncated=left_out > 0 or not is_whole, artifact=found.as_json())
 
 
 class DocumentationRetriever:
     """Searches the documentation of the caller's tenant."""
 
-    name = RETRIEVER
+    name = RETRIEVER_TOOL
     description = (
         "Search the organisation's own documentation: handbooks, policies and guides that belong to no matter. Returns "
         f"passages as numbered references with file names, to be cited by both, or {EMPTY}. Use it for how things are "
@@ -98,9 +101,14 @@ def _part(passage: Passage, stems: frozenset[str], max_chars: int, *, is_first: 
 
 
 def _head(number: int, passage: Passage) -> str:
+    return f"[{number}] {_place(passage)}:"
+
+
+def _place(passage: Passage) -> str:
+    """`handbook.md, page 3, Leave`."""
     page = f"page {passage.page}" if passage.page else ""
     heading = " ".join(passage.heading.split())[:_MAX_HEADING_CHARS]
-    return f"[{number}] {', '.join(part for part in (passage.filename, page, heading) if part)}:"
+    return ", ".join(part for part in (passage.filename, page, heading) if part)
 
 
 def _indented(text: str) -> str:

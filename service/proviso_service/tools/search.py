@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -14,8 +14,11 @@ from proviso_service.matters import (
     SearchOutcome,
     SearchQuery,
 )
+from proviso_service.tool_results import SEARCH_TOOL, FoundPassage, FoundPassages, MatchingDocument, ToolOutput
 from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import best_part, stems_of, to_json
+
+T = TypeVar("T")
 
 MAX_DOCUMENT_IDS = 1_000
 MAX_MATCHING_SHOWN = 12
@@ -91,24 +94,24 @@ class SearchResult:
     def _frame(self, max_chars: int) -> dict[str, Any]:
         """Everything but the passages; of each list of names as many as fit into `max_chars`."""
         outcome = self.outcome
-        matching = [{"filename": d.filename, "passages": d.passages} for d in outcome.documents_matching]
-        return {
-            "query": outcome.query.query,
-            "total_found": len(outcome.hits),
-            "documents_found": len({hit.stored.document_id for hit in outcome.hits}),
-            "results": [],
-            "documents_matching": _fitting(matching, max_chars),
-            "documents_matching_count": len(matching),
-            "documents_available": _fitting(outcome.documents_available, max_chars),
-            "documents_processing": _fitting(outcome.documents_processing, max_chars),
-            "truncated": False,
-        }
+        matching = [MatchingDocument(filename=d.filename, passages=d.passages) for d in outcome.documents_matching]
+        return FoundPassages(
+            query=outcome.query.query,
+            total_found=len(outcome.hits),
+            documents_found=len({hit.stored.document_id for hit in outcome.hits}),
+            results=(),
+            documents_matching=_fitting(matching, max_chars),
+            documents_matching_count=len(matching),
+            documents_available=_fitting(outcome.documents_available, max_chars),
+            documents_processing=_fitting(outcome.documents_processing, max_chars),
+            truncated=False,
+        ).as_json()
 
 
 class IsaacusSearch:
     """Searches the matter's documents."""
 
-    name = "isaacus_search"
+    name = SEARCH_TOOL
     description = (
         "Search the matter's documents by meaning and by words. Returns the closest passages, each with a ref to cite "
         "it by, and the list of all documents that hold the query's words. Use it for questions about content."
@@ -134,12 +137,16 @@ class IsaacusSearch:
         return SearchResult(await self._retriever.search(scope.caller.tenant, query))
 
 
-def _fitting(items: Sequence[Any], max_chars: int) -> list[Any]:
+def _fitting(items: Sequence[T], max_chars: int) -> tuple[T, ...]:
     """The first items that fit as JSON, at most twelve."""
     kept = list(items[:MAX_MATCHING_SHOWN])
-    while kept and len(to_json({"": kept})) > max_chars:
+    while kept and len(to_json({"": [_plain(one) for one in kept]})) > max_chars:
         kept.pop()
-    return kept
+    return tuple(kept)
+
+
+def _plain(item: object) -> Any:
+    return item.as_json() if isinstance(item, ToolOutput) else item
 
 
 def _limit(hit: SearchHit, room: int, waiting: int) -> int:
@@ -198,10 +205,10 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
 
 def _brief(ref: int, hit: SearchHit, text: str) -> dict[str, Any]:
     """What the model needs of a hit; characters are dear."""
-    return {
-        "ref": ref,
-        "document_id": hit.stored.document_id,
-        "filename": hit.stored.filename,
-        "heading": hit.stored.chunk.heading,
-        "text": text,
-    }
+    return FoundPassage(
+        ref=ref,
+        document_id=hit.stored.document_id,
+        filename=hit.stored.filename,
+        heading=hit.stored.chunk.heading,
+        text=text,
+    ).as_json()

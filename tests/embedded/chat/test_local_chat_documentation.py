@@ -8,19 +8,25 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from proviso_service.embedded.chat import LocalChatModel, wording
 from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.tool_results import FoundPassage, FoundPassages
 from tests.support.scripted_matter import TOOLS, marker, tool
 
 RETRIEVER = "retriever"
 WITH_RETRIEVER = [*TOOLS, tool(RETRIEVER, "query", "max_results"), tool("isaacus_iql", "query")]
-FOUND = """\
-[1] travel.md, Flights:
-    Flights under six hours are booked in economy class.
-
-    Exceptions need the approval of a partner.
-
-[2] handbook.md, page 4, Leave:
-    Everyone has thirty days of annual leave each year.
-    Unused leave lapses on 31 March."""
+FOUND = FoundPassages(
+    results=(
+        FoundPassage(
+            ref=1,
+            filename="travel.md, Flights",
+            text="Flights under six hours are booked in economy class.\n\nExceptions need the approval of a partner.",
+        ),
+        FoundPassage(
+            ref=2,
+            filename="handbook.md, page 4, Leave",
+            text="Everyone has thirty days of annual leave each year.\nUnused leave lapses on 31 March.",
+        ),
+    )
+)
 UNUSED = "What happens to unused leave?"
 
 
@@ -34,13 +40,17 @@ async def reply(model: LocalChatModel, *messages: BaseMessage, tools: Sequence[A
     return answer
 
 
-async def answered(model: LocalChatModel, question: str, result: str) -> AIMessage:
-    """What is said once the retriever has returned `result`."""
+async def answered(model: LocalChatModel, question: str, result: str | FoundPassages) -> AIMessage:
+    """What is said once the retriever has returned `result`: passages, or a text without any."""
     asked = HumanMessage(question)
     called = await reply(model, asked)
     [call] = called.tool_calls
     assert (call["name"], call["args"]) == (RETRIEVER, {"query": question})
-    return await reply(model, asked, called, ToolMessage(result, tool_call_id=call["id"]))
+    if isinstance(result, FoundPassages):
+        returned = ToolMessage("[1] references", artifact=result.as_json(), tool_call_id=call["id"])
+    else:
+        returned = ToolMessage(result, tool_call_id=call["id"])
+    return await reply(model, asked, called, returned)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +104,9 @@ async def test_where_it_is_not_offered_nothing_changes(model: LocalChatModel) ->
 
 @pytest.mark.parametrize("days", ["forty", "fourteen", "twenty-five"])
 async def test_a_question_of_how_many_is_answered_whatever_the_number(model: LocalChatModel, days: str) -> None:
-    found = f"[1] handbook.md, Leave:\n    Everyone has {days} days of annual leave each year."
+    passage = FoundPassage(
+        ref=1, filename="handbook.md, Leave", text=f"Everyone has {days} days of annual leave each year."
+    )
+    found = FoundPassages(results=(passage,))
     answer = await answered(model, "How many days of annual leave does everyone have each year?", found)
     assert answer.text == f"handbook.md, Leave says: “Everyone has {days} days of annual leave each year.” [1]"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.comparison import compared
-from proviso_service.embedded.chat.evidence import Evidence, Listing, Search
+from proviso_service.embedded.chat.evidence import Evidence, Search
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
 from proviso_service.embedded.chat.ranking import Scored, Wanted, closest, rank
@@ -14,6 +14,7 @@ from proviso_service.embedded.chat.task import Scope, Target, Task
 from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name
 from proviso_service.embedded.topics import Kind
 from proviso_service.models import Embedder
+from proviso_service.tool_results import DocumentList
 
 _MAX_FOUND = 8
 
@@ -135,7 +136,7 @@ def _settled(task: Task, target: Target, evidence: Evidence) -> str:
     return _failed(evidence)
 
 
-def _missing(target: Target, listing: Listing | None) -> str:
+def _missing(target: Target, listing: DocumentList | None) -> str:
     if not target.missing:
         return ""
     known = f" It has:\n{document_lines(listing)}" if listing and listing.documents else ""
@@ -174,7 +175,7 @@ def _searched_names(target: Target, evidence: Evidence) -> list[str]:
 
 def _caveat(evidence: Evidence) -> str:
     processing = list(
-        dict.fromkeys(name(one) for search in evidence.searches for one in search.processing_names if one)
+        dict.fromkeys(name(one) for search in evidence.searches for one in search.documents_processing if one)
     )
     return f"\n\nStill being processed and not searched: {joined(processing)}." if processing else ""
 

@@ -5,96 +5,35 @@ ever read as an instruction.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-LIST_TOOL = "list_matter_documents"
-TEXT_TOOL = "get_document_text"
-SEARCH_TOOL = "isaacus_search"
-IQL_TOOL = "isaacus_iql"
-CLASSIFY_TOOL = "isaacus_classify"
-RETRIEVER_TOOL = "retriever"
-
-
-class _Result(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class ListedDocument(_Result):
-    document_id: str
-    filename: str
-    processing_status: str = "ready"
-
-    @property
-    def is_ready(self) -> bool:
-        return self.processing_status.lower() == "ready"
+from proviso_service.tool_results import (
+    CLASSIFY_TOOL,
+    IQL_TOOL,
+    LIST_TOOL,
+    RETRIEVER_TOOL,
+    SEARCH_TOOL,
+    TEXT_TOOL,
+    ClassifiedClauses,
+    DocumentList,
+    DocumentPart,
+    FoundPassage,
+    FoundPassages,
+    QueryMatches,
+    ToolOutput,
+)
 
 
-class StatusCounts(_Result):
-    ready_for_search: int = 0
-    still_processing: int = 0
-    failed: int = 0
+class Search(FoundPassages):
+    """The passages that a search has found, with the documents and the number of passages that it was asked for."""
 
-
-class Listing(_Result):
-    """Answer of list_matter_documents; `total_count` counts all, `documents` may be cut. The first `name_matches` have
-    names that match those asked for."""
-
-    total_count: int
-    name_matches: int | None = None
-    summary: StatusCounts = StatusCounts()
-    documents: tuple[ListedDocument, ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.documents) >= self.total_count
-
-    @property
-    def holds_named(self) -> bool:
-        """Whether every document that may have been named is shown."""
-        return self.is_whole or (self.name_matches is not None and len(self.documents) >= self.name_matches)
-
-
-class Passage(_Result):
-    """A piece of a document's text that an answer may quote."""
-
-    document_id: str = ""
-    filename: str
-    text: str
-    ref: int | None = None
-    heading: str = ""
-
-
-class MatchingDocument(_Result):
-    """A document with `passages` passages that hold all significant words of the query."""
-
-    document_id: str = ""
-    filename: str
-    passages: int = 0
-
-
-class Search(_Result):
-    """Answer of isaacus_search or the retriever; `results` may be cut. `documents_matching_count` counts all,
-    `documents_matching` may show the first of them only; both are None when the tool did not count."""
-
-    query: str = ""
-    total_found: int = 0
-    documents_found: int = 0
-    results: tuple[Passage, ...] = ()
-    documents_matching: tuple[MatchingDocument, ...] | None = None
-    documents_matching_count: int | None = None
-    documents_processing: tuple[Any, ...] = ()
-    document_ids: tuple[str, ...] = Field((), exclude=True)
-    max_results: int = Field(0, exclude=True)
-
-    @property
-    def processing_names(self) -> tuple[str, ...]:
-        return tuple(_name(entry) for entry in self.documents_processing)
+    document_ids: tuple[str, ...] = ()
+    max_results: int = 0
 
     @property
     def documents_not_shown(self) -> int:
@@ -108,74 +47,10 @@ class Search(_Result):
         return 0 < self.max_results <= self.total_found
 
 
-class Match(_Result):
-    text: str
-    ref: int | None = None
-    heading: str = ""
-
-
-class Analysed(_Result):
-    """A document by its score; `matches` may be cut, `match_count` counts all."""
-
-    document_id: str = ""
-    filename: str
-    score: float = 0.0
-    match_count: int = 0
-    matches: tuple[Match, ...] = ()
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        here = {"document_id": self.document_id, "filename": self.filename}
-        return tuple(Passage(**here, text=match.text, ref=match.ref, heading=match.heading) for match in self.matches)
-
-
-class NotAnalysed(_Result):
-    document_id: str = ""
-    filename: str = ""
-
-
-class Analysis(_Result):
-    """Answer of isaacus_iql, best document first; `document_results` may be cut, counts are full."""
-
-    query: str = ""
-    total_matches: int
-    document_count: int = 0
-    document_results: tuple[Analysed, ...] = ()
-    errors: tuple[NotAnalysed, ...] = ()
-
-
-class ClausesOfType(_Result):
-    """Clauses of a type that was found; `passages` may be cut, the surest first, `clauses` counts all."""
-
-    clause_type: str
-    clauses: int
-    documents: int = 1
-    passages: tuple[Passage, ...] = ()
-
-
-class Classified(_Result):
-    """Answer of isaacus_classify; lists may be cut, counts are full."""
-
-    total_found: int
-    types_searched: int
-    types_found: int
-    clause_types: tuple[ClausesOfType, ...] = ()
-    not_found: tuple[str, ...] = ()
-    document_errors: tuple[NotAnalysed, ...] = ()
-
-
-class DocumentPart(Passage):
-    """Answer of get_document_text."""
-
-    character_count: int = 0
-    start: int = 0
-    truncated: bool = False
-
-
-class Failure(_Result):
+@dataclass(frozen=True, slots=True)
+class Failure:
     """A tool that could not answer; `error` is only set when the tool stated it in its typed form."""
 
-    tool: str = ""
     error: str = ""
 
 
@@ -187,21 +62,24 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
+    """The calls that were made in this turn and their results by kind, each in order; `listing` is the last one."""
+
     calls: tuple[MadeCall, ...] = ()
-    listing: Listing | None = None
+    listing: DocumentList | None = None
     searches: tuple[Search, ...] = ()
     parts: tuple[DocumentPart, ...] = ()
-    analyses: tuple[Analysis, ...] = ()
-    classified: tuple[Classified, ...] = ()
+    analyses: tuple[QueryMatches, ...] = ()
+    classified: tuple[ClassifiedClauses, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     def has_called(self, name: str) -> bool:
         return any(call.name == name for call in self.calls)
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[FoundPassage, ...]:
         """Everything quotable, in the order the tools gave it, each text once."""
-        found = [passage for search in self.searches for passage in search.results] + list(self.parts)
+        found = [passage for search in self.searches for passage in search.results]
+        found += [part.passage for part in self.parts]
         unique = {(passage.document_id or passage.filename, passage.text): passage for passage in reversed(found)}
         return tuple(reversed(unique.values()))
 
@@ -215,61 +93,50 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
         for call in message.tool_calls
     }
     values = [_read(message, calls.get(message.tool_call_id)) for message in steps if isinstance(message, ToolMessage)]
-    listings = [value for value in values if isinstance(value, Listing)]
+    listings = [value for value in values if isinstance(value, DocumentList)]
     return Evidence(
         calls=tuple(calls.values()),
         listing=listings[-1] if listings else None,
         searches=tuple(value for value in values if isinstance(value, Search)),
         parts=tuple(value for value in values if isinstance(value, DocumentPart)),
-        analyses=tuple(value for value in values if isinstance(value, Analysis)),
-        classified=tuple(value for value in values if isinstance(value, Classified)),
+        analyses=tuple(value for value in values if isinstance(value, QueryMatches)),
+        classified=tuple(value for value in values if isinstance(value, ClassifiedClauses)),
         failures=tuple(value for value in values if isinstance(value, Failure)),
     )
 
 
-_REFERENCE = re.compile(r"^\[(?P<number>\d{1,3})\] (?P<place>.+):\n(?P<text>(?:(?: {4}.*)?\n)+)", re.MULTILINE)
-_INDENT = re.compile(r"^ {4}", re.MULTILINE)
-_SHAPES: Mapping[str, type[_Result]] = {
-    CLASSIFY_TOOL: Classified,
-    IQL_TOOL: Analysis,
-    LIST_TOOL: Listing,
+_SHAPES: Mapping[str, type[ToolOutput]] = {
+    CLASSIFY_TOOL: ClassifiedClauses,
+    IQL_TOOL: QueryMatches,
+    LIST_TOOL: DocumentList,
     RETRIEVER_TOOL: Search,
     SEARCH_TOOL: Search,
     TEXT_TOOL: DocumentPart,
 }
 
 
-def _read(message: ToolMessage, call: MadeCall | None) -> _Result:
+def _read(message: ToolMessage, call: MadeCall | None) -> ToolOutput | Failure:
     tool = call.name if call else message.name or ""
-    text = str(message.text)
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return _references(text) if tool == RETRIEVER_TOOL else Failure(tool=tool)
+    # The retriever writes references for people's eyes, and nothing but a line of text when it has found none.
+    value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))
+    if value is None and tool == RETRIEVER_TOOL:
+        return Search()
     if not isinstance(value, dict) or tool not in _SHAPES:
-        return Failure(tool=tool)
+        return Failure()
     if "error" in value:
-        return Failure(tool=tool, error=str(value["error"]))
+        return Failure(str(value["error"]))
     if tool == SEARCH_TOOL and call:
-        value["document_ids"] = call.args.get("document_ids") or ()
-        value["max_results"] = call.args.get("max_results", 0)
+        asked = {"document_ids": call.args.get("document_ids") or (), "max_results": call.args.get("max_results", 0)}
+        value = value | asked
     try:
         return _SHAPES[tool].model_validate(value)
     except ValidationError:
-        return Failure(tool=tool)
+        return Failure()
 
 
-def _references(text: str) -> Search:
-    """The numbered references of the retriever, which names the place of a passage after its file; its empty result
-    has none."""
-    found = tuple(
-        Passage(
-            ref=int(reference["number"]), filename=reference["place"], text=_INDENT.sub("", reference["text"]).strip()
-        )
-        for reference in _REFERENCE.finditer(f"{text}\n")
-    )
-    return Search(results=found, total_found=len(found))
-
-
-def _name(entry: Any) -> str:
-    return str(entry.get("filename", "")) if isinstance(entry, dict) else str(entry)
+def _json(text: str) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -22,7 +22,7 @@ from pydantic import PrivateAttr, SkipValidation
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.answers import answer
 from proviso_service.embedded.chat.conversation import Conversation, UserMessage, read_conversation
-from proviso_service.embedded.chat.evidence import RETRIEVER_TOOL, read_evidence
+from proviso_service.embedded.chat.evidence import read_evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.planning import (
@@ -36,6 +36,7 @@ from proviso_service.embedded.chat.planning import (
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
 from proviso_service.embedded.chat.task import Target, find_target, understand
 from proviso_service.models import Embedder
+from proviso_service.tool_results import RETRIEVER_TOOL
 
 MODEL_NAME = "local-extractive-1"
 _CHARS_PER_TOKEN = 4

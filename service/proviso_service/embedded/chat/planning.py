@@ -5,22 +5,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proviso_service.embedded.chat.evidence import (
-    CLASSIFY_TOOL,
-    IQL_TOOL,
-    LIST_TOOL,
-    RETRIEVER_TOOL,
-    SEARCH_TOOL,
-    TEXT_TOOL,
-    Evidence,
-    ListedDocument,
-)
+from proviso_service.embedded.chat.evidence import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
 from proviso_service.embedded.chat.task import Scope, Target, Task, needs_listing
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.reading import joined_words
+from proviso_service.tool_results import (
+    CLASSIFY_TOOL,
+    IQL_TOOL,
+    LIST_TOOL,
+    RETRIEVER_TOOL,
+    SEARCH_TOOL,
+    TEXT_TOOL,
+    ListedDocument,
+)
 
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300

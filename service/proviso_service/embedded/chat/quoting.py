@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.evidence import DocumentPart, Evidence, Passage
+from proviso_service.embedded.chat.evidence import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
 from proviso_service.embedded.chat.task import Task
 from proviso_service.embedded.chat.text import content_stems, one_line, paragraphs, plain, split_sentences, stems
 from proviso_service.embedded.chat.wording import bullets, name, place, quote
+from proviso_service.tool_results import DocumentPart, FoundPassage
 
 _MAX_DOCUMENTS = 12
 _DOCUMENT_MARGIN = 0.25
@@ -57,7 +58,7 @@ def distinct(good: Sequence[Scored]) -> list[Scored]:
     return list(best.values())
 
 
-def opening_of(passage: Passage) -> str:
+def opening_of(passage: FoundPassage) -> str:
     """The first sentences of the passage, as many as a quote should have."""
     sentences = split_sentences(passage.text, passage.heading)
     whole = one_line(plain(passage.text))
@@ -120,7 +121,7 @@ def read_out(task: Task, evidence: Evidence) -> str:
 
 
 def _text(part: DocumentPart) -> str:
-    quoted = _whole_quote(part)
+    quoted = _whole_quote(part.passage, is_cut=part.truncated)
     if not quoted:
         return f"{name(part.filename)} holds no text."
     if not part.truncated:
@@ -156,10 +157,10 @@ def _section(number: str, evidence: Evidence) -> str:
     return ""
 
 
-def _whole_quote(passage: Passage) -> str:
+def _whole_quote(passage: FoundPassage, *, is_cut: bool = False) -> str:
     """The text as one quote, its lines as they stand, up to the end of its last sentence where it was cut."""
     text = re.sub(r"\n\s*\n\s*", "\n\n", plain(passage.text)).strip()
-    if isinstance(passage, DocumentPart) and passage.truncated:
+    if is_cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]
         text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text
     return quote(text, passage.ref) if any(char.isalnum() for char in text) else ""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.embedded.chat.evidence import Passage
 from proviso_service.embedded.chat.text import content_stems, excerpt, split_sentences, stems
 from proviso_service.embedded.topics import KIND_PATTERNS, Kind, Topic
 from proviso_service.models import Embedder
+from proviso_service.tool_results import FoundPassage
 
 _MAX_SENTENCES = 64
 
@@ -54,7 +54,7 @@ class Scored:
     sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted. `is_beside`
     when the question has several words besides its topic, of which it holds none."""
 
-    passage: Passage
+    passage: FoundPassage
     sentence: str
     position: int
     score: float
@@ -69,7 +69,7 @@ class Scored:
         return self.passage.document_id or self.passage.filename
 
 
-async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[Passage]) -> list[Scored]:
+async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[FoundPassage]) -> list[Scored]:
     """Sentences of `passages`, best first; equal scores keep the order of the passages. At most 64 are looked at."""
     candidates = [
         (passage, sentence) for passage in passages for sentence in split_sentences(passage.text, passage.heading)
@@ -97,7 +97,7 @@ def quote_of(scored: Scored, wanted: Wanted) -> str:
     return excerpt(scored.sentence, _evidence_pattern(wanted))
 
 
-def _score(wanted: Wanted, passage: Passage, sentence: str, position: int, similarity: float) -> Scored:
+def _score(wanted: Wanted, passage: FoundPassage, sentence: str, position: int, similarity: float) -> Scored:
     asked = content_stems(wanted.question)
     own = stems(sentence)
     heading = stems(passage.heading)

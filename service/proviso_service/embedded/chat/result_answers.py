@@ -5,16 +5,7 @@ from collections.abc import Sequence
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Asset, UserMessage
-from proviso_service.embedded.chat.evidence import (
-    Analysed,
-    Analysis,
-    Classified,
-    ClausesOfType,
-    Evidence,
-    Listing,
-    MatchingDocument,
-    Search,
-)
+from proviso_service.embedded.chat.evidence import Evidence, Search
 from proviso_service.embedded.chat.mentions import match_mention
 from proviso_service.embedded.chat.quoting import opening_of
 from proviso_service.embedded.chat.task import Target, Task
@@ -30,11 +21,19 @@ from proviso_service.embedded.chat.wording import (
     quote,
     reference,
 )
+from proviso_service.tool_results import (
+    AnalysedDocument,
+    ClassifiedClauses,
+    ClausesOfType,
+    DocumentList,
+    MatchingDocument,
+    QueryMatches,
+)
 
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many (?:times|passages|mentions))\b", re.IGNORECASE)
 
 
-def documents_answer(task: Task, target: Target, listing: Listing) -> str:
+def documents_answer(task: Task, target: Target, listing: DocumentList) -> str:
     """The documents of the matter, or those whose names match."""
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
@@ -51,7 +50,7 @@ def count_answer(task: Task, target: Target, evidence: Evidence) -> str:
     search = evidence.searches[-1]
     matching, is_exact = _matching(search)
     subject = name(search.query or task.subject(target.matched))
-    still = [name(one) for one in search.processing_names if one]
+    still = [name(one) for one in search.documents_processing if one]
     caveat = f"\nStill being processed and not counted: {joined(still)}." if still else ""
     if not matching:
         where = f" of {joined([name(one.filename) for one in target.documents])}" if target.documents else ""
@@ -65,7 +64,7 @@ def count_answer(task: Task, target: Target, evidence: Evidence) -> str:
     return f"{_headline(task, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
 
 
-def _named_answer(target: Target, listing: Listing) -> str:
+def _named_answer(target: Target, listing: DocumentList) -> str:
     names = [one.filename for one in listing.documents]
     indices = sorted({index for mention in target.matched for index in match_mention(mention, names)})
     wanted = joined([f"'{name(one.phrase)}'" for one in target.matched])
@@ -114,13 +113,13 @@ _MAX_QUOTES = 8
 _MAX_DOCUMENTS = 12
 
 
-def iql_answer(asked: ClauseQuery, analysis: Analysis) -> str:
+def iql_answer(asked: ClauseQuery, analysis: QueryMatches) -> str:
     """With quotes where anything matched; without a figure that the result does not hold."""
     body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis)
     return body + not_analysed(analysis.errors)
 
 
-def _matches(asked: ClauseQuery, analysis: Analysis) -> str:
+def _matches(asked: ClauseQuery, analysis: QueryMatches) -> str:
     if not analysis.total_matches:
         return f"No passage satisfies the query {_shown(asked.iql)} in {_analysed_documents(analysis)}."
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
@@ -131,19 +130,19 @@ def _matches(asked: ClauseQuery, analysis: Analysis) -> str:
     return f"{analysis.total_matches} {passages} the query {_shown(asked.iql)}:\n{lines}{rest}"
 
 
-def _compared_documents(asked: ClauseQuery, analysis: Analysis) -> str:
+def _compared_documents(asked: ClauseQuery, analysis: QueryMatches) -> str:
     ranked = analysis.document_results[:_MAX_DOCUMENTS]
     lines = bullets(_document_line(document) for document in ranked)
     head = f"Scores of the query {_shown(asked.iql)}, from 0 to 1:\n{lines}"
     return f"{head}\n\n{_verdict(asked.subject, ranked)}" if len(ranked) > 1 else head
 
 
-def _document_line(document: Analysed) -> str:
+def _document_line(document: AnalysedDocument) -> str:
     said = next((f" {quote(opening_of(one), one.ref)}" for one in document.passages), "")
     return f"{name(document.filename)}: {document.score:.2f}{said}"
 
 
-def _verdict(subject: str, ranked: Sequence[Analysed]) -> str:
+def _verdict(subject: str, ranked: Sequence[AnalysedDocument]) -> str:
     best = [name(one.filename) for one in ranked if one.score == ranked[0].score]
     if len(best) > 1:
         return f"By their scores {joined(best)} are equally about {name(subject)}."
@@ -155,17 +154,17 @@ def _shown(query: str) -> str:
     return f"`{query}`"
 
 
-def _analysed_documents(analysis: Analysis) -> str:
+def _analysed_documents(analysis: QueryMatches) -> str:
     count = analysis.document_count - len(analysis.errors)
     return "the document" if count == 1 else f"the {count} documents"
 
 
-def types_answer(found: Classified) -> str:
+def types_answer(found: ClassifiedClauses) -> str:
     """The types that were found, each with its counts and its surest clause in quotes; those that were not, by name."""
     return _found_types(found) + _absent_types(found) + not_analysed(found.document_errors)
 
 
-def _found_types(found: Classified) -> str:
+def _found_types(found: ClassifiedClauses) -> str:
     if not found.total_found:
         return f"I found no clause of the {counted(found.types_searched, 'type')} that I looked for."
     shown = bullets(_type_line(one) for one in found.clause_types)
@@ -183,7 +182,7 @@ def _type_line(one: ClausesOfType) -> str:
     return head + said
 
 
-def _absent_types(found: Classified) -> str:
+def _absent_types(found: ClassifiedClauses) -> str:
     if not (found.total_found and found.not_found):
         return ""
     more = found.types_searched - found.types_found - len(found.not_found)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query
 from proviso_service.embedded.chat.conversation import Conversation, ViewedDocument
-from proviso_service.embedded.chat.evidence import Evidence, ListedDocument
+from proviso_service.embedded.chat.evidence import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
@@ -19,6 +19,7 @@ from proviso_service.embedded.chat.mentions import (
 )
 from proviso_service.embedded.chat.text import content_words, one_line
 from proviso_service.embedded.topics import Kind, Topic, kind_of, topic_of
+from proviso_service.tool_results import ListedDocument
 
 MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6

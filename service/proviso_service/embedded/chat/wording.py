@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from proviso_service.embedded.chat.evidence import Listing, NotAnalysed, Passage
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.text import one_line
+from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
 
 NO_ANSWER = "I don't have enough information in the current documentation to answer that."
 NO_IMAGES = "I can't see images; I can only read the text of documents."
@@ -45,7 +45,7 @@ def name(text: str) -> str:
     return one_line(text.translate(_STRAIGHT), _MAX_NAME_CHARS)
 
 
-def place(passage: Passage) -> str:
+def place(passage: FoundPassage) -> str:
     """`Lease.pdf (4. Rent)`."""
     heading = name(passage.heading.lstrip("# "))
     return f"{name(passage.filename)} ({heading})" if heading else name(passage.filename)
@@ -73,13 +73,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def not_analysed(documents: Sequence[NotAnalysed]) -> str:
+def not_analysed(documents: Sequence[FailedDocument]) -> str:
     """The paragraph that names them; empty when there are none."""
     names = [name(one.filename or one.document_id) for one in documents]
     return f"\n\nNot analysed: {joined(names)}." if names else ""
 
 
-def document_lines(listing: Listing) -> str:
+def document_lines(listing: DocumentList) -> str:
     """The documents of a listing with what is not ready, and how many are not shown."""
     shown = listing.documents[:_MAX_LISTED]
     lines = [
