@@ -1,4 +1,5 @@
-"""Builds the canonical text of a document while its positions are recorded, so that none is searched for later."""
+"""Builds the canonical text of a document and records positions while it does, so that none has to be searched for
+later."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,8 @@ from proviso_service.reading.model import Heading, PageSpan, ParsedDocument, Rea
 _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"} | {
     "\ufb06": "st"
 }
-# Soft hyphens, zero-width characters and the marks of reading direction: nothing of them is seen, and a word that holds
-# one is not found.
+# Soft hyphens, zero-width characters and the marks of reading direction cannot be seen, and a search would not find a
+# word that holds one.
 _INVISIBLE = (
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
@@ -25,11 +26,11 @@ _READABLE = str.maketrans(
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 MAX_SECTIONS = 100_000
-"""Headings, and passages, of one document."""
+"""The most headings, and the most passages, that a document may have."""
 
 PARAGRAPH_BREAK = "\n\n"
 CELL_BREAK = " | "
-"""Between the cells of a table's row."""
+"""What stands between the cells of a table's row."""
 
 
 def text_too_long(limits: ReadingLimits) -> UnreadableFile:
@@ -43,21 +44,22 @@ def too_many_pages(limits: ReadingLimits) -> UnreadableFile:
 
 
 def check_sections(count: int) -> None:
-    """Raises UnreadableFile for more headings, or passages, than a document may have."""
+    """Raises UnreadableFile for more headings, or more passages, than a document may have."""
     if count > MAX_SECTIONS:
         raise UnreadableFile("The document has too many sections. Split it and upload the parts.")
 
 
 def readable(text: str) -> str:
-    """The text with ligatures as letters, accents on their letters, every space as an ordinary one, and without
-    characters that are not seen: what words are found by. Line ends become newlines."""
+    """Returns the text as words are searched in it: ligatures become letters, accents are part of their letters, every
+    space is an ordinary one, and characters that cannot be seen are left out. Line ends become newlines."""
     text = normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
     return _SURROGATE.sub("\ufffd", text)
 
 
 class CanonicalText:
-    """Blocks are appended in reading order, each one paragraph, separated by a blank line. Every text passes through
-    `readable` and loses its outer white space; a block with nothing left is left out.
+    """The canonical text under construction. Blocks are appended in reading order; each is one paragraph, and a blank
+    line separates it from the next. Every text passes through `readable` and loses its outer white space; a block with
+    nothing left is left out.
 
     Methods raise UnreadableFile once the text is longer than the limit."""
 
@@ -72,58 +74,58 @@ class CanonicalText:
 
     @property
     def length(self) -> int:
-        """Code points so far: where the next block's separator begins."""
+        """The length so far in code points: where the separator of the next block begins."""
         return self._length
 
     def paragraph(self, text: str) -> Span:
-        """A block of text; newlines inside are kept."""
+        """Appends a block of text; newlines inside it are kept."""
         return self._block(text, PARAGRAPH_BREAK)
 
     def line(self, text: str) -> Span:
-        """A block that follows the one before on the next line, as the items of a list do."""
+        """Appends a block on the line after the block before, as the items of a list stand."""
         return self._block(text, "\n")
 
     def continuation(self, text: str, separator: str = " ") -> Span:
-        """More of the block before, as where a paragraph goes on over the end of a page."""
+        """Appends more of the block before, as where a paragraph goes on over the end of a page."""
         return self._block(text, separator)
 
     def heading(self, text: str, level: int) -> Span:
-        """A heading of the outline, `level` from 1, in a block of its own."""
+        """Appends a heading of the outline in a block of its own; `level` counts from 1."""
         span = self.paragraph(" ".join(readable(text).split()))
         self.mark_heading(span, level)
         return span
 
     def mark_heading(self, span: Span, level: int, title: str = "") -> None:
-        """Makes a heading of what was appended; its title is its text unless another is given."""
+        """Makes a heading of a block that was appended; its title is its text unless another is given."""
         words = " ".join((title or self._slice(span)).split())
         if words:
             self._headings.append(Heading(level, words, span.start, span.end))
 
     def row(self, cells: Iterable[str], *, first: bool = False) -> Span:
-        """One row of a table, its cells in one line; `first` opens the table with a blank line. Empty cells keep their
-        place."""
+        """Appends one row of a table, its cells in one line; `first` opens the table with a blank line. Empty cells
+        keep their place."""
         words = [" ".join(readable(cell).split()) for cell in cells]
         if not any(words):
             return Span(self._length, self._length)
         return self._block(CELL_BREAK.join(words), PARAGRAPH_BREAK if first else "\n", strip=False)
 
     def furniture(self, text: str) -> Span:
-        """A running header, footer or page number, in a block of its own that no passage takes in."""
+        """Appends a running header, footer or page number, in a block of its own that no passage takes in."""
         span = self.paragraph(text)
         if span.start < span.end:
             self._furniture.append(span)
         return span
 
     def begin_page(self, number: int) -> None:
-        """What is appended from now on is on page `number`; pages come in order. Raises UnreadableFile beyond the
-        limit of pages."""
+        """Puts everything that is appended from now on onto page `number`; pages come in order. Raises UnreadableFile
+        beyond the limit of pages."""
         if number > self._limits.max_pages:
             raise too_many_pages(self._limits)
         self._next_page = number
 
     def finish(self) -> ParsedDocument:
-        """The document. A page reaches from its first block to the start of the next page; an empty page is left
-        out."""
+        """Returns the document. A page reaches from its first block to the start of the next page; an empty page is
+        left out."""
         starts = [start for _, start in self._pages] + [self._length]
         pages = [PageSpan(number, start, end) for (number, start), end in zip(self._pages, starts[1:], strict=True)]
         return ParsedDocument("".join(self._parts), tuple(self._headings), tuple(pages), tuple(self._furniture))
@@ -149,7 +151,8 @@ class CanonicalText:
         self._parts.append(text)
 
     def _slice(self, span: Span) -> str:
-        """Of the last blocks only; headings are marked soon after they are appended."""
+        """Returns the text of a span. It looks back from the end, because headings are marked soon after they are
+        appended."""
         found: list[str] = []
         position = self._length
         for part in reversed(self._parts):
@@ -169,9 +172,9 @@ _MARKER = re.compile(
 
 
 def is_layout_row(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether a row is read as paragraphs, cell by cell: where a single cell holds all there is and that is not just a
-    value, and where the cells hold several paragraphs that are too long for one line. `cells` are the paragraphs of
-    each cell, none of them empty."""
+    """Tells whether a row of a table is to be read as paragraphs, cell by cell: a single cell holds all the text, and
+    more than a value; or the cells hold several paragraphs that are too long for one line. `cells` has the paragraphs
+    of each cell, none of them empty."""
     filled = [cell for cell in cells if cell]
     chars = sum(len(text) for cell in filled for text in cell)
     several = any(len(cell) > 1 for cell in filled)
@@ -181,7 +184,8 @@ def is_layout_row(cells: Sequence[Sequence[str]]) -> bool:
 
 
 def marked_item(cells: Sequence[Sequence[str]]) -> str:
-    """The text of a row that is an item of a list, its number or bullet in a cell of its own; "" for another."""
+    """Returns the text of a row that is an item of a list, with its number or bullet in a cell of its own; "" for any
+    other row."""
     filled = [cell for cell in cells if cell]
     if len(filled) == 2 and _MARKER.fullmatch(filled[0][0]):
         return f"{filled[0][0]} {' '.join(filled[1])}"

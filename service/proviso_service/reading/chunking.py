@@ -1,11 +1,10 @@
-"""Cuts a document into passages that follow its structure.
+"""Cuts a document into passages that follow its structure, and finds where sentences end.
 
-A chunk never crosses a heading; within a section, paragraphs are kept whole where they fit, and longer ones are cut
-between sentences. Only a sentence that, with the title it follows, is longer than a chunk is cut inside, at the best
-place there is: a title alone would answer searches with nothing. Running headers, footers and page numbers are in no
-chunk, unless they stand inside a sentence that fits. Everything is a walk over positions of the canonical text, linear
-in its length.
-"""
+A chunk never crosses a heading. Within a section, paragraphs are kept whole where they fit, and longer ones are cut
+between sentences. A sentence is cut inside only when, with the title that it follows, it is longer than a chunk; the
+title stays with it, because a title alone answers no search. Running headers, footers and page numbers are in no chunk,
+unless they stand inside a sentence that fits. The whole is one walk over positions of the canonical text, so it takes
+time linear in the length."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -25,10 +24,10 @@ _PARAGRAPH_END = re.compile(
 )
 _WORD_START = re.compile(r"[^\W_]")
 _ORNAMENT = " \t\n\f.:;-\u2013\u2014_=*#"
-# Inside a sentence, best first.
+# Where a long sentence may be cut, the best place first.
 _BREAKS = ("\n", "; ", ": ", ", ", " ")
 _SENTENCE_MARKS = (".", ";", ":", "!", "?", "")
-# No sentence ends in one of these.
+# Words and marks that no sentence ends in.
 _UNFINISHED = re.compile(r"(?:,|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|its|such|any|shall|will|be))\Z")
 
 
@@ -43,8 +42,8 @@ class _Section:
 
 
 def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
-    """Chunks of at most `max_chars` code points that cover all text but white space and furniture, in order, without
-    overlap."""
+    """Returns chunks of at most `max_chars` code points, in order and without overlap. They cover all text except white
+    space and furniture."""
     cutter = _Cutter(parsed, max_chars)
     spans = [(span, section) for section in _sections(parsed) for span in cutter.chunks(section)]
     numbers = clause_numbers(parsed.text, parsed.headings, [span for span, _ in spans])
@@ -64,7 +63,8 @@ def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
 
 
 def _first_word(text: str, span: Span) -> int:
-    """Where it begins: rules and ornaments may stand before it, at the foot of the page before."""
+    """Returns where the first word of the span begins. Rules and ornaments may stand before it, at the foot of the page
+    before."""
     word = _WORD_START.search(text, span.start, span.end)
     return word.start() if word else span.start
 
@@ -75,8 +75,8 @@ def _page_at(pages: Sequence[PageSpan], starts: Sequence[int], position: int) ->
 
 
 def _sections(parsed: ParsedDocument) -> Iterator[_Section]:
-    """The text before the first heading, then one section a heading. A heading with no text of its own opens the
-    section of the deeper heading that follows it."""
+    """Yields the text before the first heading, then one section for each heading. A heading without text of its own
+    opens the section of the deeper heading that follows it."""
     text = parsed.text
     start = body_start = 0
     path: tuple[Heading, ...] = ()
@@ -115,8 +115,8 @@ class _Cutter:
         yield from _packed(run, self._max_chars)
 
     def _atoms(self, section: _Section) -> Iterator[Span]:
-        """The smallest parts of a section: its paragraphs, or their sentences where a paragraph is longer than a chunk.
-        The title belongs to what follows it."""
+        """Yields the smallest parts of a section: its paragraphs, or their sentences where a paragraph is longer than a
+        chunk. The title belongs to what follows it."""
         for paragraph in self._paragraphs(section):
             if paragraph.end - paragraph.start <= self._max_chars:
                 yield paragraph
@@ -134,7 +134,8 @@ class _Cutter:
         yield from self._trimmed(start, section.end)
 
     def _gaps(self, section: _Section) -> Iterator[Span]:
-        """Where paragraphs end, and furniture; what nothing stands between is one gap."""
+        """Yields the places where a paragraph ends or furniture stands; places with nothing between them are one
+        gap."""
         ends = (Span(*match.span()) for match in _PARAGRAPH_END.finditer(self._text, section.start, section.end))
         furniture = self._furniture_within(section.start, section.end)
         last: Span | None = None
@@ -147,7 +148,7 @@ class _Cutter:
         yield from (last,) if last else ()
 
     def _is_inside_sentence(self, section: _Section, gap: Span) -> bool:
-        """Whether a sentence goes on after the gap, as at the foot of a page."""
+        """Tells whether a sentence goes on after the gap, as it can at the foot of a page."""
         before = self._text[max(section.start, gap.start - 8) : gap.start].rstrip()
         after = self._text[gap.end : min(section.end, gap.end + 8)].lstrip()
         if gap.end - gap.start == 1 or before[-1:] in _SENTENCE_MARKS or not after:
@@ -156,7 +157,8 @@ class _Cutter:
         return after[0].islower() or bool(is_unfinished)
 
     def _sentences(self, section: _Section, paragraph: Span) -> Iterator[Span]:
-        """A title is no sentence of its own, and furniture that one goes on over does not end it."""
+        """Yields the sentences of a paragraph. A title is no sentence of its own, and furniture in the middle of a
+        sentence does not end it."""
         start = paragraph.start
         for end in sentence_ends(self._text, paragraph.start, paragraph.end):
             is_inside = end <= section.body_start or self._furniture_within(end, end + 1)
@@ -165,8 +167,8 @@ class _Cutter:
                 start = end
 
     def _pieces(self, sentence: Span) -> Iterator[Span]:
-        """A sentence that fits, or its parts: cut at furniture, and where a part is still too long at the best break in
-        its second half."""
+        """Yields a sentence that fits, or else its parts: it is cut at furniture, and a part that is still too long at
+        the best break in its second half."""
         if sentence.end - sentence.start <= self._max_chars:
             yield sentence
             return
@@ -189,14 +191,14 @@ class _Cutter:
         yield part.end
 
     def _trimmed(self, start: int, end: int) -> Iterator[Span]:
-        """The span without white space around it; nothing when it is blank."""
+        """Yields the span without the white space around it; nothing when the span is blank."""
         part = self._text[start:end]
         left = len(part) - len(part.lstrip())
         if left < len(part):
             yield Span(start + left, start + len(part.rstrip()))
 
     def _furniture_within(self, start: int, end: int) -> Sequence[Span]:
-        """What of the furniture lies in a part of the text, cut off at its ends."""
+        """Yields the furniture in a part of the text, cut off at its ends."""
         first = bisect_right(self._furniture_starts, start)
         if first and self._furniture[first - 1].end > start:
             first -= 1
@@ -205,7 +207,7 @@ class _Cutter:
 
 
 def _packed(atoms: Sequence[Span], max_chars: int) -> Iterator[Span]:
-    """Joins neighbours to chunks of about equal length, so that no section ends in a scrap."""
+    """Joins neighbours to chunks of about equal length, so that no section ends in a very short one."""
     if not atoms:
         return
     last = atoms[-1].end
@@ -225,8 +227,8 @@ def _aim(length: int, max_chars: int) -> float:
     return length / ceil(length / max_chars)
 
 
-# An end: a full stop with its closing quotes, then space and what can begin a sentence; or the end of a line after a
-# semicolon or colon, as between the items of an enumeration.
+# A sentence ends with a full stop and its closing quotes, when space and a possible beginning follow; or at the end of
+# a line after a semicolon or colon, as between the items of an enumeration.
 _END = re.compile(r"[.!?][\"'\u201d\u2019)\]*_]{0,4}\s+(?=[A-Z0-9\"\u201c'\u2018(\[*_#<-])|[;:][ \t]*\n\s*")
 _LAST_WORD = re.compile(r"[\w.&'\u2019-]{1,20}$")
 _CLAUSE_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,3}|[ivxIVX]{1,5}|[a-zA-Z]")
@@ -239,7 +241,7 @@ _LOOK_BACK = 24
 
 
 def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Positions in [start, end) after which a new sentence begins, white space between them included before; then
+    """Yields the positions in [start, end) at which a new sentence begins, after the white space between the two; then
     `end`."""
     for match in _END.finditer(text, start, end):
         if match.end() < end and not _is_abbreviation(text, start, match.start()):
@@ -248,7 +250,7 @@ def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _is_abbreviation(text: str, start: int, stop: int) -> bool:
-    """Whether the full stop at `stop` belongs to the word before it: "Inc.", "U.S.", an initial, or a clause's
+    """Tells whether the full stop at `stop` belongs to the word before it: "Inc.", "U.S.", an initial, or a clause's
     number."""
     if text[stop] != ".":
         return False

@@ -1,8 +1,8 @@
-"""Which clauses a passage is part of or begins: "12", "12.3" and "12.3(b)" for item (b) of clause 12.3.
+"""Finds which clauses a passage is part of or begins: "12", "12.3", and "12.3(b)" for item (b) of clause 12.3.
 
-The numbers are those of titles and of the clauses and items that open with one. An item has its full number only where
-that is certain: its list began with its first item under a clause whose number is known. Linear in the text.
-"""
+The numbers come from titles, and from the clauses and items that open with a number. An item gets its full number only
+where that is certain: its list began with its first item under a clause whose number is known. The time is linear in
+the text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from proviso_service.reading.numerals import roman_value
 from proviso_service.reading.references import clause_of_title
 
 MAX_NUMBERS = 32
-"""Of one passage."""
+"""The most clause numbers of one passage."""
 MAX_NUMBER_CHARS = 40
 
 _MAX_ITEM_DEPTH = 4
@@ -28,14 +28,14 @@ _OPENING = re.compile(
     r"|(?<=[\s(])\((?P<inline_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)(?=\s)",
     re.MULTILINE,
 )
-# "Section 5(a)", "clauses (i)": no item begins there; nor at the second of "(a) and (b)".
+# In "Section 5(a)" and "clauses (i)" no item begins; nor does one at the second bracket of "(a) and (b)".
 _REFERENCE = re.compile(
     r"\b(?:sub)?(?:section|clause|paragraph|article|item|part|exhibit|schedule)s?\b[^.;:]{0,30}\Z", re.IGNORECASE
 )
 _REFERENCE_CHARS = 48
 _JOINS = frozenset({"", ",", "and", "or", ", and", ", or", "and/or", "to", "through"})
 _JOIN_CHARS = 12
-# A line of a table of contents.
+# The end of a line in a table of contents.
 _CONTENTS_LINE = re.compile(r"(?:\.[ ]?){3,}[ \t]*\d{0,4}[ \t]*\Z|[ \t]{3,}\d{1,4}[ \t]*\Z")
 _CONTENTS_CHARS = 200
 _ROMAN_SIGNS = frozenset("ivxlc")
@@ -43,7 +43,8 @@ _ROMAN_SIGNS = frozenset("ivxlc")
 
 @dataclass(frozen=True, slots=True)
 class _ClauseTitle:
-    """A heading: `parts` are the numbers of the parts that it lies in, `clause` that of its clause."""
+    """A heading in the numbering: `parts` are the numbers of the parts that it lies in, `clause` is the number of its
+    clause."""
 
     start: int
     parts: tuple[str, ...]
@@ -52,7 +53,7 @@ class _ClauseTitle:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """Where a clause or item opens with its number: "12.3", "4" (of "4."), "b" (of "(b)")."""
+    """A place where a clause or item opens with its number: "12.3", "4" (from "4."), "b" (from "(b)")."""
 
     start: int
     number: str
@@ -63,8 +64,8 @@ _Mark = _ClauseTitle | _Number
 
 
 def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Span]) -> list[tuple[str, ...]]:
-    """For each of the passages, which are in order: at most MAX_NUMBERS, those of the clause that it begins in first,
-    outer ones before inner ones."""
+    """Returns for each of the passages, which are in order, at most MAX_NUMBERS clause numbers: first those of the
+    clause that it begins in, outer ones before inner ones."""
     marks = merge(_titles(headings), _openings(text, headings), key=lambda mark: mark.start)
     place = _Position()
     found: list[tuple[str, ...]] = []
@@ -84,8 +85,8 @@ def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Sp
 
 
 def _titles(headings: Iterable[Heading]) -> Iterator[_Mark]:
-    """Where titles on both levels have simple numbers, that of the inner clause continues the outer one: "1.2" for "2."
-    under "1."."""
+    """Yields the numbers of the headings. Where titles on two levels have simple numbers, the number of the inner
+    clause continues that of the outer one: "2." under "1." is "1.2"."""
     path: list[tuple[int, _ClauseTitle, bool]] = []
     for heading in headings:
         while path and path[-1][0] >= heading.level:
@@ -112,7 +113,8 @@ def _joined(levels: Sequence[str]) -> str:
 
 
 def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
-    """Outside of titles, of lines of a table of contents, and of references to clauses."""
+    """Yields the numbers that clauses and items open with, outside titles, tables of contents, and references to
+    clauses."""
     title = item_end = 0
     for match in _OPENING.finditer(text):
         kind = match.lastgroup or ""
@@ -130,29 +132,30 @@ def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
 
 
 def _is_reference(text: str, item_end: int, start: int) -> bool:
-    """Whether the item at `start` is named, not begun; `item_end` is where the one before it in its line ends."""
+    """Tells whether the item at `start` is only referred to and does not begin there; `item_end` is where the item
+    before it in the same line ends."""
     if start - item_end <= _JOIN_CHARS and text[item_end:start].strip() in _JOINS:
         return True
     return _REFERENCE.search(text, max(0, start - _REFERENCE_CHARS), start) is not None
 
 
 def _is_contents(text: str, end: int) -> bool:
-    """Whether the rest of the line is that of a table of contents."""
+    """Tells whether the rest of the line is that of a table of contents."""
     line_end = text.find("\n", end, end + _CONTENTS_CHARS)
     return _CONTENTS_LINE.search(text, end, line_end if line_end >= 0 else end + _CONTENTS_CHARS) is not None
 
 
 @dataclass(slots=True)
 class _Items:
-    """The items that a position is in, outermost first, as the style and value of their labels."""
+    """The items that a position lies in, outermost first; each is known by the style and the value of its label."""
 
     labels: list[str] = field(default_factory=list)
     _open: list[tuple[str, int]] = field(default_factory=list)
     _is_lost: bool = False
 
     def enter(self, label: str, written: str) -> bool:
-        """Goes to an item: the next one of a list that is open, or the first of a list inside. False when the label is
-        neither."""
+        """Goes to an item: the next one of a list that is open, or the first one of a list inside it. Returns False
+        when the label is neither."""
         found = None if self._is_lost else self._next(label) or self._first(label)
         if found is None:
             return False
@@ -162,7 +165,7 @@ class _Items:
         return True
 
     def lose(self) -> None:
-        """What is known of the items ends here, up to the next clause."""
+        """Forgets the items up to the next clause, because their labels no longer tell where they belong."""
         self._is_lost = True
         self._open, self.labels = [], []
 
@@ -181,13 +184,13 @@ class _Items:
 
 @dataclass(slots=True)
 class _Position:
-    """Where in the numbering a position of the text is."""
+    """Where in the numbering of the document a position of the text is."""
 
     _parts: tuple[str, ...] = ()
     _clause: str = ""
     _items: _Items = field(default_factory=_Items)
     _loose: str = ""
-    """An item's label whose list is not known."""
+    """The label of an item whose list is not known."""
 
     def enter(self, mark: _Mark) -> None:
         self._loose = ""
@@ -207,7 +210,8 @@ class _Position:
         self._items = _Items()
 
     def _is_next(self, number: str) -> bool:
-        """Whether a plain number is the next clause, or the first one that is known, and not an item of a list."""
+        """Tells whether a plain number is the next clause, or the first one that is known, and not an item of a
+        list."""
         first = self._clause.partition(".")[0]
         return not first or (first.isdecimal() and int(number) == int(first) + 1)
 
@@ -225,7 +229,7 @@ class _Position:
 
 
 def _with_those_above(number: str) -> Iterator[str]:
-    """ "12", "12.3" for "12.3"; "3", "3(b)" for "3(b)"."""
+    """Yields a number after those above it: "12" and "12.3" for "12.3"; "3" and "3(b)" for "3(b)"."""
     for end in range(1, len(number)):
         if number[end] in ".(":
             yield number[:end]
@@ -234,7 +238,7 @@ def _with_those_above(number: str) -> Iterator[str]:
 
 
 def _meanings(label: str) -> list[tuple[str, int]]:
-    """What a label may count: "i" is the ninth letter and the first Roman numeral."""
+    """Returns what a label may count: "i" is the ninth letter and the first Roman numeral."""
     if label.isdecimal():
         return [("1", int(label))]
     if label.isupper():

@@ -1,11 +1,10 @@
-"""Headings of contracts that were typed without markup: "ARTICLE IV", "SECTION 3. Fees", "9.2 Governing Law. This
-...", and lines in capitals.
+"""Finds the headings of contracts that were typed without markup: "ARTICLE IV", "SECTION 3. Fees", "9.2 Governing Law.
+This ...", and lines in capitals.
 
-Recognition is conservative: a heading that is missed costs a little context, a sentence taken for a heading cuts a
-clause in two. So a title must be short, start its line or follow a finished sentence, hold nothing but capitalised
+Recognition is conservative: a heading that is missed costs a little context, but a sentence that is taken for a heading
+cuts a clause in two. So a title must be short, start its line or follow a finished sentence, hold only capitalised
 words and the little words between them, and end where a title ends. Every pattern is bounded, so that the time is
-linear in the text.
-"""
+linear in the text."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ _LITTLE = "of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between
 _CAPITALISED = r"[A-Z][\w'\u2019/&-]{0,30}[,;]?"
 _TITLE = rf"{_CAPITALISED}(?:[ ]{{1,12}}(?:{_CAPITALISED}|(?:{_LITTLE})(?!\w))){{0,11}}"
 _CAPS_WORD = r"[A-Z'\u2019/&,-]{1,30}(?![\w'\u2019])"
-# A wider gap is a line break that was lost.
+# A wider gap than this is a line break that was lost.
 _CAPS_TITLE = rf"(?=[A-Z]{{2}})(?>{_CAPS_WORD}(?:[ ]{{1,3}}{_CAPS_WORD}){{0,11}})"
 
 _LINE_START = r"^[ \t\f]*"
@@ -49,10 +48,10 @@ _LABELLED_PARTS = re.compile(rf"(?P<label>{_LABEL})[ \t]+(?P<ordinal>{_ORDINAL})
 _OPENING = re.compile(rf"(?P<title>{_TITLE})(?:[.:]?[ \t]*\Z|{_RUN_IN})")
 
 _Match = re.Match[str]
-# What stands in a line, from its first character that is seen.
+# A line from its first visible character on.
 _LINE = re.compile(r"\S[^\n]*")
 
-# What ends like this is a sentence that a line break or an abbreviation has cut.
+# A title that ends like this is a sentence that a line break or an abbreviation has cut.
 _UNFINISHED = re.compile(rf"\s(?:{_LITTLE}|[A-Z]|Mr|Mrs|Ms|Dr|St|Inc|Corp|Co|Ltd|No|Nos|vs|Jr|Sr)$")
 
 _MAX_CAPS_LINE_CHARS = 90
@@ -69,8 +68,8 @@ _NOT_HEADINGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A title found in a text: `number` is that of a clause or part ("9.2", "IV"), empty for a line in capitals;
-    `part` marks the larger divisions."""
+    """A title found in a text. `number` is that of its clause or part ("9.2", "IV"), and empty for a line in capitals;
+    `part` is set for the larger divisions, such as articles and schedules."""
 
     start: int
     end: int
@@ -80,7 +79,8 @@ class Title:
 
 
 def opening_title(content: str) -> tuple[str, str]:
-    """The title that a clause opens with, without its number, and the rest of the clause; ("", content) without one."""
+    """Returns the title that a clause opens with, without its number, and the rest of the clause; ("", content) for a
+    clause without one."""
     match = _OPENING.match(content)
     if match is None or _UNFINISHED.search(match["title"]):
         return "", content
@@ -88,7 +88,7 @@ def opening_title(content: str) -> tuple[str, str]:
 
 
 def labelled_titles(text: str) -> Iterator[Title]:
-    """Titles such as "ARTICLE IV", "Exhibit A", "SECTION 3. Fees"."""
+    """Yields titles such as "ARTICLE IV", "Exhibit A", "SECTION 3. Fees"."""
     for match in _LABELLED.finditer(text):
         title = _title(text, match, "own_line", "run_in")
         label = _LABELLED_PARTS.match(title.words)
@@ -98,7 +98,7 @@ def labelled_titles(text: str) -> Iterator[Title]:
 
 
 def numbered_titles(text: str) -> Iterator[Title]:
-    """Titles such as "9. Governing Law", on a line of their own or at the start of the clause."""
+    """Yields titles such as "9. Governing Law", on a line of their own or at the start of the clause."""
     for match in _NUMBERED.finditer(text):
         title = _title(text, match, "own_line", "run_in", "after_part")
         if not _UNFINISHED.search(title.words):
@@ -107,7 +107,7 @@ def numbered_titles(text: str) -> Iterator[Title]:
 
 
 def capital_titles(text: str) -> Iterator[Title]:
-    """Lines in capitals that stand after a blank line; not the lines of a paragraph in capitals."""
+    """Yields lines in capitals that stand after a blank line, but not the lines of a paragraph in capitals."""
     for before, line, after in _neighbours(_LINE.finditer(text)):
         words = line[0].rstrip().rstrip(".:").rstrip()
         goes_on = after and _is_next_line(text, line, after) and _in_capitals(after[0].rstrip())
@@ -116,7 +116,7 @@ def capital_titles(text: str) -> Iterator[Title]:
 
 
 def _neighbours(lines: Iterator[_Match]) -> Iterator[tuple[_Match | None, _Match, _Match | None]]:
-    """Each line between the one before and the one after."""
+    """Yields each line with the line before and the line after it."""
     before, line = None, next(lines, None)
     while line:
         after = next(lines, None)

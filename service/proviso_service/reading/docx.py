@@ -1,13 +1,13 @@
-"""Word documents (DOCX): what they say, with the numbers that Word shows.
+"""Reads Word documents (DOCX): what they say, with the numbers that Word shows.
 
 - Numbers of clauses and lists are counted from the definitions in the file and written before the text, "12.3 The
   Supplier shall ...". Changes are read as accepted, hidden text and comments are left out.
 - A footnote or endnote leaves its mark in the text, "[1]" or "[i]", and follows as a paragraph of its own, "[1] See
   ...", after the paragraph or table that refers to it: so it is found with its clause and cuts no sentence in two.
-- Tables are read row by row, text boxes after the paragraph that they hang on, running headers and footers once each
+- Tables are read row by row, text boxes after the paragraph that they belong to, running headers and footers once each
   at the end of the text.
 - There are no pages: Word lays a document out anew on every machine, and a page number that differs from the one that
-  a reader sees misleads.
+  a reader sees would mislead.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _MAX_NUMBER_CHARS = 20
 
 
 def parse_docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Text, headings and furniture of a Word document; no pages. Raises UnreadableFile."""
+    """Returns the text, headings and furniture of a Word document, without pages. Raises UnreadableFile."""
     parts = WordParts(Package(content))
     styles = Styles(parts.related("styles"))
     reader = ParagraphReader(styles, Numbering(parts.related("numbering"), styles))
@@ -49,7 +49,7 @@ def parse_docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
 
 
 class _Text:
-    """Takes the blocks of the body in order."""
+    """Turns the blocks of the document's body, taken in order, into canonical text."""
 
     def __init__(self, canonical: CanonicalText, reader: ParagraphReader, notes: dict[str, dict[str, Element]]) -> None:
         self._canonical = canonical
@@ -71,12 +71,12 @@ class _Text:
                 self._table(element)
 
     def end(self) -> None:
-        """No paragraph follows."""
+        """Writes what is left once no paragraph follows."""
         for paragraph in self._reader.rest():
             self._paragraph(paragraph)
 
     def running(self, root: Element) -> None:
-        """A running header or footer, in one line."""
+        """Writes a running header or footer, in one line."""
         words = " ".join(paragraph.full_text for paragraph in self._reader.all_of(root)).strip()
         if words not in self._running:
             self._running.add(words)
@@ -101,7 +101,8 @@ class _Text:
         self._append_notes([paragraph])
 
     def _level(self, paragraph: DocxParagraph) -> int:
-        """From 1; 0 for text. What follows a title is below it."""
+        """Returns the level of a heading from 1, and 0 for text. Headings of a document with a title are below the
+        title."""
         if paragraph.is_title and paragraph.text:
             self._has_title = True
             return 1
@@ -117,7 +118,8 @@ class _Text:
             self._mark(paragraph, level, span)
 
     def _mark(self, paragraph: DocxParagraph, level: int, span: Span) -> None:
-        """Clauses that open with their title, and lines that stand out, are headings without a heading's style too."""
+        """Makes headings of clauses that open with their title, and of lines that stand out, even if they have no
+        heading style."""
         title, rest = opening_title(paragraph.text)
         is_clause = paragraph.label is not None and not paragraph.label.is_bullet
         if title and is_clause and (rest.strip() or paragraph.bold):
@@ -151,7 +153,7 @@ class _Text:
         self._append_notes(told)
 
     def _append_notes(self, paragraphs: Iterable[DocxParagraph]) -> None:
-        """Each once, however often it is referred to."""
+        """Appends each note once, however often the text refers to it."""
         for reference in (note for paragraph in paragraphs for note in paragraph.notes):
             note = self._notes[reference.note_kind].pop(reference.note_id, None)
             if note is not None:
@@ -160,6 +162,6 @@ class _Text:
 
 
 def _goes_on(cell: Element) -> bool:
-    """Whether it belongs to the merged cell above."""
+    """Tells whether the cell belongs to the merged cell above."""
     merged = child(child(cell, "w:tcPr"), "w:vMerge")
     return merged is not None and attribute(merged, "val") != "restart"

@@ -1,4 +1,5 @@
-"""The numbers that Word puts before paragraphs: they stand nowhere in the text and are counted here as Word does."""
+"""Works out a Word document's styles, and the numbers that Word puts before paragraphs: these stand nowhere in the file
+and are counted here as Word counts them."""
 
 import re
 from collections.abc import Iterator
@@ -16,8 +17,8 @@ _MAX_ANCESTORS = 20
 
 @dataclass(frozen=True, slots=True)
 class ParagraphStyle:
-    """What a style and those it is based on say. `outline_level` is from 0, None for text of the body; `list_id` and
-    `list_level` are None where nothing is said, `list_id` "0" where numbering is switched off."""
+    """What a style and the styles that it is based on say. `outline_level` counts from 0 and is None for body text.
+    `list_id` and `list_level` are None where nothing is said; a `list_id` of "0" switches numbering off."""
 
     outline_level: int | None = None
     is_title: bool = False
@@ -30,8 +31,8 @@ class ParagraphStyle:
 
 
 class Styles:
-    """`root` is that of the styles part, None without one. The names of built-in styles are English in it whatever the
-    language of Word, so that headings are known by them."""
+    """The styles of a document. `root` is the root of the styles part, None where there is none. The file names
+    built-in styles in English whatever the language of Word, so headings are recognised by these names."""
 
     def __init__(self, root: Element | None = None) -> None:
         self._elements: dict[str, Element] = {}
@@ -42,17 +43,17 @@ class Styles:
                 self._add(element)
 
     def paragraph(self, style_id: str) -> ParagraphStyle:
-        """Of a paragraph; "" for the default style."""
+        """Returns the style of a paragraph; the id "" stands for the default style."""
         return self.style(style_id or self._default_id)
 
     def style(self, style_id: str) -> ParagraphStyle:
-        """Of any kind; an unknown id is judged by itself."""
+        """Returns a style of any kind; an unknown id is judged by itself."""
         if style_id not in self._resolved:
             self._resolved[style_id] = self._resolve(style_id)
         return self._resolved[style_id]
 
     def numbering_list(self, style_id: str) -> str:
-        """The list that a numbering style stands for; "" without one."""
+        """Returns the id of the list that a numbering style stands for; "" where there is none."""
         paragraph = child(self._elements.get(style_id), "w:pPr")
         return value(child(child(paragraph, "w:numPr"), "w:numId"))
 
@@ -89,7 +90,7 @@ class Styles:
         )
 
     def _lineage(self, style_id: str) -> Iterator[tuple[str, Element]]:
-        """The style, then those it is based on; a chain that does not end is cut."""
+        """Yields the style, then those that it is based on; a chain without an end is cut."""
         for _ in range(_MAX_ANCESTORS):
             element = self._elements.get(style_id)
             if element is None:
@@ -99,7 +100,7 @@ class Styles:
 
 
 def in_outline(level: int) -> int | None:
-    """None for the level that stands for text of the body."""
+    """Returns the level in the outline; None for the level that stands for body text."""
     return level if level in _OUTLINE_LEVELS else None
 
 
@@ -118,8 +119,9 @@ _MAX_TEXT_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class ListLevel:
-    """How one level of a list counts; `text` is such as "%1.%2", `restarts_after` the level from 0 whose next number
-    starts this one again, with all above it; -1 for a level that never starts again."""
+    """How one level of a list counts. `text` is a pattern such as "%1.%2". `restarts_after` is the level, from 0, whose
+    next number starts this level again, as do all levels above that one; -1 stands for a level that never starts
+    again."""
 
     start: int = 1
     style: str = NumeralStyle.DECIMAL
@@ -139,7 +141,7 @@ _UNDEFINED = ListLevel()
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands before a paragraph: "12.3", "(a)" or a bullet; `gap` separates it from the text."""
+    """What stands before a paragraph: "12.3", "(a)" or a bullet. `gap` separates it from the text."""
 
     text: str
     gap: str = " "
@@ -148,7 +150,8 @@ class Label:
 
 @dataclass(slots=True)
 class _List:
-    """One `w:num`: its levels, and the counts, shared by all lists of the same definition."""
+    """A list of the document (one `w:num`): its levels, and the counts that it shares with all lists of the same
+    definition."""
 
     levels: dict[int, ListLevel]
     starts: dict[int, int]
@@ -157,7 +160,8 @@ class _List:
 
 @dataclass(slots=True)
 class Numbering:
-    """Counts the paragraphs of a document, which are told in order. `root` is that of the numbering part."""
+    """Counts the paragraphs of a document, which have to be given in order. `root` is the root of the numbering
+    part."""
 
     root: Element | None
     styles: Styles
@@ -174,8 +178,8 @@ class Numbering:
                 self._uses[attribute(element, "numId")] = element
 
     def count(self, list_id: str, level: int | None, style_id: str) -> tuple[Label | None, int]:
-        """The label of the next paragraph of a list, None where it has none, and its level from 0. Without a `level` it
-        is the one that belongs to the paragraph style `style_id`."""
+        """Returns the label of the next paragraph of a list, None where it has none, and its level from 0. When no
+        `level` is given, it is the one that belongs to the paragraph style `style_id`."""
         if list_id not in self._lists:
             self._lists[list_id] = self._open(list_id)
         found = self._lists[list_id]
@@ -203,7 +207,8 @@ class Numbering:
         return _List(levels, starts, self._counts.setdefault(definition_id, [None] * LEVELS))
 
     def _definition(self, definition_id: str) -> Element | None:
-        """Where a definition is only a reference to a numbering style, that style's."""
+        """Returns the definition of a list. Where the definition only refers to a numbering style, it is that
+        style's."""
         definition = self._definitions.get(definition_id)
         linked = value(child(definition, "w:numStyleLink"))
         if not linked:
@@ -232,7 +237,8 @@ def _level(element: Element) -> ListLevel:
 
 
 def _advance(found: _List, level: int) -> None:
-    """Counts one on `level`; deeper levels start again. A start of its own holds for the first paragraph of a list."""
+    """Counts one on `level`; deeper levels start again. A start number that a list has of its own holds for its first
+    paragraph."""
     counts = found.counts
     before = counts[level]
     if level in found.starts:

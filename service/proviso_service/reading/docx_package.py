@@ -1,8 +1,7 @@
-"""The ZIP package of a Word document: which parts it has, and their bytes within a budget.
+"""Opens the ZIP package of a Word document: which parts it has, and their bytes within a budget.
 
-Only the parts that hold text or say how it is numbered are ever inflated, in small blocks, and what they inflate to is
-counted as it comes: neither the sizes that the archive declares nor members that nothing refers to matter.
-"""
+Only parts that hold text or say how it is numbered are ever inflated, in small blocks, and what comes out is counted.
+So neither the sizes that the archive declares nor members that nothing refers to can do harm."""
 
 import io
 import posixpath
@@ -16,7 +15,7 @@ from typing import IO
 from proviso_service.reading.model import UnreadableFile
 
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
-"""Of all parts that are read, together."""
+"""The budget for all parts that are read, together."""
 MAX_MEMBERS = 10_000
 
 _BLOCK_BYTES = 64 * 1024
@@ -45,7 +44,7 @@ class PackagePart:
     _package: "Package"
 
     def read(self, size: int = -1) -> bytes:
-        """At most one block. Raises UnreadableFile for damaged data and once the budget is spent."""
+        """Returns at most one block. Raises UnreadableFile for damaged data, and once the budget is spent."""
         with _reasons():
             block = self._file.read(_BLOCK_BYTES if size < 0 else min(size, _BLOCK_BYTES))
         self._package.spend(len(block))
@@ -53,17 +52,17 @@ class PackagePart:
 
 
 class Package:
-    """Raises UnreadableFile for bytes that are not a package that can be read."""
+    """The members of the archive. Raises UnreadableFile for bytes that are no readable package."""
 
     def __init__(self, content: bytes) -> None:
-        # The directory is read as a whole, so its length is checked before.
+        # The archive's directory is read as a whole, so its length is checked first.
         if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
             raise UnreadableFile(
                 f"The file is an archive of more than {MAX_MEMBERS:,} parts, not an ordinary Word document."
             )
         with _reasons():
             self._archive = zipfile.ZipFile(io.BytesIO(content))
-        # Names of parts do not differ by case alone.
+        # The names of two parts never differ by case alone.
         self._members = {info.filename.lower(): info for info in self._archive.infolist()}
         self._left_bytes = MAX_INFLATED_BYTES
 
@@ -72,7 +71,7 @@ class Package:
 
     @contextmanager
     def open(self, name: str) -> Iterator[PackagePart]:
-        """The part of that name, which must exist. Raises UnreadableFile."""
+        """Opens the part of that name, which must exist. Raises UnreadableFile."""
         info = self._members[name.lower()]
         if info.flag_bits & _ENCRYPTED_FLAG:
             raise UnreadableFile(_PROTECTED)
@@ -92,7 +91,7 @@ class Package:
 
 
 def resolve(base: str, target: str) -> str:
-    """The name of the part that a relationship of part `base` points to."""
+    """Returns the name of the part that a relationship of the part `base` points to."""
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(base), target)).lstrip("/")
 
 
@@ -105,7 +104,7 @@ def _too_large() -> UnreadableFile:
 
 @contextmanager
 def _reasons() -> Iterator[None]:
-    """What the archive's reader raises for bytes that are cut off or were tampered with."""
+    """Turns what the archive's reader raises, for bytes that are cut off or were tampered with, into UnreadableFile."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OverflowError, ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The paragraphs of a part of a Word document, as they read once all changes are accepted and fields are shown."""
+"""Reads the paragraphs of a part of a Word document as they read once all changes are accepted and fields are shown."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,8 @@ from proviso_service.reading.docx_xml import (
 )
 from proviso_service.reading.numerals import NumeralStyle, numeral
 
-# What is not read with everything in it. Comments and the code of fields hold no `w:t`.
+# Elements that are left out with everything in them. Comments and the code of fields hold no `w:t`, so they need no
+# entry.
 _LEFT_OUT = frozenset({"w:del", "w:moveFrom", "w:rPr", "w:pPr", "w:sdtPr", "w:rt", "w:sectPr", "w:tblPr", "w:trPr"})
 _CHARACTERS = {
     "w:tab": "\t",
@@ -54,7 +55,8 @@ _NOTE_MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class NoteReference:
-    """`mark` is what stands in the text, such as "[1]"; "" where the text has a mark of its own."""
+    """A reference to a note. `mark` is what stands in the text, such as "[1]"; it is empty where the text has a mark of
+    its own."""
 
     note_kind: str
     note_id: str
@@ -63,8 +65,8 @@ class NoteReference:
 
 @dataclass(frozen=True, slots=True)
 class DocxParagraph:
-    """`text` is `readable`, with single spaces and a newline for each break; it does not hold the label.
-    `outline_level` is from 0, None in text of the body; `bold` says that all of it is."""
+    """A paragraph. `text` is `readable`, with single spaces and a newline for each break, and does not hold the label.
+    `outline_level` counts from 0 and is None in body text; `bold` says that the whole paragraph is bold."""
 
     text: str
     label: Label | None = None
@@ -77,7 +79,7 @@ class DocxParagraph:
 
     @property
     def full_text(self) -> str:
-        """With its label; nothing without a text."""
+        """The text with its label; empty when there is no text."""
         if self.label is None or not self.text:
             return self.text
         return f"{self.label.text}{self.label.gap}{self.text}"
@@ -85,7 +87,8 @@ class DocxParagraph:
 
 @dataclass(slots=True)
 class _ParagraphDraft:
-    """A paragraph that is being read. One whose mark was deleted `runs_on`: its text opens the next one."""
+    """A paragraph that is being read. When the mark at its end was deleted it `runs_on`: its text opens the next
+    paragraph."""
 
     style: ParagraphStyle
     hidden: bool = False
@@ -122,18 +125,18 @@ class ParagraphReader:
         self._running_on: _ParagraphDraft | None = None
 
     def all_of(self, container: Element) -> list[DocxParagraph]:
-        """The paragraphs of a cell, a note or a header."""
+        """Returns the paragraphs of a cell, a note or a header."""
         return [*self.paragraphs(container), *self.rest()]
 
     def rest(self) -> Iterator[DocxParagraph]:
-        """What would open a paragraph that does not come."""
+        """Returns text that was to open the next paragraph, for which none came."""
         if self._running_on is not None:
             draft, self._running_on = self._running_on, None
             yield draft.finished()
 
     def paragraphs(self, container: Element) -> Iterator[DocxParagraph]:
-        """In order; those of a text box follow the paragraph that it hangs on. The last one may be left for the next
-        call, see `rest`."""
+        """Yields the paragraphs in order; those of a text box follow the paragraph that it belongs to. The last one may
+        be left for the next call, see `rest`."""
         open_drafts: list[_ParagraphDraft] = []
         boxed: list[DocxParagraph] = []
         bold = False
@@ -159,7 +162,7 @@ class ParagraphReader:
                     self._take(draft, element, name, bold)
 
     def _end(self, open_drafts: list[_ParagraphDraft], boxed: list[DocxParagraph]) -> list[DocxParagraph]:
-        """What is complete once the innermost paragraph ends."""
+        """Yields what is complete once the innermost paragraph ends."""
         draft = open_drafts.pop()
         if open_drafts:
             boxed.append(draft.finished())
@@ -190,7 +193,8 @@ class ParagraphReader:
         return draft
 
     def _label(self, own: Mapping[str, Element], style: ParagraphStyle) -> tuple[Label | None, int]:
-        """By the paragraph's `own` numbering, or that of its style; a list without a level means the first."""
+        """Returns the label by the paragraph's `own` numbering, or by that of its style; a list without a level means
+        its first level."""
         own_list, level = value(own.get("w:numId")), integer(value(own.get("w:ilvl")))
         list_id = own_list or style.list_id
         if level is None:
@@ -201,7 +205,7 @@ class ParagraphReader:
         return self._styles.style(value(properties["w:rStyle"])) if "w:rStyle" in properties else _NO_STYLE
 
     def _take(self, draft: _ParagraphDraft, element: Element, name: str, bold: bool) -> None:
-        """What an element of a run adds to the text."""
+        """Adds what an element of a run shows to the text."""
         if name in ("w:t", "m:t"):
             text = element.text or ""
             draft.pieces.append(text)
@@ -224,7 +228,8 @@ class ParagraphReader:
         draft.notes.append(NoteReference(note_kind, attribute(element, "id"), mark))
 
     def _is_other_rendering(self, element: Element, name: str) -> bool:
-        """Of content that is given twice, for newer and older versions of Word."""
+        """Tells whether the element is the second rendering of content that the file gives twice, for newer and older
+        versions of Word."""
         if name not in ("mc:Choice", "mc:Fallback"):
             return False
         siblings = element.getparent()
@@ -232,7 +237,7 @@ class ParagraphReader:
 
 
 def rows(table: Element) -> Iterator[list[Element]]:
-    """The cells of each row but deleted and hidden rows."""
+    """Yields the cells of each row, except for deleted and hidden rows."""
     for row in content_of(table):
         properties = children(child(row, "w:trPr"))
         if kind(row) == "w:tr" and "w:del" not in properties and not is_on(properties.get("w:hidden")):

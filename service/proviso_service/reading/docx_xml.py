@@ -1,4 +1,5 @@
-"""The XML of a package's parts: short names for its elements, and parsing that resolves and fetches nothing."""
+"""Reads the XML of a package's parts: short names for its elements, parsing that resolves and fetches nothing, and the
+parts by their role in the document."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -44,7 +45,7 @@ _MAX_DIGITS = 9
 
 
 class Element(Protocol):
-    """An element of a part, as far as this reader looks at it."""
+    """An element of a part, with the little of it that this reader uses."""
 
     @property
     def tag(self) -> str: ...
@@ -62,7 +63,8 @@ class Element(Protocol):
 
 
 def kind(element: Element) -> str:
-    """Such as "w:p", whichever of the two namespaces of Word the document uses; "" outside the ones that matter."""
+    """Returns the element's name, such as "w:p", whichever of Word's two namespaces the document uses; "" for elements
+    of other namespaces."""
     return _kind(element.tag)
 
 
@@ -74,7 +76,7 @@ def _kind(tag: str) -> str:
 
 
 def attribute(element: Element, name: str) -> str:
-    """Of Word's namespace; "" without it."""
+    """Returns an attribute of Word's namespace; "" where it is missing."""
     return element.get(_ATTRIBUTE + name) or element.get(_STRICT_ATTRIBUTE + name) or ""
 
 
@@ -87,29 +89,29 @@ def child(element: Element | None, wanted: str) -> Element | None:
 
 
 def children(element: Element | None) -> Mapping[str, Element]:
-    """By their kind, for elements that hold each kind once, as those of properties do."""
+    """Returns the children by their kind, for elements such as properties, which hold each kind once."""
     return {} if element is None else {kind(found): found for found in element}
 
 
 def value(element: Element | None) -> str:
-    """The `w:val` of a property; "" where it is not set."""
+    """Returns the `w:val` of a property; "" where it is not set."""
     return "" if element is None else attribute(element, "val")
 
 
 def integer(text: str) -> int | None:
-    """None for anything that is not a number of up to nine digits."""
+    """Returns the number; None for anything that is not a number of up to nine digits."""
     text = text.strip()
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
 
 
 def is_on(element: Element | None) -> bool | None:
-    """Whether a property such as bold is on; None where it is not set."""
+    """Tells whether a property such as bold is on; None where it is not set."""
     return None if element is None else attribute(element, "val") not in _OFF
 
 
 def content_of(container: Iterable[Element]) -> Iterator[Element]:
-    """The children, looking through content controls, insertions and the like."""
+    """Yields the children, and looks through content controls, insertions and the like."""
     under_way = [iter(container)]
     while under_way:
         for found in under_way[-1]:
@@ -126,14 +128,14 @@ def content_of(container: Iterable[Element]) -> Iterator[Element]:
 
 
 def alternative(alternatives: Element) -> Iterable[Element]:
-    """The one of several renderings of the same content that is read."""
+    """Returns the one of several renderings of the same content that is read."""
     chosen = child(alternatives, "mc:Choice")
     chosen = child(alternatives, "mc:Fallback") if chosen is None else chosen
     return [] if chosen is None else chosen
 
 
 def tree(part: PackagePart) -> Element:
-    """The root of a part. Raises UnreadableFile."""
+    """Returns the root of a part. Raises UnreadableFile."""
     with _reasons():
         root: Element = etree.parse(part, etree.XMLParser(**_SAFE)).getroot()
     _refuse_declarations(root)
@@ -141,7 +143,7 @@ def tree(part: PackagePart) -> Element:
 
 
 def body_blocks(part: PackagePart) -> Iterator[Element]:
-    """The blocks of a document's body, each freed once the next is asked for. Raises UnreadableFile."""
+    """Yields the blocks of a document's body; each is freed once the next is asked for. Raises UnreadableFile."""
     checked = False
     body = None
     with _reasons():
@@ -161,7 +163,8 @@ def body_blocks(part: PackagePart) -> Iterator[Element]:
 
 
 def _refuse_declarations(element: Element) -> None:
-    """Entities, the material of XML bombs, need a document type; Word never writes one."""
+    """Raises UnreadableFile for a document type declaration: the entities of an XML bomb need one, and Word never
+    writes one."""
     if element.getroottree().docinfo.doctype:
         raise UnreadableFile(
             "The Word document declares XML entities, which Word never does. Save it from Word and upload the new file."
@@ -185,7 +188,8 @@ _MAX_RUNNING_PARTS = 200
 
 
 class WordParts:
-    """Raises UnreadableFile for a package without a Word document, and for parts that cannot be read."""
+    """The parts of a Word document by their role. Raises UnreadableFile for a package without a Word document, and for
+    parts that cannot be read."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
@@ -201,12 +205,12 @@ class WordParts:
         return self._package.open(self._main)
 
     def related(self, relation: str) -> Element | None:
-        """The root of the part such as "styles"; None without one."""
+        """Returns the root of a part such as "styles"; None where there is none."""
         name = next((target for found, target in self._related if found == relation), "")
         return self._root(name) if name in self._package else None
 
     def notes(self, note_kind: str) -> dict[str, Element]:
-        """Footnotes or endnotes by their id, without the lines that separate them from the text."""
+        """Returns footnotes or endnotes by their id, without the lines that separate them from the text."""
         root = self.related(f"{note_kind}s")
         return {
             attribute(note, "id"): note
@@ -215,13 +219,14 @@ class WordParts:
         }
 
     def running(self) -> Iterator[Element]:
-        """The roots of the running headers, then of the footers."""
+        """Yields the roots of the running headers, then those of the footers."""
         for wanted in ("header", "footer"):
             names = [target for relation, target in self._related if relation == wanted and target in self._package]
             yield from (self._root(name) for name in sorted(set(names))[:_MAX_RUNNING_PARTS])
 
     def _relations(self, name: str) -> list[tuple[str, str]]:
-        """What a part, or with "" the package, refers to: the kind of relation and the name of the other part."""
+        """Returns what a part refers to, or the package itself for "": pairs of the kind of relation and the name of
+        the other part."""
         folder, _, file = name.rpartition("/")
         path = f"{folder}/_rels/{file}.rels".lstrip("/")
         if path not in self._package:

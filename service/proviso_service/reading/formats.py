@@ -1,4 +1,5 @@
-"""The formats that are read: file name extension, media type, parser."""
+"""The formats that are read: their file name extensions, media types, first bytes and parsers; and the way of a file
+from its bytes to its passages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +9,14 @@ from proviso_service.reading.chunking import chunk_document
 from proviso_service.reading.model import ParsedDocument, ReadDocument, ReadingLimits, UnreadableFile
 
 Parser = Callable[[bytes, ReadingLimits], ParsedDocument]
-"""Canonical text and structure of a file. Raises UnreadableFile, with a sentence for a person, when the bytes
-are not of the format or a limit is passed. Offsets refer to the text returned."""
+"""Returns the canonical text and structure of a file. Raises UnreadableFile when the bytes are not of the format or a
+limit is passed. Offsets refer to the text returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`extensions` in lower case, without the dot; `load` imports the parser, which only the process that parses
-    does."""
+    """A format of files. `extensions` are in lower case, without the dot. `load` imports the parser, which only the
+    process that parses does."""
 
     name: str
     media_type: str
@@ -73,11 +74,11 @@ _ADVICE: Mapping[str, str] = (
     | dict.fromkeys(("png", "jpg", "jpeg", "tif", "tiff", "gif", "bmp", "webp", "heic"), _RECOGNISED)
     | dict.fromkeys(("zip", "rar", "7z", "gz", "tgz", "tar"), _UNPACKED)
 )
-"""What to do with files that people have and another program can turn into a format that is read."""
+"""What to do with files that people have, and that another program can turn into a format that is read."""
 
 
 def format_of(filename: str) -> Format:
-    """The format by the file name's extension. Raises UnreadableFile."""
+    """Returns the format that the extension of a file name stands for. Raises UnreadableFile."""
     stem, dot, extension = filename.rpartition(".")
     extension = extension.lower() if dot and stem else ""
     if found := _BY_EXTENSION.get(extension):
@@ -89,7 +90,7 @@ def format_of(filename: str) -> Format:
 
 
 def format_by_media_type(media_type: str) -> Format:
-    """Raises UnreadableFile."""
+    """Returns the format of a media type. Raises UnreadableFile."""
     if found := _BY_MEDIA_TYPE.get(media_type):
         return found
     raise UnreadableFile(f"Files of type {media_type} are not read. {_readable()}")
@@ -103,18 +104,18 @@ def _readable() -> str:
 
 _PDF_MARK = b"%PDF-"
 _PDF_HEADER_BYTES = 1024
-"""Where readers of PDF look for its mark; what stands before it is skipped."""
+"""Readers of PDF look for its mark in so many bytes and skip what stands before it."""
 _SPACE_AND_MARK = b" \t\r\n\f\0\xef\xbb\xbf"
 _HTML_STARTS = (b"<!doctype html", b"<html")
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-"""The part of an OLE file that holds an Office document behind a password."""
+"""The name of the part of an OLE file that holds an Office document behind a password."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a file holds: `words` name it in a sentence, `advice` says what to do with it."""
+    """What a file holds. `words` name it in a sentence, and `advice` says what to do with it."""
 
     words: str
     advice: str
@@ -133,7 +134,7 @@ _IMAGE = _Content("an image", "Have its text recognised (OCR) and upload the res
 _ARCHIVE = _Content("a compressed archive", "Unpack it and upload the files that it holds.")
 _PROGRAM = _Content("a program", "Upload the document itself.")
 
-# Names inside an archive, which stand in it uncompressed.
+# Names of an archive's members, which stand in it uncompressed.
 _PACKAGES: Sequence[tuple[bytes, _Content]] = (
     (b"word/document", _WORD),
     (b"xl/workbook", _Content("an Excel workbook", "Save it as PDF and upload that.")),
@@ -157,8 +158,8 @@ _STARTS: Sequence[tuple[bytes, _Content]] = (
 
 
 def check_signature(expected: Format, content: bytes) -> None:
-    """Raises UnreadableFile when `content` is empty, holds something else than `expected` or, for the formats
-    that are not text, does not begin as they do. Source of a web page in a text file is text."""
+    """Raises UnreadableFile when `content` is empty, holds something else than `expected` or, for the formats that are
+    not text, does not begin as they do. The source of a web page in a text file counts as text."""
     if not content:
         raise UnreadableFile("The file holds no text.")
     if expected is PDF and _PDF_MARK in content[:_PDF_HEADER_BYTES]:
@@ -179,7 +180,7 @@ def check_signature(expected: Format, content: bytes) -> None:
 
 
 def _kind_of(content: bytes) -> _Content | None:
-    """None for what has no signature, as text."""
+    """Returns what the first bytes say that the file holds; None for content without a signature, such as text."""
     if content.startswith(_ZIP_STARTS):
         return next((kind for name, kind in _PACKAGES if name in content), _ARCHIVE)
     if content.startswith(_OLE_START):
@@ -191,7 +192,7 @@ def _kind_of(content: bytes) -> _Content | None:
 
 
 def read_document(media_type: str, content: bytes, limits: ReadingLimits) -> ReadDocument:
-    """The text, structure and passages of a file, read in this process. Raises UnreadableFile."""
+    """Returns the text, structure and passages of a file, which is read in this process. Raises UnreadableFile."""
     found = format_by_media_type(media_type)
     check_signature(found, content)
     parsed = found.load()(content, limits)
@@ -202,7 +203,7 @@ def read_document(media_type: str, content: bytes, limits: ReadingLimits) -> Rea
     check_sections(len(parsed.headings))
     chunks = chunk_document(parsed, limits.chunk_chars)
     if not chunks:
-        # What returns on every page is all there is.
+        # Every line returns on every page, so what was taken for furniture is the document's text.
         parsed = replace(parsed, furniture=())
         chunks = chunk_document(parsed, limits.chunk_chars)
     check_sections(len(chunks))

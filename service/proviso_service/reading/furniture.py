@@ -1,9 +1,9 @@
-"""Running headers, footers and page numbers: lines of a paged text that are read with it but belong to no passage.
+"""Finds running headers, footers and page numbers ("furniture"): lines of a paged text that are read with it but belong
+to no passage.
 
-A line is taken for furniture when it stands where furniture stands and comes back as furniture does: with the same
-words, and with numbers that stay as they are or count the pages. That leaves the rows of tables and the numbers of
-clauses, articles and schedules where they are. Everything is linear in the text.
-"""
+A line counts as furniture when it stands where furniture stands and comes back as furniture does: with the same words,
+and with numbers that stay the same or count the pages. Rows of tables and the numbers of clauses, articles and
+schedules do neither and stay in the text. The time is linear in the text."""
 
 import re
 from collections import defaultdict
@@ -15,16 +15,16 @@ from statistics import median
 from proviso_service.reading.numerals import roman_value
 
 _EDGE_LINES = 3
-"""Lines at the head and at the foot of a page that may be furniture."""
+"""So many lines at the head and at the foot of a page may be furniture."""
 _MAX_LINE_CHARS = 300
 _MIN_REPEATS = 3
 _MAX_REPEATS = 20_000
-"""More of a kind are no pages."""
+"""Lines that come back more often than this are not there once a page."""
 _MAX_PAGE_GAP = 2
-"""Between neighbours of a series: headers of left and right pages differ."""
+"""The largest distance, in pages, of neighbours in a series: left and right pages have headers of their own."""
 _REGULAR_SHARE = 0.7
 
-# Without page breaks: characters between a line and its next occurrence.
+# For texts without page breaks: how many characters may lie between a line and its next occurrence.
 _PAGE_CHARS = range(700, 15_000)
 _MIN_LONELY_REPEATS = 5
 _NEIGHBOUR_LINES = 3
@@ -46,8 +46,8 @@ _PAGE_NUMBER = re.compile(r"[^a-z#]{0,4}(?:page ?)?(?:[a-z]{1,2}-)?#(?: ?(?:of|/
 
 @dataclass(frozen=True, slots=True)
 class _RepeatedLine:
-    """A line that may be furniture: its `shape`, see `_shape`, and its numbers. Where there are no pages, every line
-    counts as one, and `offset` says how far apart they are."""
+    """A line that may be furniture: its `shape` (see `_shape`) and its numbers. Where there are no pages, every line
+    counts as a page, and `offset` says how far apart two lines are."""
 
     page: int
     index: int
@@ -57,8 +57,8 @@ class _RepeatedLine:
 
 
 def running_lines(pages: Sequence[Sequence[str]]) -> frozenset[tuple[int, int]]:
-    """Which lines are furniture, as (index of the page, index of the line). `pages` are the lines of every page in
-    reading order, blank ones included or not."""
+    """Returns the lines that are furniture, as pairs (index of the page, index of the line). `pages` are the lines of
+    every page in reading order; blank lines may be among them."""
     series: dict[tuple[bool, str], list[_RepeatedLine]] = defaultdict(list)
     for page, lines in enumerate(pages):
         for is_head, index in _edges(lines):
@@ -68,9 +68,10 @@ def running_lines(pages: Sequence[Sequence[str]]) -> frozenset[tuple[int, int]]:
 
 
 def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozenset[int]:
-    """Which lines of a text without page breaks are furniture, as indices: page numbers that count up in the distance
-    of pages, lines that come back beside them, and others that come back as regularly and interrupt sentences. `lines`
-    are those that are not blank; `offsets` say where in the text they are, if they do not follow one another."""
+    """Returns the indices of the lines that are furniture in a text without page breaks: page numbers that count up at
+    the distance of pages, lines that come back beside them, and lines that come back as regularly and interrupt
+    sentences. `lines` must not be blank; `offsets` are their positions in the text, needed when they do not follow one
+    another."""
     offsets = offsets or list(accumulate((len(line) + 1 for line in lines), initial=0))
     indices: dict[str, list[int]] = defaultdict(list)
     for index, text in enumerate(lines):
@@ -90,7 +91,7 @@ def recurring_lines(lines: Sequence[str], offsets: Sequence[int] = ()) -> frozen
 
 
 def _equal(lines: Iterable[_RepeatedLine]) -> Iterator[list[_RepeatedLine]]:
-    """Lines with the same numbers too, where there are enough of them."""
+    """Yields the groups of lines whose numbers are equal too, where there are enough of them."""
     groups: dict[tuple[int, ...], list[_RepeatedLine]] = defaultdict(list)
     for line in lines:
         groups[line.numbers].append(line)
@@ -98,8 +99,8 @@ def _equal(lines: Iterable[_RepeatedLine]) -> Iterator[list[_RepeatedLine]]:
 
 
 def _edges(lines: Sequence[str]) -> Iterator[tuple[bool, int]]:
-    """The first and last lines that are not blank, as (at the head, index); on a page of few lines each belongs to the
-    nearer edge."""
+    """Yields the first and last lines of a page that are not blank, as pairs (whether at the head, index). On a page of
+    few lines each belongs to the nearer edge."""
     filled = [index for index, line in enumerate(lines) if line.strip()]
     head = min(_EDGE_LINES, (len(filled) + 1) // 2)
     foot = min(_EDGE_LINES, len(filled) - head)
@@ -108,8 +109,8 @@ def _edges(lines: Sequence[str]) -> Iterator[tuple[bool, int]]:
 
 
 def _shape(text: str) -> str:
-    """The words of a line with `#` for each number. Empty for what is never furniture: nothing but ornament, the number
-    of a clause, what a reader is to fill in."""
+    """Returns the words of a line with `#` for each number. It is empty for a line that is never furniture: one of
+    nothing but ornament, the number of a clause, or a field that a reader is to fill in."""
     if len(text) > _MAX_LINE_CHARS:
         return ""
     words = " ".join(text.split()).lower()
@@ -127,7 +128,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _running(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
-    """Of the lines of one shape at one edge, those in a series over several pages."""
+    """Yields those lines, of one shape at one edge, that form a series over several pages."""
     if len({line.page for line in lines}) < _MIN_REPEATS:
         return
     follows = [_follows(line, after) for line, after in pairwise(lines)]
@@ -137,7 +138,7 @@ def _running(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
 
 
 def _follows(line: _RepeatedLine, after: _RepeatedLine) -> bool:
-    """Whether `after` is the same furniture on one of the next pages."""
+    """Tells whether `after` is the same furniture on one of the next pages."""
     gap = after.page - line.page
     if not 0 < gap <= _MAX_PAGE_GAP:
         return False
@@ -146,8 +147,8 @@ def _follows(line: _RepeatedLine, after: _RepeatedLine) -> bool:
 
 
 def _counts(shape: str, steps: Sequence[int], pages: int) -> bool:
-    """Whether the numbers of two lines of a shape stay or, one of them, count the pages. A number alone must count, and
-    what counts must not be the number of an article or a schedule."""
+    """Tells whether the numbers of two lines of one shape stay the same or, one of them, count the pages. A number
+    without words must count; and the number of an article or a schedule must not."""
     moving = [step for step in steps if step]
     if not moving:
         return not _is_page_number(shape)
@@ -159,12 +160,13 @@ def _is_page_number(shape: str) -> bool:
 
 
 def _linked(follows: Sequence[bool]) -> Iterator[bool]:
-    """For each of the lines whose neighbours follow one another or not: whether it has such a neighbour."""
+    """Yields for each line whether it belongs to a series with one of its neighbours; `follows` says so for each
+    pair."""
     yield from (before or after for before, after in pairwise((False, *follows, False)))
 
 
 def _page_numbers(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
-    """Of the lines of one shape in a text without pages, those whose number counts up from page to page."""
+    """Yields those lines, of one shape in a text without pages, whose number counts up from page to page."""
     shape = lines[0].shape
     if not (_is_page_number(shape) or _is_worded(shape)) or _COUNTED.search(shape):
         return
@@ -183,7 +185,7 @@ def _page_numbers(lines: Sequence[_RepeatedLine]) -> Iterator[_RepeatedLine]:
 def _preceding(
     chains: Mapping[tuple[int, ...], list[_RepeatedLine]], line: _RepeatedLine
 ) -> list[_RepeatedLine] | None:
-    """The chain that ends on the number before, one page above."""
+    """Returns the chain of lines that ends on the number before, one page above; None without one."""
     for position, number in enumerate(line.numbers):
         before = (*line.numbers[:position], number - 1, *line.numbers[position + 1 :])
         counted = chains.get(before)
@@ -193,7 +195,7 @@ def _preceding(
 
 
 def _is_worded(shape: str) -> bool:
-    """Whether there is enough beside a number to know the line again."""
+    """Tells whether a line has enough words beside its number to be recognised again."""
     return sum(word.isalpha() and len(word) > 1 for word in shape.split()) >= _MIN_REPEATS
 
 
@@ -206,13 +208,13 @@ def _gaps(lines: Sequence[_RepeatedLine]) -> list[int]:
 
 
 def _beside(numbers: Iterable[_RepeatedLine]) -> frozenset[int]:
-    """Places in the order of lines that are close to a page number."""
+    """Returns the indices of lines that are close to a page number."""
     reach = range(-_NEIGHBOUR_LINES, _NEIGHBOUR_LINES + 1)
     return frozenset(line.page + step for line in numbers for step in reach)
 
 
 def _is_beside(lines: Sequence[_RepeatedLine], beside: frozenset[int], page_numbers: int) -> bool:
-    """Whether equal lines stand beside page numbers, and beside many of them: not just where a table goes on."""
+    """Tells whether equal lines stand beside page numbers, and beside many of them, not only where a table goes on."""
     return len(lines) >= _BESIDE_SHARE * page_numbers and sum(
         line.page in beside for line in lines
     ) >= _REGULAR_SHARE * len(lines)
@@ -220,13 +222,14 @@ def _is_beside(lines: Sequence[_RepeatedLine], beside: frozenset[int], page_numb
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """The text around lines that repeat; `repeating` are the indices of all that come back."""
+    """The text around lines that repeat; `repeating` are the indices of all lines that come back."""
 
     lines: Sequence[str]
     repeating: frozenset[int]
 
     def recurs(self, equal: Sequence[_RepeatedLine]) -> bool:
-        """Whether equal lines come back as regularly as pages, and interrupt sentences as only furniture does."""
+        """Tells whether equal lines come back as regularly as pages do, and interrupt sentences as only furniture
+        does."""
         return _is_regular(equal) and sum(map(self._interrupts, equal)) > _INTERRUPTING_SHARE * len(equal)
 
     def _interrupts(self, line: _RepeatedLine) -> bool:

@@ -1,10 +1,10 @@
-"""Web pages (HTML): the text that a browser shows.
+"""Reads web pages (HTML): the text that a browser shows.
 
 - Scripts, styles, hidden elements and form fields are left out; lists keep their numbers, tables are read row by row. A
   table that only places paragraphs is read as paragraphs.
 - Navigation stands in the text as furniture; headers and footers of articles may hold what matters and are text.
-- Filings that were paged keep their pages where page numbers between rules or page breaks count on, first page 1; the
-  page numbers and running headers are furniture.
+- Filings that were paged keep their pages where page numbers between rules or page breaks count on; pages are numbered from
+  1, and page numbers and running headers are furniture.
 - Headings are those of the markup where their text reads as a title, then the titles of clauses, then lines that are
   bold, or underlined and centred.
 """
@@ -31,15 +31,17 @@ _PAGE_NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """`starts` are the indices of the blocks that begin pages 1, 2, and so on, none where there are no pages;
-    `furniture` of those that are running headers, footers and page numbers."""
+    """The pages of a web page that was made from a paged document. `starts` are the indices of the blocks that begin
+    page 1, page 2, and so on; it is empty where there are no pages. `furniture` are the indices of running headers,
+    footers and page numbers."""
 
     starts: tuple[int, ...] = ()
     furniture: frozenset[int] = field(default_factory=frozenset)
 
 
 def paging(blocks: Sequence[HtmlBlock]) -> Paging:
-    """Breaks make pages when most of them stand beside a page number that counts on: rules part other things too."""
+    """Finds the pages. Breaks count as page breaks when most of them stand beside a page number that counts on, because
+    rules divide other things too."""
     pages = [page for page in _pages(blocks) if page]
     running = running_lines([[blocks[index].text for index in page] for page in pages])
     furniture = frozenset(pages[page][line] for page, line in running)
@@ -54,7 +56,8 @@ def is_page_number(text: str) -> bool:
 
 
 def _pages(blocks: Sequence[HtmlBlock]) -> Iterator[list[int]]:
-    """Indices of the blocks with text, parted by page breaks and by rules beside a page number."""
+    """Yields the indices of each page's blocks with text; pages end at page breaks, and at rules beside a page
+    number."""
     page: list[int] = []
     for index, block in enumerate(blocks):
         ends_page = block.page_break is PageBreak.PAGE or (
@@ -73,12 +76,13 @@ def _beside(blocks: Sequence[HtmlBlock], index: int) -> tuple[str, ...]:
 
 
 def _is_only_number(blocks: Sequence[HtmlBlock], page: Sequence[int]) -> bool:
-    """Between a page break and a rule there may be a page number alone: it heads the page to come."""
+    """Tells whether the page is a page number alone: one that stands between a page break and a rule belongs to the
+    page that follows."""
     return len(page) == 1 and is_page_number(blocks[page[0]].text)
 
 
 def parse_html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Text, headings, pages and furniture of a web page. Raises UnreadableFile."""
+    """Returns the text, headings, pages and furniture of a web page. Raises UnreadableFile."""
     flow = HtmlFlow()
     body = body_of(decode_html(content))
     if body is not None:

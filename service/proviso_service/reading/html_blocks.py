@@ -1,4 +1,4 @@
-"""The blocks of text that a web page consists of, and how the text of one is put together."""
+"""The blocks of text that a web page consists of, and how the text of a block is put together."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _SPACE = re.compile(r"[\s\u200b\ufeff]+")
 
 
 class PageBreak(Enum):
-    """What ends a page, for certain or perhaps."""
+    """What ends a page: a page break for certain, a rule perhaps."""
 
     NONE = auto()
     RULE = auto()
@@ -18,8 +18,8 @@ class PageBreak(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HtmlBlock:
-    """A paragraph, a row of a table where it has `cells`, or a break without text. `level` is that of a heading, 0 for
-    text; one that `stands_out` is bold as a whole, or underlined and centred."""
+    """A paragraph, a row of a table where it has `cells`, or a break without text. `level` is the level of a heading, 0
+    for text. A block that `stands_out` is bold as a whole, or underlined and centred."""
 
     text: str = ""
     level: int = 0
@@ -33,7 +33,7 @@ class HtmlBlock:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How text is shown where an element stands."""
+    """How text looks at some place in the page."""
 
     bold: bool = False
     underlined: bool = False
@@ -45,8 +45,8 @@ class Look:
 
 @dataclass(slots=True)
 class BlockDraft:
-    """The text of a block so far. White space runs together as in a browser, and so do no-break spaces, which are there
-    for indentation; a line break stays."""
+    """The text of a block so far. White space runs together as in a browser, and so do no-break spaces, because they
+    are used for indentation; a line break stays."""
 
     _pieces: list[str] = field(default_factory=list)
     _after_space: bool = True
@@ -80,8 +80,8 @@ class BlockDraft:
         self._after_space = True
 
     def blocks(self, look: Look, *, label: str = "") -> list[HtmlBlock]:
-        """What was added, as one block; several where white space is kept and blank lines part it. `label` is that of
-        an item of a list."""
+        """Returns what was added as one block, or as several where white space is kept and blank lines divide it.
+        `label` is the label of a list's item."""
         if not self._shown_chars:
             return []
         stands_out = self._bold_chars == self._shown_chars or (
@@ -98,7 +98,7 @@ class BlockDraft:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Parted by blank lines; the indentation of lines stays."""
+    """Divides the text at blank lines; the indentation of lines stays."""
     paragraphs: list[list[str]] = [[]]
     for line in text.expandtabs().splitlines():
         if line.strip():

@@ -1,4 +1,4 @@
-"""From the elements of a web page to blocks of text."""
+"""Turns the elements of a web page into blocks of text, with its lists and tables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ from proviso_service.reading.model import UnreadableFile
 from proviso_service.reading.numerals import NumeralStyle, numeral
 
 _MAX_TABLES_OPEN = 60
-"""One inside the other; every one moves the blocks inside it once."""
+"""The most tables that may stand one inside the other. Each level moves the blocks inside it once more."""
 
 
 BULLET = "-"
@@ -54,7 +54,8 @@ _UNMARKED = "none"
 
 @dataclass(slots=True)
 class OpenList:
-    """A list that is being read; `list_type` is the `type` attribute or the style's, "" where none is given."""
+    """A list that is being read. `list_type` is the `type` attribute or the type that the style gives; "" where there
+    is neither."""
 
     ordered: bool
     list_type: str = ""
@@ -62,7 +63,7 @@ class OpenList:
     step: int = 1
 
     def label(self, value: int | None) -> str:
-        """What stands before the next item, whose number is `value` where the page says so."""
+        """Returns what stands before the next item; `value` is its number where the page gives one."""
         if not self.ordered:
             return "" if self.list_type == _UNMARKED else BULLET
         number = self.next_number if value is None else value
@@ -75,7 +76,7 @@ class OpenList:
 
 
 def integer(text: str | None) -> int | None:
-    """None for anything that is not a number of up to nine digits."""
+    """Returns the number; None for anything that is not a number of up to nine digits."""
     if not text:
         return None
     digits = text.strip().removeprefix("+")
@@ -89,7 +90,8 @@ _MAX_SPAN = 1_000
 
 @dataclass(slots=True)
 class Cell:
-    """`column` is the first that it takes; cells beyond the widest table share the last."""
+    """A cell of a table. `column` is the first column that it takes; cells beyond the widest table share the last
+    column."""
 
     column: int
     blocks: list[HtmlBlock] = field(default_factory=list)
@@ -97,7 +99,7 @@ class Cell:
 
 @dataclass(slots=True)
 class HtmlTable:
-    """Filled as its rows and cells open."""
+    """A table that is being read; its rows and cells are added as they open."""
 
     _rows: list[list[Cell]] = field(default_factory=list)
     _next_column: int = 0
@@ -109,7 +111,7 @@ class HtmlTable:
         self._taken = {column: rows - 1 for column, rows in self._taken.items() if rows > 1}
 
     def open_cell(self, columns: int, rows: int) -> list[HtmlBlock]:
-        """A cell that spans so many columns and rows; returns what its blocks are to be put in."""
+        """Opens a cell that spans so many columns and rows, and returns the list for its blocks."""
         if not self._rows:
             self.open_row()
         while self._next_column in self._taken:
@@ -117,14 +119,14 @@ class HtmlTable:
         first = min(self._next_column, _MAX_COLUMNS)
         self._next_column = min(first + max(1, min(columns, _MAX_SPAN)), _MAX_COLUMNS)
         if rows > 1:
-            # From the next row on, so that this row's remaining cells find their own place.
+            # The columns are taken from the next row on, so that the other cells of this row find their own place.
             self._taken |= dict.fromkeys(range(first, self._next_column), min(rows, _MAX_SPAN))
         cell = Cell(first)
         self._rows[-1].append(cell)
         return cell.blocks
 
     def blocks(self) -> Iterator[HtmlBlock]:
-        """The table in reading order: its rows, without the columns that are empty throughout."""
+        """Yields the table in reading order: row by row, without the columns that are empty in all rows."""
         columns = sorted({cell.column for row in self._rows for cell in row if texts_of(cell.blocks)})
         opens_table = True
         for row in self._rows:
@@ -155,7 +157,7 @@ def _row(row: list[Cell], columns: list[int]) -> HtmlBlock:
 
 @dataclass(slots=True)
 class _Open:
-    """An element under way; `container` takes the blocks inside it."""
+    """An element that is open; `container` takes the blocks inside it."""
 
     look: Look
     container: list[HtmlBlock]
@@ -167,7 +169,7 @@ class _Open:
 
 @dataclass(slots=True)
 class HtmlFlow:
-    """A visitor of a page's tree. `blocks` are complete after `finish`."""
+    """Makes the blocks of a page while its tree is walked. `blocks` are complete after `finish`."""
 
     blocks: list[HtmlBlock] = field(default_factory=list)
     _open: list[_Open] = field(default_factory=list)
@@ -221,7 +223,7 @@ class HtmlFlow:
         return self.blocks
 
     def _begin(self, tag: str, attributes: dict[str, str | None], style: ElementStyle) -> None:
-        """What an element does when it opens, beyond how it looks."""
+        """Does what an element does when it opens, beyond changing how text looks."""
         if style.page_before or tag == PAGE_BREAK:
             self._break(PageBreak.PAGE)
         if tag == "br":

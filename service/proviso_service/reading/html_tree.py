@@ -1,9 +1,8 @@
-"""The tree of a web page, and the bounds within which one is built.
+"""Decodes a web page, builds its tree within bounds, walks it, and knows what its elements and styles mean.
 
-The parser of HTML needs memory for every tag and looks upwards through open elements and back through attributes, so
-that its time grows with the square of either. Pages that are far beyond any real one are refused before; one that was
-written to get around these counts ends at the limits of the process that reads it.
-"""
+The parser of HTML needs memory for every tag, and it looks upwards through open elements and back through attributes,
+so its time grows with the square of their number. Pages far beyond any real one are refused before they are parsed. A
+page that was written to get around these counts ends at the limits of the process that reads it."""
 
 import codecs
 import re
@@ -47,8 +46,8 @@ _KNOWN = re.compile(
 
 
 def decode_html(content: bytes) -> str:
-    """The characters; those that are not of the page's encoding become U+FFFD. Raises UnreadableFile for binary
-    data."""
+    """Returns the characters of a page; those that are not of its encoding become U+FFFD. Raises UnreadableFile for
+    binary data."""
     text = _decode(content)
     if "\0" in text:
         raise UnreadableFile("The file holds binary data, not a web page. Save the page as HTML and upload that.")
@@ -68,7 +67,7 @@ def _decode(content: bytes) -> str:
 
 
 def _declared(head: bytes) -> str:
-    """The encoding that a page names; "" for none or one that is not known."""
+    """Returns the encoding that a page declares; "" for none, or for one that is not known."""
     found = _XML.match(head) or _META.search(_COMMENT.sub(b"", head))
     label = found[1].decode("ascii").strip().lower() if found else ""
     name = _LABELS.get(label, label)
@@ -78,16 +77,16 @@ def _declared(head: bytes) -> str:
 
 
 MAX_TAGS = 1_000_000
-"""A long annual report has half as many; each takes about half a kilobyte until its text is put together."""
+"""A long annual report has half as many tags. Each takes about half a kilobyte until its text is put together."""
 MAX_OPEN_ELEMENTS = 3_000
 MAX_ATTRIBUTES = 5_000
 
 _TEXT = "-text"
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-# Each is followed by white space or a quote, and long values such as embedded images hold neither.
+# White space or a quote follows each attribute, and long values such as embedded images hold neither.
 _MANY_ATTRIBUTES = re.compile(rf"<[a-zA-Z](?>(?:[^\s<>\"']*+[\s\"']++){{{MAX_ATTRIBUTES}}})")
-# Elements that have no end tag, or are ended by the next of their kind.
+# Elements that have no end tag, or that end where the next of their kind begins.
 _NOT_NESTED = frozenset(
     {"area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "page", "param"}
     | {"source", "track", "wbr", "body", "colgroup", "head", "html", "tbody", "td", "tfoot", "th", "thead", "tr"}
@@ -96,10 +95,10 @@ _NOT_NESTED = frozenset(
 
 
 class Visitor(Protocol):
-    """Is told of the nodes of a tree in the order of the text."""
+    """Receives the nodes of a tree in the order of the text."""
 
     def open(self, tag: str, element: LexborNode) -> bool:
-        """Whether to go into an element; it is closed in either case."""
+        """Takes an element that opens, and returns whether to go into it; it is closed in either case."""
         ...
 
     def text(self, text: str) -> None: ...
@@ -108,14 +107,15 @@ class Visitor(Protocol):
 
 
 def body_of(text: str) -> LexborNode | None:
-    """The body of a page, None where there is none. Raises UnreadableFile for a page that is out of bounds."""
+    """Returns the body of a page, None where there is none. Raises UnreadableFile for a page that is out of bounds."""
     _check_bounds(text)
-    # Lone surrogates, which an encoding of two bytes can leave, have no place in UTF-8.
+    # UTF-8 cannot hold lone surrogates, which a page in an encoding of two bytes may have.
     return LexborHTMLParser(text.encode("utf-8", "replace")).body
 
 
 def walk(top: LexborNode, visitor: Visitor) -> None:
-    """Tells of every text and element inside `top`; without recursion, however deep they are nested."""
+    """Gives every text and element inside `top` to the visitor. It works without recursion, so that deep nesting does
+    no harm."""
     node, above = top.first_child, [top]
     while node is not None:
         tag = node.tag or ""
@@ -223,7 +223,7 @@ CHANGING_LOOK = BOLD | UNDERLINED | KEPT_SPACE | {"center", NAVIGATION}
 LISTS = frozenset({"ol", "ul", "menu", "dir"})
 CELLS = frozenset({"td", "th"})
 PAGE_BREAK = "page"
-"""An element of old filings: one page ends here."""
+"""An element of old filings that ends a page."""
 
 _DECLARATION = re.compile(
     r"(?:\A|;)\s*(display|visibility|font-weight|font|text-align|text-decoration(?:-line)?|white-space"
@@ -235,7 +235,7 @@ _PAGE_VALUES = frozenset({"always", "page", "left", "right"})
 
 @dataclass(frozen=True, slots=True)
 class ElementStyle:
-    """What the `style` attribute of an element sets; None where it sets nothing."""
+    """What the `style` attribute of an element sets; None for what it does not set."""
 
     display: str | None = None
     shown: bool = True

@@ -1,5 +1,5 @@
-"""Markdown: the canonical text is the source itself; headings are its ATX and setext headings and the titles of
-clauses."""
+"""Reads Markdown: the canonical text is the source itself, and its headings are the ATX and setext headings and the
+titles of clauses."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from proviso_service.reading.plain import decode
 
 _MAX_TITLE_CHARS = 200
 _CLAUSE_LEVEL = 7
-# Marked words at the start of a paragraph, as in "**9. Fees.** The ..." or "<u>Fees</u>. The ...".
+# Emphasised words at the start of a paragraph, as in "**9. Fees.** The ..." or "<u>Fees</u>. The ...".
 _MARKED = re.compile(
     r"(?:\*\*|__)(?P<strong>[^*_\n]{1,100})(?:\*\*|__)"
     r"|<(?P<tag>span|b|strong|u)\b[^<>\n]{0,100}>(?P<html>[^<>\n]{1,100})</(?P=tag)>"
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"(?:\d|(?:article|section|clause|schedule|exhibit|annex|
 
 
 def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The decoded source, unchanged but for its line ends. Raises UnreadableFile."""
+    """Returns the decoded source, unchanged except for its line ends. Raises UnreadableFile."""
     text = decode(content, limits)
     check_sections(sum(1 for _ in islice(_TITLE_LINE.finditer(text), MAX_SECTIONS + 1)))
     return ParsedDocument(text, tuple(_Outline(text).headings()))
@@ -34,8 +34,8 @@ def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
 
 @dataclass(slots=True)
 class _Outline:
-    """Headings of a Markdown source. Only its blocks are parsed, inline markup just within titles, so that the time is
-    linear in the text whatever it holds."""
+    """The headings of a Markdown source. Only its blocks are parsed, and inline markup only in titles, so that the time
+    is linear in the text whatever it holds."""
 
     text: str
     _line_starts: Sequence[int] = field(init=False)
@@ -64,7 +64,8 @@ class _Outline:
             yield Heading(int(token.tag[1:]), title, self._line_starts[first], self._line_starts[last] - 1)
 
     def _marked_paragraph(self, token: Token, content: str) -> Iterator[Heading]:
-        """A short paragraph that is marked as a whole, or one that opens with a marked clause number."""
+        """Yields the heading of a short paragraph that is emphasised as a whole, or of one that opens with an
+        emphasised clause number."""
         marked = _MARKED.match(content)
         if marked is None:
             return
@@ -73,7 +74,7 @@ class _Outline:
             yield self._clause_heading(token, _CLAUSE_LEVEL, title, content, content[marked.end() :])
 
     def _clause(self, tokens: Sequence[Token]) -> Iterator[Heading]:
-        """The title of a numbered clause written as a list item. An item that is nothing but a few words is an item
+        """Yields the title of a numbered clause that is written as a list item. An item of a few words is only an item
         of a list; it is a clause when there is more to it."""
         item, paragraph, inline, *_, after = tokens
         if paragraph.type != "paragraph_open" or paragraph.map is None or paragraph.map[0] != (item.map or [0])[0]:
@@ -88,14 +89,14 @@ class _Outline:
             yield self._clause_heading(item, level, f"{item.info}{item.markup} {title}", inline.content, rest)
 
     def _clause_heading(self, token: Token, level: int, title: str, content: str, rest: str) -> Heading:
-        """On the first line of its block, up to the end of the title."""
+        """Returns a heading on the first line of its block, up to the end of the title."""
         line = (token.map or [0])[0]
         start, end = self._line_starts[line], self._line_starts[line + 1] - 1
         first_line_rest = rest.split("\n", 1)[0] if "\n" in content else rest
         return Heading(level, title, start, max(end - len(first_line_rest), start))
 
     def _words(self, content: str) -> str:
-        """Its words without markup, in one line."""
+        """Returns the words without markup, in one line."""
         inline = self._inline.parseInline(content[:_MAX_TITLE_CHARS])[0]
         words = (
             " " if child.type in ("softbreak", "hardbreak") else child.content

@@ -1,6 +1,6 @@
-"""What reading makes of a file: its text, headings, pages and passages.
+"""What reading makes of a file (its text, headings, pages and passages), the limits of reading, and its failures.
 
-Offsets are Unicode code points, end exclusive."""
+Offsets are Unicode code points; the end is exclusive."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a document: `level` from 1, position of its line in the text."""
+    """A heading of a document: its `level` from 1, and the position of its line in the text."""
 
     level: int
     title: str
@@ -18,7 +18,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
-    """One page of a document: `number` from 1, its part of the text."""
+    """One page of a document: its `number` from 1, and its part of the text."""
 
     number: int
     start: int
@@ -27,7 +27,7 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text."""
+    """A part of a text, from `start` up to but without `end`."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """Canonical text of a document with its structure; every later offset refers to `text`.
+    """The canonical text of a document with its structure; every later offset refers to `text`.
 
-    `furniture` are running headers, footers and page numbers, in order and apart: text that is read with the document
-    but belongs to no passage."""
+    `furniture` are running headers, footers and page numbers, in order: text that is read with the document but belongs
+    to no passage."""
 
     text: str
     headings: tuple[Heading, ...] = ()
@@ -48,10 +48,10 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage: `text == document_text[start:end]`. Chunks of a document are in order and do not overlap.
+    """A passage: `text == document_text[start:end]`. The chunks of a document are in order and do not overlap.
 
-    `clause_numbers` are those of the clauses that it is part of or that begin in it, such as "12.3", "iv", "a" or "A"
-    (of Exhibit A): as they stand in the document, without brackets and without the last full stop."""
+    `clause_numbers` are the numbers of the clauses that it is part of or that begin in it, such as "12.3", "iv", "a" or
+    "A" (of Exhibit A). They are as in the document, without brackets and without the last full stop."""
 
     ordinal: int
     start: int
@@ -67,13 +67,13 @@ class Chunk:
 
     @property
     def content_sha256(self) -> str:
-        """Hash of the text, in hexadecimal: equal passages share one embedding."""
+        """Hash of the text, in hexadecimal; equal passages share one embedding."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """What reading a file gives: its canonical text and the passages that it is cut into."""
+    """What reading a file gives: its canonical text, and the passages that the text is cut into."""
 
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
@@ -81,7 +81,8 @@ class ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page or a section begins: from `start` on the text is on `page` (0 without pages) and under `heading`."""
+    """A place where a page or a section begins: from `start` on, the text is on `page` (0 without pages) and under
+    `heading`."""
 
     start: int
     page: int
@@ -103,8 +104,8 @@ class ReadingLimits:
 
 
 class UnreadableFile(Exception):
-    """The file is not a document that is read: its format is unknown, it is damaged or protected, holds no text, or
-    passes a limit. `message` is a sentence or two for a person and says what can be done."""
+    """The file is not a document that can be read: its format is unknown, it is damaged or protected, it holds no text,
+    or it passes a limit. `message` is a sentence or two for a person and says what can be done."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -116,4 +117,4 @@ class ReaderUnavailable(Exception):
 
 
 class ReaderClosed(ReaderUnavailable):
-    """The reader was closed and reads nothing any more."""
+    """The reader was closed and does not read any more."""

@@ -1,4 +1,5 @@
-"""The outline of a plain text: which of the titles found are headings, and their levels."""
+"""Finds the outline of a text: which of the titles in it are headings, on which levels, and how they go together with
+the headings that a format marks."""
 
 import re
 from collections import Counter
@@ -13,15 +14,15 @@ CAPITALS_LEVEL = 2
 CLAUSE_LEVEL = 3
 
 _MAX_REPEATS = 2
-# In capitals, but on one level with the numbered clauses that come after them.
+# These are in capitals, but on one level with the numbered clauses that come after them.
 _OPENERS = frozenset({"RECITALS", "RECITAL", "BACKGROUND", "PREAMBLE", "WHEREAS", "INTRODUCTION"})
-# An article C or D is rather lettered.
+# The signs of Roman numerals that number parts. C and D are missing, because an article C or D is more likely a letter.
 _ROMAN_SIGNS = frozenset("IVXL")
 
 
 def find_headings(text: str, furniture: Sequence[Span] = ()) -> tuple[Heading, ...]:
-    """Headings in order, none overlapping each other or `furniture`: parts (article, exhibit) on level 1, lines in
-    capitals on 2, clauses below by the depth of their number."""
+    """Returns the headings of a plain text in order; none overlaps another or `furniture`. Parts (article, exhibit) are
+    on level 1, lines in capitals on level 2, and clauses below by the depth of their number."""
     titles = sorted(
         (*labelled_titles(text), *numbered_titles(text), *capital_titles(text)), key=lambda t: (t.start, -t.end)
     )
@@ -49,8 +50,9 @@ def _apart_from(furniture: Sequence[Span], titles: Iterable[Title]) -> Iterator[
 
 
 def _levelled(titles: Iterable[Title]) -> Iterator[Heading]:
-    """Gives "4.2" its place under "4." or "ARTICLE IV". Where that heading was not recognised, it takes the place of
-    the heading before, so that no clause is shown under a number that is not its own."""
+    """Yields the headings with their levels: "4.2" gets its place under "4." or "ARTICLE IV". Where that heading was
+    not recognised, it takes the place of the heading before, so that no clause is shown under a number that is not its
+    own."""
     part = clause = 0
     for title in titles:
         depth = _depth(title.number)
@@ -69,12 +71,12 @@ def _levelled(titles: Iterable[Title]) -> Iterator[Heading]:
 
 
 def _depth(number: str) -> int:
-    """1 for "4" and "4.0", 2 for "4.2"."""
+    """Returns how deep a clause number is: 1 for "4" and "4.0", 2 for "4.2"."""
     return 1 + sum(1 for part in number.split(".")[1:] if part.strip("0"))
 
 
 def _value(number: str) -> int:
-    """Of the first part of a number, also a Roman one; 0 without one."""
+    """Returns the value of the first part of a number, which may be Roman; 0 for an empty one."""
     first = number.partition(".")[0].upper()
     if first.isdecimal():
         return int(first)
@@ -88,8 +90,8 @@ _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3}){0,5}")
 
 
 def reads_as_title(text: str) -> bool:
-    """Whether a paragraph that is marked as a heading is one: whole clauses are given heading styles as well, for the
-    sake of their numbers."""
+    """Tells whether a paragraph that is marked as a heading reads like one. Many documents give heading styles to whole
+    clauses, for the sake of their numbers."""
     words = text.split()
     if len(text) > _MAX_TITLE_CHARS or len(words) > _MAX_TITLE_WORDS or not any(char.isalnum() for char in text):
         return False
@@ -97,7 +99,8 @@ def reads_as_title(text: str) -> bool:
 
 
 def stands_out_as_title(text: str) -> bool:
-    """Whether a paragraph that is only bold or centred is a heading; stricter, because so are names and notices."""
+    """Tells whether a paragraph that is only bold or centred is a heading. It is stricter, because names and notices
+    are set so too."""
     if not reads_as_title(text) or "\n" in text or text.endswith((",", ";", "-", "_")):
         return False
     letters = sum(char.isalpha() for char in text)
@@ -108,11 +111,11 @@ def stands_out_as_title(text: str) -> bool:
 def complete_outline(
     text: str, marked: Sequence[Heading], likely: Iterable[Heading], apart: Iterable[Span] = ()
 ) -> tuple[Heading, ...]:
-    """The marked headings, and around them those found in the text as in a plain one, then the likely ones that
-    overlap none of these; nothing inside the spans `apart`.
+    """Returns the marked headings, those that `find_headings` finds in the text around them, and then the likely ones
+    that overlap none of these. Nothing lies inside the spans `apart`.
 
-    Levels of found and likely headings are those of `find_headings`. Beside marked ones they come below all of them,
-    but for parts, which open on the first level, and for numbers as deep as those of a marked heading, which share its
+    Found and likely headings have the levels of `find_headings`. Beside marked headings they come below all of these,
+    with two exceptions: parts are on the first level, and a number as deep as that of a marked heading shares its
     level."""
     taken = sorted([(heading.start, heading.end) for heading in marked] + [(span.start, span.end) for span in apart])
     found = list(_outside(find_headings(text), taken))
@@ -122,7 +125,7 @@ def complete_outline(
 
 
 def _outside(headings: Iterable[Heading], taken: Sequence[tuple[int, int]]) -> Iterator[Heading]:
-    """Those that overlap none of the sorted spans; both in order of their start."""
+    """Yields the headings that overlap none of the sorted spans, in the order of their start."""
     index = 0
     for heading in sorted(headings, key=lambda heading: heading.start):
         while index < len(taken) and taken[index][1] <= heading.start:
@@ -149,6 +152,6 @@ def _with_levels(headings: Iterable[Heading], marked: Sequence[Heading]) -> Iter
 
 
 def _number_depth(title: str) -> int:
-    """How deep the number is that a title opens with; 0 without one."""
+    """Returns how deep the number is that a title opens with; 0 for a title without one."""
     number = _NUMBER.match(title)
     return number[0].count(".") + 1 if number else 0

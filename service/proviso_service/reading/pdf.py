@@ -1,4 +1,5 @@
-"""PDF: text in reading order with its pages, tables, outline, and running headers and footers set apart."""
+"""Reads PDF files: text in reading order with its pages, tables and outline, and with running headers and footers set
+apart."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,8 +23,8 @@ _NOTICE = re.compile(r"please wait|to view the full contents", re.IGNORECASE)
 
 
 def parse_pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The document's text; pages as they are counted in the file. Raises UnreadableFile when it is protected,
-    damaged, without text or over a limit."""
+    """Reads a PDF. Pages are numbered as they are counted in the file, from 1. Raises UnreadableFile when the file is
+    protected, damaged, without text or over a limit."""
     with opened(content, limits) as document:
         pages = list(_read_pages(document, limits))
         blocks, margins = _arranged(pages)
@@ -55,19 +56,19 @@ def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[
 
 
 def _is_only_a_notice(document: PdfDocument, pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> bool:
-    """Whether a dynamic form holds nothing but the page that asks for another program."""
+    """Tells whether a dynamic form holds nothing but the page that asks the reader for another program."""
     if len(pages) > 1 or not is_dynamic_form(document):
         return False
     return any(_NOTICE.match(segment.text) for page, _ in pages for segment in page.segments)
 
 
 def _has_cells(page: PageText) -> bool:
-    """Whether any segments stand side by side."""
+    """Tells whether any segments of the page stand side by side, so that there may be a table."""
     return len({round(segment.baseline) for segment in page.segments}) < len(page.segments)
 
 
 def _arranged(pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> tuple[list[list[PageBlock]], list[PageMargins]]:
-    """What each page holds in reading order, and what stands in its margins."""
+    """Returns the blocks of each page in reading order, and what stands in each page's margins."""
     texts = [text for text, _ in pages]
     repeated = repeated_stamps(texts)
     blocks: list[list[PageBlock]] = []
@@ -89,15 +90,15 @@ _REASONS = {
 }
 _TAIL_BYTES = 4_096
 _END_MARK = b"%%EOF"
-# Looked through for images.
+# So many pages are looked through for images, to tell a scan from an empty document.
 _MAX_PAGES_LOOKED_AT = 20
 _MAX_ANNOTATIONS = 1_000
 
 
 @contextmanager
 def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
-    """The document, closed at the end; until then `content` must live. Raises UnreadableFile when it cannot be
-    read whole or has too many pages."""
+    """Opens a document and closes it at the end of the block; `content` must live as long. Raises UnreadableFile when
+    the document cannot be read whole or has too many pages."""
     raw = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
     if not raw:
         raise UnreadableFile(_REASONS.get(pdfium.FPDF_GetLastError(), DAMAGED))
@@ -110,7 +111,8 @@ def opened(content: bytes, limits: ReadingLimits) -> Iterator[PdfDocument]:
 
 
 def open_page(document: PdfDocument, index: int) -> PdfPage | None:
-    """A page with what was filled in as part of its text; None for one that is counted but not there."""
+    """Opens a page, with what was filled into its form fields as part of its text. Returns None for a page that the
+    file counts but does not have."""
     try:
         page = document[index]
         if _is_filled_in(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS:
@@ -122,7 +124,7 @@ def open_page(document: PdfDocument, index: int) -> PdfPage | None:
 
 
 def _is_filled_in(page: PdfPage) -> bool:
-    """Whether there are form fields or typed remarks on it."""
+    """Tells whether the page has form fields or typed remarks."""
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         subtype = pdfium.FPDFAnnot_GetSubtype(annotation)
@@ -138,7 +140,7 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
         raise UnreadableFile(DAMAGED)
     if len(document) < 1:
         raise UnreadableFile("The PDF has no pages.")
-    # The count that a file claims is believed only when there is such a page.
+    # A damaged file can claim any number of pages, so the number counts only when the page beyond the limit exists.
     if len(document) > limits.max_pages and open_page(document, limits.max_pages):
         raise UnreadableFile(
             f"The PDF has {len(document):,} pages; up to {limits.max_pages:,} are read. Split it and upload the parts."
@@ -146,12 +148,12 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
 
 
 def is_dynamic_form(document: PdfDocument) -> bool:
-    """Whether its pages are made only when it is opened, by a program that knows how."""
+    """Tells whether the document is an XFA form, whose pages are made by the program that opens it."""
     return document.get_formtype() in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND)
 
 
 def without_text(document: PdfDocument) -> UnreadableFile:
-    """Why nothing is read in a document that has pages."""
+    """Returns the error that says why nothing can be read in a document that has pages."""
     if is_dynamic_form(document):
         return UnreadableFile(
             "The PDF is a dynamic form whose text only its own program shows. Print it to a new PDF and upload that."

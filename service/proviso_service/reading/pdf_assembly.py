@@ -1,4 +1,4 @@
-"""The canonical text of a PDF, from its paragraphs and its furniture."""
+"""Writes the canonical text of a PDF from its paragraphs, tables and furniture."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from proviso_service.reading.pdf_paragraphs import ParagraphBreak, PdfParagraph,
 
 @dataclass(frozen=True, slots=True)
 class PageMargins:
-    """What goes before and after the text of a page: furniture, and other text set across the direction of reading."""
+    """What goes before and after the text of a page: furniture (`top` and `bottom`), and other text that is set across
+    the direction of reading (`aside`)."""
 
     number: int
     top: tuple[str, ...]
@@ -22,7 +23,8 @@ class PageMargins:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """`apart` are the furniture and the rows of tables, in order."""
+    """The text of a PDF with what its outline is made from: how its paragraphs are set, and in `apart` the spans of
+    furniture and table rows, in order."""
 
     parsed: ParsedDocument
     blocks: tuple[SetBlock, ...]
@@ -30,7 +32,7 @@ class Assembled:
 
 
 def assemble(parts: Iterable[PdfPart], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
-    """Raises UnreadableFile when the text is too long."""
+    """Writes the parts of a document in order. Raises UnreadableFile when the text becomes too long."""
     writer = _Writer(margins, limits)
     for part in parts:
         match part:
@@ -44,8 +46,8 @@ def assemble(parts: Iterable[PdfPart], margins: Sequence[PageMargins], limits: R
 
 
 class _Writer:
-    """Writes in reading order. What stands in the margins between two pages waits for the end of a paragraph that goes
-    on from one to the other."""
+    """Writes in reading order. Where a paragraph goes on from one page to the next, what stands in the margins between
+    the two waits for the end of the paragraph."""
 
     def __init__(self, margins: Sequence[PageMargins], limits: ReadingLimits) -> None:
         self._text = CanonicalText(limits)
@@ -57,7 +59,7 @@ class _Writer:
         self._apart: list[Span] = []
 
     def paragraph(self, paragraph: PdfParagraph) -> None:
-        """Its pieces, on one page or several."""
+        """Writes the pieces of a paragraph, which may stand on several pages."""
         start = end = 0
         for page, pieces in groupby(paragraph.pieces, key=lambda piece: piece.page):
             first, *more = pieces
@@ -73,7 +75,7 @@ class _Writer:
             self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
 
     def _begin(self, page: int, paragraph: PdfParagraph) -> Callable[[str], Span]:
-        """Goes to the page; what appends a paragraph there."""
+        """Goes to the page and returns the method that appends a paragraph there."""
         between = self._go_to(page)
         if page < paragraph.pieces[-1].page:
             between |= self._write_aside()
@@ -89,7 +91,7 @@ class _Writer:
         self._text.furniture(placed.text)
 
     def finish(self) -> Assembled:
-        """With the margins of the pages that are left."""
+        """Writes the margins of the pages that are left and returns the whole document."""
         if self._margins:
             self._go_to(self._margins[-1].number)
             self._leave_page()
@@ -99,7 +101,7 @@ class _Writer:
         return Assembled(parsed, tuple(self._blocks), tuple(apart))
 
     def _go_to(self, number: int) -> bool:
-        """To a page, between two blocks. Tells whether anything that stands in margins was written."""
+        """Goes to a page between two blocks. Returns whether anything that stands in margins was written on the way."""
         written = self._write_waiting()
         while self._page < 0 or self._margins[self._page].number < number:
             self._leave_page()
@@ -109,7 +111,7 @@ class _Writer:
         return written
 
     def _turn_to(self, number: int) -> None:
-        """To a page, inside a paragraph."""
+        """Goes to a page inside a paragraph."""
         while self._margins[self._page].number < number:
             self._leave_page()
             self._enter_page()
@@ -121,8 +123,8 @@ class _Writer:
             self._aside = ()
 
     def _write_aside(self) -> bool:
-        """What stands aside on this page, before a paragraph that leaves it: after that it would be on the next one.
-        Tells whether anything was written."""
+        """Writes what stands aside on this page before a paragraph that goes on to the next one, because after it the
+        text would count as the next page's. Returns whether anything was written."""
         written = bool(self._aside)
         for text in self._aside:
             self._text.paragraph(text)

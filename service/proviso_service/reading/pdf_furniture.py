@@ -1,4 +1,5 @@
-"""Running headers, footers and page numbers of a PDF: rows that come back from page to page, at the pages' edges."""
+"""Finds the running headers, footers and page numbers of a PDF: rows at the edges of pages that come back from page to
+page."""
 
 import re
 from collections import defaultdict
@@ -9,14 +10,15 @@ from proviso_service.reading.furniture import recurring_lines, running_lines
 from proviso_service.reading.pdf_lines import PageText, Row, Segment, rows_of, text_of
 from proviso_service.reading.pdf_tables import is_next_row
 
-# Of the page's height, from its upper or lower edge. Page numbers may stand anywhere: filings have them where the pages
-# of another print ended.
+# Shares of the page's height, measured from its nearer edge. Page numbers may stand anywhere: filings have them where
+# the pages of an earlier print ended.
 _MARGIN = 0.15
 _SAME_PLACE = 0.012
-# Of the font size, between two lines, and of the page's width, of a line of text.
+# The distance of two lines as a multiple of the font size, and the length of a full line as a share of the page's
+# width.
 _CLOSE = 1.5
 _FULL = 0.6
-# Nothing can come back often in a document of fewer pages.
+# In a document of fewer pages nothing can come back often enough to be recognised.
 _FEW_PAGES = 3
 _EDGE_ROWS = 4
 
@@ -27,14 +29,14 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(r"(?:article|section|clause|exhibit|schedule|annex|appendix|attachment|part)\b", re.IGNORECASE)
-# To be filled in or signed.
+# Lines that are to be filled in or signed.
 _FORM_LINE = re.compile(r"_{3}|^(?:by|name|title|date|signature|signed)\b.{0,3}:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PageFurniture:
-    """The furniture of one page, in reading order, that `inside` the page with its baselines, and what is left of its
-    segments."""
+    """The furniture of one page in reading order, and in `segments` the rest of the page. Furniture `inside` the page
+    has its baselines."""
 
     top: tuple[str, ...]
     inside: tuple[tuple[float, str], ...]
@@ -44,7 +46,7 @@ class PageFurniture:
 
 @dataclass(frozen=True, slots=True)
 class _PageRow:
-    """A row of a page with its neighbours."""
+    """A row of a page with the rows above and below it."""
 
     page: PageText
     row: Row
@@ -54,7 +56,7 @@ class _PageRow:
 
     @property
     def place(self) -> float:
-        """As a share of the page's height, from the upper edge."""
+        """The row's place as a share of the page's height, from the upper edge."""
         return self.row[0].baseline / max(self.page.height, 1.0)
 
     @property
@@ -67,7 +69,7 @@ class _PageRow:
 
     @property
     def may_run(self) -> bool:
-        """Whether it looks like furniture, apart from where it stands and from coming back."""
+        """Tells whether the row looks like furniture, apart from its place and from coming back."""
         if self.is_page_number:
             return True
         in_table = (self.before and is_next_row(self.before, self.row)) or (
@@ -77,8 +79,9 @@ class _PageRow:
 
 
 def running_rows(pages: Sequence[PageText]) -> list[PageFurniture]:
-    """Of each page. Most furniture is at an edge, nothing but furniture beyond it; the rest is that of another print
-    that was made into this one: its page numbers, and what stands with them."""
+    """Separates the furniture of each page from its text. Most furniture stands at an edge, with nothing but furniture
+    beyond it. The rest belongs to an earlier print that the document reproduces: its page numbers, and what stands with
+    them."""
     rows = [list(_page_rows(page)) for page in pages]
     bodies = _bodies(rows, _at_edges(rows))
     inside = _inside(rows, bodies)
@@ -94,7 +97,7 @@ def running_rows(pages: Sequence[PageText]) -> list[PageFurniture]:
 
 
 def repeated_stamps(pages: Sequence[PageText]) -> frozenset[str]:
-    """Text set across the direction of reading that stands on several pages."""
+    """Returns the texts that are set across the direction of reading and stand on several pages."""
     on_pages: defaultdict[str, set[int]] = defaultdict(set)
     for page in pages:
         for stamp in page.stamps:
@@ -109,7 +112,8 @@ def _page_rows(page: PageText) -> Iterator[_PageRow]:
 
 
 def _at_edges(rows: Sequence[Sequence[_PageRow]]) -> list[set[int]]:
-    """For each page the rows that come back from page to page, and at other edges the same words again."""
+    """Returns for each page the edge rows that come back from page to page, and rows at the other edge with the same
+    words."""
     found = running_lines([[row.text for row in page] for page in rows])
     running = {(page, index) for page, index in found if _may_run_at_edge(rows[page][index])}
     if len(rows) <= _FEW_PAGES:
@@ -127,7 +131,7 @@ def _may_run_at_edge(row: _PageRow) -> bool:
 
 
 def _edge_rows(rows: Sequence[Sequence[_PageRow]]) -> Iterator[tuple[int, int, _PageRow]]:
-    """(index of the page, index of the row, row)"""
+    """Yields the rows at the edges of pages as (index of the page, index of the row, row)."""
     for page, page_rows in enumerate(rows):
         for index, row in enumerate(page_rows):
             if min(index, len(page_rows) - 1 - index) < _EDGE_ROWS:
@@ -135,7 +139,8 @@ def _edge_rows(rows: Sequence[Sequence[_PageRow]]) -> Iterator[tuple[int, int, _
 
 
 def _repeated(rows: Sequence[Sequence[_PageRow]]) -> set[tuple[int, int]]:
-    """Rows that stand at the same place of two pages, with the same words or with numbers that count the pages."""
+    """Yields the rows that stand at the same place of two pages, with the same words or with numbers that count the
+    pages."""
     places: defaultdict[str, list[tuple[int, int, float]]] = defaultdict(list)
     for page, index, row in _edge_rows(rows):
         if _may_run_at_edge(row):
@@ -150,12 +155,13 @@ def _repeated(rows: Sequence[Sequence[_PageRow]]) -> set[tuple[int, int]]:
 
 
 def _from_first_page(text: str, page: int) -> str:
-    """A page number as it would be on the first page."""
+    """Returns a page number as it would read on the first page, so that the numbers of one series become equal."""
     return _NUMBER.sub(lambda number: str(int(number[0]) - page), text)
 
 
 def _part_openings(rows: Sequence[Sequence[_PageRow]], running: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Where a running header that names a part stands first: there it is the part's heading."""
+    """Yields the first occurrences of running headers that name a part, such as an exhibit: there they are the part's
+    heading."""
     first: dict[str, tuple[int, int]] = {}
     for page, index in sorted(running):
         if _PART.match(rows[page][index].text):
@@ -164,7 +170,7 @@ def _part_openings(rows: Sequence[Sequence[_PageRow]], running: set[tuple[int, i
 
 
 def _bodies(rows: Sequence[Sequence[_PageRow]], running: Sequence[set[int]]) -> list[range]:
-    """The rows of each page between its furniture."""
+    """Returns the rows of each page between its furniture."""
     return [_body(page_rows, at_edges) for page_rows, at_edges in zip(rows, running, strict=True)]
 
 
@@ -179,7 +185,8 @@ def _body(rows: Sequence[_PageRow], running: set[int]) -> range:
 
 
 def _is_set_apart(running: _PageRow, upper: Row, lower: Row) -> bool:
-    """Whether a running row next to the text is not a line of it: pages of a form can begin with the same words."""
+    """Tells whether a running row next to the text is set apart from it. If not, it is a line of the text: pages of a
+    form can begin with the same words."""
     close = lower[0].baseline - upper[0].baseline < _CLOSE * lower[0].size
     full = running.row[-1].right - running.row[0].left > _FULL * running.page.width
     goes_on = running.row is lower and running.text[:1].islower()
@@ -187,7 +194,7 @@ def _is_set_apart(running: _PageRow, upper: Row, lower: Row) -> bool:
 
 
 def _inside(rows: Sequence[Sequence[_PageRow]], bodies: Sequence[range]) -> list[set[int]]:
-    """The rows of each page's body that are furniture of another print."""
+    """Returns the rows of each page's body that are furniture of an earlier print."""
     places = [(page, index) for page, body in enumerate(bodies) for index in body]
     found = recurring_lines([rows[page][index].text for page, index in places])
     on_page: list[set[int]] = [set() for _ in rows]

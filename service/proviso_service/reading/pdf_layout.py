@@ -1,4 +1,4 @@
-"""The reading order of a page: its columns, its lines, and the rows of its tables."""
+"""Finds the reading order of a page: its columns, its lines and its tables, and the labels that clauses open with."""
 
 import re
 from collections import Counter
@@ -9,10 +9,11 @@ from itertools import groupby, pairwise
 from proviso_service.reading.pdf_lines import Row, Segment, rows_of, text_of
 from proviso_service.reading.pdf_tables import Grid, PdfTable, cut_tables, ruled_table
 
-# Of the font size.
+# As a share of the font size.
 _TOUCHING = 0.12
 
-# Text in columns is prose on both sides, drawn one column after the other; anything else is read line by line.
+# Text counts as columns only when both sides are prose and were drawn one after the other; anything else is read line
+# by line.
 _MIN_COLUMN_LINES = 6
 _MIN_COLUMN_WORDS = 4.0
 _MAX_CROSSINGS = 3
@@ -22,7 +23,7 @@ _MAX_GUTTERS_TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line of text, positions as those of a segment; `is_furniture` when it only stands between the others."""
+    """One line of text, with positions as in Segment. A line that `is_furniture` only stands between the others."""
 
     text: str
     left: float
@@ -35,7 +36,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class LineFlow:
-    """Lines that are read one after the other. `column` is one of several on its page."""
+    """Lines that are read one after the other. `column` tells that they are one of several columns of their page."""
 
     lines: tuple[TextLine, ...]
     column: bool = False
@@ -45,7 +46,7 @@ PageBlock = LineFlow | PdfTable
 
 
 def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[PageBlock]:
-    """A page in reading order. `grids` are its ruled tables, from the top."""
+    """Puts a page into reading order. `grids` are its ruled tables, from the top."""
     inside: list[list[Segment]] = [[] for _ in grids]
     outside: list[Segment] = []
     for segment in segments:
@@ -61,8 +62,8 @@ def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[PageBloc
 
 
 def with_furniture(blocks: Sequence[PageBlock], inside: Iterable[tuple[float, str]]) -> list[PageBlock]:
-    """The blocks with furniture as lines of the flow that begins above it, or of one of its own at the end; `inside`
-    are baselines and texts."""
+    """Adds furniture to the blocks, given as pairs of baseline and text: as lines of the flow that begins above it, or
+    else as a flow of its own at the end."""
     placed = list(blocks)
     for baseline, text in inside:
         line = TextLine(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
@@ -81,7 +82,7 @@ def _begins_above(block: PageBlock, baseline: float) -> bool:
 
 
 def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = False) -> list[PageBlock]:
-    """Column by column where the page is set so, otherwise line by line."""
+    """Reads column by column where the page is set in columns, and line by line elsewhere."""
     gutter = _gutter(segments) if splits_left else None
     if gutter is None:
         return _flows(segments, column)
@@ -99,7 +100,7 @@ def _columns(segments: Sequence[Segment], splits_left: int, *, column: bool = Fa
 
 
 def _gutter(segments: Sequence[Segment]) -> float | None:
-    """The left edge of a right column, None without columns."""
+    """Returns the left edge of a right column; None where there are no columns."""
     if len(segments) < 2 * _MIN_COLUMN_LINES:
         return None
     left, right = min(s.left for s in segments), max(s.right for s in segments)
@@ -112,8 +113,8 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
 
 
 def _bands(segments: Sequence[Segment], gutter: float) -> Iterator[tuple[list[Segment], list[Segment]]]:
-    """What stands left and right of the gutter, from the top, divided where a line crosses it; such a line is alone on
-    the left."""
+    """Yields what stands left and right of the gutter, from the top. A line that crosses the gutter divides the page
+    and is alone on the left."""
     by_baseline = sorted(segments, key=lambda s: s.baseline)
     for crossing, group in groupby(by_baseline, key=lambda s: s.left < gutter < s.right - 1.0):
         band = list(group)
@@ -134,7 +135,7 @@ def _is_prose_in_columns(left: Sequence[Segment], right: Sequence[Segment]) -> b
 
 
 def _flows(segments: Sequence[Segment], column: bool) -> list[PageBlock]:
-    """The lines from the top, with the tables among them."""
+    """Returns the lines from the top, with the tables among them."""
     blocks: list[PageBlock] = []
     for part in cut_tables([_merged(row) for row in rows_of(segments)]):
         if isinstance(part, PdfTable):
@@ -145,7 +146,7 @@ def _flows(segments: Sequence[Segment], column: bool) -> list[PageBlock]:
 
 
 def _merged(row: Sequence[Segment]) -> Row:
-    """The row with the parts of one word, and a clause's number and its text, joined."""
+    """Joins the parts of one word, and a clause's number with its text."""
     merged: list[Segment] = []
     for segment in row:
         if merged and segment.left - merged[-1].right < _TOUCHING * segment.size:
@@ -178,22 +179,22 @@ _NAMED = (
 )
 _LABEL = re.compile(rf"(?:{_NUMBER}|{_DOTTED}|{_BULLET}|{_NAMED})")
 _OPENING = re.compile(rf"(?:{_NUMBER}|{_DOTTED}|{_BULLET})(?=\s|$)|{_NAMED}(?=[\s.:]|$)")
-# The space was lost, or was never more than a gap.
+# The space after the label was lost, or was only a gap between two segments.
 _GLUED = re.compile(r"(?:\d{1,2}\.|\d{1,2}(?:\.\d{1,3}){1,3}\.?)(?=[A-Z\u201c\"])|[A-Z]\.(?=[A-Z\u201c\"][a-z])")
 
 
 def is_label(text: str) -> bool:
-    """Whether there is nothing but a label."""
+    """Tells whether the text is a label and nothing else."""
     return _LABEL.fullmatch(text.strip()) is not None
 
 
 def label_of(text: str) -> str:
-    """The label that a line opens with, "" without one."""
+    """Returns the label that a line opens with; "" where it opens with none."""
     match = _OPENING.match(text)
     return match[0] if match else ""
 
 
 def set_off(text: str) -> str:
-    """The line with a space between its label and what follows."""
+    """Returns the line with a space between its label and what follows."""
     match = _GLUED.match(text)
     return f"{match[0]} {text[match.end() :]}" if match else text

@@ -1,4 +1,4 @@
-"""The text of a PDF page as segments with positions, turned upright."""
+"""Reads the text of a PDF page as segments with positions, turned upright."""
 
 import math
 import re
@@ -12,9 +12,9 @@ from typing import Any
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
-# In place of the hyphen at the end of a line that the next one continues.
+# PDFium puts this character in place of a hyphen at the end of a line that the next line continues.
 _HYPHEN_MARK = "\ufffe"
-# A soft hyphen that is drawn is seen.
+# A soft hyphen that is drawn in a PDF is visible, so it is kept as a hyphen.
 _SOFT_HYPHEN = "\u00ad"
 _LINE = re.compile(r"[^\r\n\ufffe]+\ufffe?")
 _SPACES = re.compile(r"[ \t\u00a0]+")
@@ -26,17 +26,18 @@ _FIXED_PITCH = 1
 _FORCE_BOLD = 1 << 18
 _BOLD_WEIGHT = 600
 
-# More skew than this is neither a line of text nor the stamp in a margin, but a watermark.
+# Text with more skew than this is neither a line of text nor a stamp in a margin, but a watermark.
 _MAX_SKEW_DEGREES = 5
-# Of the font size: wider than the space between two words, but for justified text that is set very loosely.
+# Multiples of the font size. A wide gap is wider than the space between two words, except in justified text that is set
+# very loosely.
 _WIDE_GAP = 0.9
 _WIDE_GAP_TYPEWRITTEN = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Text on one line without a wide gap in it. Positions are points from the upper left corner of the page as it is
-    read: `baseline` grows downwards. `order` is its place in the page's own order of drawing."""
+    """Text on one line without a wide gap in it. Positions are in points from the upper left corner of the page as it
+    is read, so `baseline` grows downwards. `order` is the segment's place in the page's own order of drawing."""
 
     text: str
     left: float
@@ -49,8 +50,9 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page holds: its segments in the order of drawing, and text set across the direction of reading (the stamp
-    in a margin, a watermark). `quarter_turns` is how far that direction is turned from the page's own axes."""
+    """What a page holds: its segments in the order of drawing, and in `stamps` text that is set across the direction of
+    reading, such as a stamp in a margin or a watermark. `quarter_turns` says how far the direction of reading is turned
+    from the page's own axes."""
 
     number: int
     width: float
@@ -62,7 +64,7 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Turns positions on a page, whose y grows upwards, into positions as they are read."""
+    """Turns positions on a page, whose y grows upwards, into positions on the page as it is read."""
 
     quarter_turns: int
     left: float
@@ -71,7 +73,7 @@ class Frame:
     top: float
 
     def upright(self, x: float, y: float) -> tuple[float, float]:
-        """The same position, measured from the upper left corner, downwards."""
+        """Returns the position as measured from the upper left corner, downwards."""
         if self.quarter_turns == 1:
             return y - self.bottom, x - self.left
         if self.quarter_turns == 2:
@@ -82,7 +84,7 @@ class Frame:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height as they are read."""
+        """Width and height of the page as it is read."""
         width, height = self.right - self.left, self.top - self.bottom
         return (height, width) if self.quarter_turns % 2 else (width, height)
 
@@ -92,7 +94,7 @@ def frame_of(page: PdfPage, quarter_turns: int) -> Frame:
 
 
 def read_page(page: PdfPage, number: int) -> PageText:
-    """The page's text; `number` is from 1."""
+    """Reads the text of a page; `number` counts from 1."""
     textpage = page.get_textpage()
     try:
         glyphs = _Glyphs(textpage)
@@ -112,7 +114,7 @@ def read_page(page: PdfPage, number: int) -> PageText:
 
 @dataclass(frozen=True, slots=True)
 class _GlyphLine:
-    """One line of the extracted text; `quarter_turns` is None for skewed text."""
+    """One line of the extracted text. `quarter_turns` is None for skewed text."""
 
     start: int
     end: int
@@ -123,7 +125,7 @@ class _GlyphLine:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The direction of reading: which edges of a box are met first and last, and where the page begins."""
+    """The direction of reading: which edges of a character's box come first and last, and where the page begins."""
 
     start: Callable[[Any], float]
     end: Callable[[Any], float]
@@ -146,7 +148,7 @@ def _axis(frame: Frame) -> _Axis:
 
 
 class _Glyphs:
-    """The extracted text of a page, one character for each UTF-16 unit, and where its characters stand."""
+    """The extracted text of a page, one character for each UTF-16 unit, and the positions of its characters."""
 
     def __init__(self, textpage: PdfTextPage) -> None:
         self._raw = textpage.raw
@@ -167,12 +169,12 @@ class _Glyphs:
         return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-").replace("\u00a0", " ")
 
     def extent(self, position: int, axis: _Axis) -> tuple[float, float]:
-        """Where a character begins and where the next one is to begin, in the direction of reading."""
+        """Returns where a character begins and where the next one should begin, in the direction of reading."""
         pdfium.FPDFText_GetLooseCharBox(self._raw, self._index(position), self._box_ref)
         return axis.position(axis.start(self._box)), axis.position(axis.end(self._box))
 
     def gap(self, before: int, after: int, axis: _Axis) -> tuple[float, float]:
-        """Where one character ends and another begins, in the direction of reading."""
+        """Returns where one character ends and another begins, in the direction of reading."""
         box, reference = self._box, self._box_ref
         if self._is_mapped:
             before, after = self._index(before), self._index(after)
@@ -186,7 +188,8 @@ class _Glyphs:
         return _finite(self._x.value), _finite(self._y.value)
 
     def size_and_angle(self, position: int) -> tuple[float, float]:
-        """Font size in points as it is drawn, and the direction of the text in degrees, counterclockwise."""
+        """Returns the font size in points as it is drawn, and the direction of the text in degrees,
+        counterclockwise."""
         index = self._index(position)
         pdfium.FPDFText_GetMatrix(self._raw, index, byref(self._matrix))
         matrix = self._matrix
@@ -194,7 +197,7 @@ class _Glyphs:
         return _finite(size), _finite(math.degrees(math.atan2(matrix.b, matrix.a)))
 
     def font(self, position: int) -> tuple[bool, bool]:
-        """Whether it is bold, and whether its letters are all of one width."""
+        """Returns whether the font is bold, and whether all its letters have the same width."""
         index = self._index(position)
         pdfium.FPDFText_GetFontInfo(self._raw, index, self._name, len(self._name), byref(self._flags))
         name, flags = self._name.value, self._flags.value
@@ -226,7 +229,7 @@ def _spans(glyphs: _Glyphs) -> Iterator[_GlyphLine]:
 
 
 def _reading_direction(spans: Sequence[_GlyphLine], page_turns: int) -> int:
-    """That of most of the text; `page_turns` is that of a page without text."""
+    """Returns the direction of most of the text; a page without text has that of the page itself, `page_turns`."""
     lengths: Counter[int] = Counter()
     for span in spans:
         if span.quarter_turns is not None:
@@ -255,7 +258,7 @@ class _LinePart:
 
 
 def _parts(glyphs: _Glyphs, span: _GlyphLine, axis: _Axis, wide: float) -> Iterator[_LinePart]:
-    """The line divided at its wide gaps."""
+    """Divides the line at its wide gaps."""
     start = span.start
     left, _ = glyphs.extent(start, axis)
     for space in _SPACES.finditer(glyphs.text, span.start, span.end):
@@ -268,12 +271,12 @@ def _parts(glyphs: _Glyphs, span: _GlyphLine, axis: _Axis, wide: float) -> Itera
 
 
 def _finite(value: float) -> float:
-    """Positions beyond all numbers are taken for the page's corner."""
+    """Moves positions that are infinite or no number to the page's corner."""
     return value if math.isfinite(value) else 0.0
 
 
 def _text_of(textpage: PdfTextPage) -> str:
-    """All of its text but for characters at either end that stand for nothing."""
+    """Returns all text of the page except for characters at either end that stand for nothing."""
     active = pdfium.FPDFText_GetTextIndexFromCharIndex
     count = textpage.count_chars()
     first = next((index for index in range(count) if active(textpage, index) >= 0), count)
@@ -282,22 +285,22 @@ def _text_of(textpage: PdfTextPage) -> str:
 
 
 def _units(text: str) -> str:
-    """One character for each UTF-16 unit, as positions in a text page are counted."""
+    """Returns one character for each UTF-16 unit, because positions in a text page are counted so."""
     return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))
 
 
 Row = tuple[Segment, ...]
 """Segments on one baseline, from left to right."""
 
-# Of the font size.
+# As a share of the font size.
 _SAME_LINE = 0.35
 _MAX_OVERLAP = 0.5
-# More pieces than any line has that is to be read.
+# A row with more pieces than this is no line that anybody reads.
 _MAX_PIECES = 200
 
 
 def rows_of(segments: Iterable[Segment]) -> list[Row]:
-    """The rows that segments make, from the top."""
+    """Groups segments that stand side by side into rows, from the top."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda s: (s.baseline, s.left)):
         if rows and len(rows[-1]) < _MAX_PIECES and _is_beside(segment, rows[-1]):

@@ -1,4 +1,5 @@
-"""The outline of a PDF: its bookmarks, the titles of its clauses, and lines set larger or bolder than the text."""
+"""Builds the outline of a PDF from its bookmarks, the titles of its clauses, and lines that are set larger or bolder
+than the text."""
 
 import ctypes
 import re
@@ -27,7 +28,8 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """`level` from 1; `page` from 1, 0 where it leads nowhere."""
+    """An entry of the file's outline. `level` counts from 1; `page` counts from 1 and is 0 where the bookmark leads
+    nowhere."""
 
     title: str
     level: int
@@ -35,17 +37,18 @@ class Bookmark:
 
 
 def read_bookmarks(document: PdfDocument) -> list[Bookmark]:
-    """In the order of the outline, the deepest and the last ones of very large outlines left out."""
+    """Reads the bookmarks in the order of the outline. The deepest and the last ones of a very large outline are left
+    out."""
     return list(islice(_bookmarks(document), _MAX_BOOKMARKS))
 
 
 def letters_of(text: str) -> str:
-    """Only letters and digits: what titles are compared by."""
+    """Returns only the letters and digits of a text: titles are compared by them."""
     return _NOT_LETTERS.sub("", text).casefold()
 
 
 def _bookmarks(document: PdfDocument) -> Iterator[Bookmark]:
-    """None twice: a damaged outline can run in circles."""
+    """Yields each bookmark once, because a damaged outline can run in circles."""
     seen: set[int] = set()
     following = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
     while following:
@@ -65,7 +68,7 @@ def _bookmarks(document: PdfDocument) -> Iterator[Bookmark]:
 _MAX_LINES = 3
 _MAX_BOOKMARK_CHARS = 500
 _LARGER = 1.1
-# Set like titles: names of parties, and lines to be signed.
+# These are set like titles but are none: names of parties, and lines to be signed.
 _NO_TITLE = re.compile(
     r"\b(?:inc|llc|l\.l\.c|corp|corporation|ltd|limited|l\.p|lp|llp|plc|gmbh|s\.a|n\.a|company)[.,]*$"
     r"|^(?:by|and|between|name|title|date|signed|signature)\b.{0,3}(?::|$)",
@@ -73,12 +76,12 @@ _NO_TITLE = re.compile(
 )
 
 Style = tuple[float, bool]
-"""Font size in half points, and whether it is bold."""
+"""The font size in half points, and whether the text is bold."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetBlock:
-    """A paragraph of the canonical text and how it is set; `page` is the one that it begins on."""
+    """A paragraph of the canonical text and how it is set. `page` is the page that it begins on."""
 
     span: Span
     page: int
@@ -94,14 +97,15 @@ class SetBlock:
 def outline(
     text: str, blocks: Sequence[SetBlock], apart: Sequence[Span], bookmarks: Sequence[Bookmark]
 ) -> tuple[Heading, ...]:
-    """Headings in order, none overlapping. `apart` are the spans that hold none, furniture and rows of tables, in
-    order."""
+    """Returns the headings in order; no two overlap, and none lies in the spans `apart`, which are furniture and rows
+    of tables in order."""
     marked = list(_marked(text, blocks, bookmarks))
     return complete_outline(_without(text, apart), marked, _titles(text, blocks), apart)
 
 
 def _without(text: str, apart: Sequence[Span]) -> str:
-    """The text with blanks in place of the spans, so that what repeats there does not count."""
+    """Returns the text with blanks in place of the spans, so that what repeats there does not count as a running
+    title."""
     ends = [0, *(span.end for span in apart)]
     starts = [*(span.start for span in apart), len(text)]
     kept = (text[start:end] for start, end in zip(ends, starts, strict=True))
@@ -110,8 +114,8 @@ def _without(text: str, apart: Sequence[Span]) -> str:
 
 
 def _titles(text: str, blocks: Sequence[SetBlock]) -> Iterator[Heading]:
-    """Blocks that are set like titles: the largest on the first level, other large ones on the second, bold ones on
-    that of the clauses."""
+    """Yields the blocks that are set like titles: the largest on the first level, other large ones on the second, and
+    bold ones on the level of clauses."""
     body_size, body_bold = _body_style(blocks)
     titles = [block for block in blocks if block.line_count <= _MAX_LINES and _is_title(text, block.span)]
     largest = max((block.style[0] for block in titles), default=0.0)
@@ -127,7 +131,7 @@ def _titles(text: str, blocks: Sequence[SetBlock]) -> Iterator[Heading]:
 
 
 def _body_style(blocks: Sequence[SetBlock]) -> Style:
-    """That of most of the text."""
+    """Returns the style of most of the text."""
     lengths: Counter[Style] = Counter()
     for block in blocks:
         lengths[block.style] += block.span.end - block.span.start
@@ -144,7 +148,8 @@ def _words(text: str, span: Span) -> str:
 
 
 def _marked(text: str, blocks: Sequence[SetBlock], bookmarks: Sequence[Bookmark]) -> Iterator[Heading]:
-    """What bookmarks lead to: the block on their page that opens with their title. Both are in order."""
+    """Yields a heading for each bookmark that leads to a block on its page which opens with the bookmark's title.
+    Blocks and bookmarks are both in order."""
     on_page: defaultdict[int, list[SetBlock]] = defaultdict(list)
     for block in blocks if bookmarks else ():
         on_page[block.page].append(block)
@@ -158,7 +163,7 @@ def _marked(text: str, blocks: Sequence[SetBlock], bookmarks: Sequence[Bookmark]
 
 
 def _opening(text: str, span: Span, letters: str) -> Span | None:
-    """The title that a block opens with, found by its letters alone; None when it opens otherwise."""
+    """Returns the part of a block that is the title with these letters; None when the block does not open with them."""
     matched = 0
     for position in range(span.start, min(span.end, span.start + _MAX_BOOKMARK_CHARS)):
         char = letters_of(text[position])

@@ -1,4 +1,4 @@
-"""Paragraphs of a PDF: which lines go on and which begin anew, also over the ends of columns and pages."""
+"""Finds the paragraphs of a PDF: which lines go on and which begin anew, also across the ends of columns and pages."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,22 +10,22 @@ from statistics import median, quantiles
 from proviso_service.reading.pdf_layout import LineFlow, PageBlock, TextLine, label_of
 from proviso_service.reading.pdf_tables import PdfTable
 
-# Of the distance of two lines of one paragraph.
+# A gap this much wider than the usual distance of lines begins a new paragraph.
 _WIDE_SPACING = 1.3
-# Of the font size: the distance of lines in a document without long paragraphs, and the farthest at which a sentence
-# goes on.
+# Multiples of the font size: the distance of lines that is assumed in a document without long paragraphs, and the
+# largest distance across which a sentence goes on.
 _USUAL_SPACING = 1.25
 _MAX_SPACING = 3.2
 _SIZE_CHANGE = 1.12
 _INDENT = 1.0
 _MIN_MEASURED_LINES = 8
 
-# What a line ends on is in so many characters.
+# The end of a line is looked for in so many last characters.
 _TAIL_CHARS = 80
 _CLOSING = "\"')]\u201d\u2019"
 _TERMINAL = (".", ";", ":", "!", "?")
 _FILLED_IN = re.compile(r"(?:_{3}|\.{4}|(?:\. ){4})[^a-z]*$")
-# A line that ends so is not finished.
+# A line that ends like this is not finished.
 _OPEN_END = re.compile(
     r"(?:[,(/\u2014&-]|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between|shall|will|may|must"
     r"|is|are|be|been|that|which|this|these|such|any|each|its|their|not|no|than|into|through))$"
@@ -34,7 +34,7 @@ _REFERENCE = re.compile(
     r"\b(?:sections?|clauses?|articles?|paragraphs?|exhibits?|schedules?|annex|appendix|items?|nos?\.|\u00a7{1,2})$",
     re.IGNORECASE,
 )
-# The last but one item of a list.
+# The end of the last but one item of an enumeration.
 _ITEM_ENDS = re.compile(r"[;,]\s*(?:and|or|and/or)$")
 
 
@@ -42,18 +42,18 @@ _DIVIDED = re.compile(r"[(\[\"'\u201c\u2018/]*([^\W\d_]+(?:['\u2019-][^\W\d_]+)*
 _NEXT = re.compile(r"[^\W\d_]+")
 _MAX_WORD_CHARS = 60
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Words of their own, that no line end leaves over from a longer one.
+# Prefixes that keep their hyphen: they are no remainders of longer words that a line's end has divided.
 _PREFIXES = re.compile(
     r"all|co|cross|first|full|half|high|long|low|mid|non|quasi|self|semi|short|single|third|well|one|two|three|four|five"
     r"|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety",
     re.IGNORECASE,
 )
-# As in "pre- and post-closing".
+# Words after a hyphen that stays, as in "pre- and post-closing".
 _SUSPENDED = frozenset({"and", "or", "to"})
 
 
 class Vocabulary:
-    """The words of a document as they stand inside its lines, hyphenated ones whole."""
+    """The words of a document as they stand inside its lines; hyphenated words are kept whole."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._words: set[str] = set()
@@ -66,8 +66,8 @@ class Vocabulary:
 
 
 def join_lines(above: str, below: str, words: Vocabulary) -> tuple[str, str]:
-    """The upper line without the hyphen that only its end called for, and what goes between the two: nothing or a
-    space."""
+    """Joins two lines. Returns the upper line, without a hyphen that is there only because the line ends, and what goes
+    between the lines: nothing or a space."""
     if above.endswith(("\u2014", "/")):
         return above, ""
     if not above.endswith("-") or len(above) < 2 or not above[-2].isalnum():
@@ -86,12 +86,12 @@ def _keeps_hyphen(first: str, second: str, words: Vocabulary) -> bool:
         return True
     if first + second in words:
         return False
-    # "Agree-ment" is as usual as "agree-ment"; "X-Ray" and "Co-Branded" are not divided by their line.
+    # "Agree-ment" occurs as often as "agree-ment"; but in "X-Ray" and "Co-Branded" the hyphen belongs to the word.
     return _PREFIXES.fullmatch(first) is not None or (second[0].isupper() and not first.isupper())
 
 
 class ParagraphBreak(Enum):
-    """Between two lines: none, a new line, or a new paragraph."""
+    """What stands between two lines: nothing, a line break, or the end of a paragraph."""
 
     NONE = 0
     LINE = 1
@@ -100,7 +100,7 @@ class ParagraphBreak(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinePiece:
-    """A line of a paragraph; `space` goes between it and the one before: nothing where they divide a word."""
+    """A line of a paragraph. `space` goes between it and the line before; it is empty where the lines divide a word."""
 
     page: int
     space: str
@@ -109,7 +109,8 @@ class LinePiece:
 
 @dataclass(slots=True)
 class PdfParagraph:
-    """`start` is what goes before it; `size` is that of its first line, `bold` that of all."""
+    """A paragraph under construction. `start` is the break before it, `size` the font size of its first line; it is
+    `bold` when all its lines are."""
 
     start: ParagraphBreak
     size: float
@@ -141,7 +142,7 @@ PdfPart = PdfParagraph | PlacedTable | PlacedFurniture
 
 @dataclass(frozen=True, slots=True)
 class Typesetting:
-    """How a document is set: the usual distance of lines, as a multiple of the font size, how far its full lines reach,
+    """How a document is set: the usual distance of lines as a multiple of the font size, how far its full lines reach
     in points, and its words."""
 
     spacing: float
@@ -161,7 +162,8 @@ def _measured(pages: Sequence[Sequence[PageBlock]]) -> Typesetting:
 
 
 def _usual_spacing(flows: Sequence[LineFlow]) -> float:
-    """Where a line begins with a small letter, it most often goes on with a paragraph."""
+    """Returns the usual distance of lines, measured between lines of which the lower begins with a small letter: most
+    of them continue a paragraph."""
     found = [
         (below.baseline - above.baseline) / above.size
         for flow in flows
@@ -178,14 +180,14 @@ def _usual_right(flows: Sequence[LineFlow]) -> float:
 
 
 def _full_right(flow: LineFlow) -> float:
-    """How far the longer lines reach, whatever a single one does."""
+    """Returns how far the longer lines reach; a single very long one does not count."""
     rights = [line.right for line in flow.lines]
     return quantiles(rights, n=8)[-1] if len(rights) >= _MIN_MEASURED_LINES else max(rights)
 
 
 def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[PageBlock]]) -> Iterator[PdfPart]:
-    """In reading order; `numbers` are those of the pages. Furniture inside the pages comes after the paragraph that
-    goes on around it."""
+    """Yields the parts of a document in reading order; `numbers` are those of the pages. Furniture inside a page comes
+    after the paragraph that goes on around it."""
     joiner = _Joiner(_measured(pages))
     for number, blocks in zip(numbers, pages, strict=True):
         for block in blocks:
@@ -198,7 +200,7 @@ def paragraphs(numbers: Sequence[int], pages: Sequence[Sequence[PageBlock]]) -> 
 
 
 class _Joiner:
-    """Makes paragraphs of lines, one after the other."""
+    """Makes paragraphs of lines, taken one after the other."""
 
     def __init__(self, setting: Typesetting) -> None:
         self._setting = setting
@@ -208,7 +210,7 @@ class _Joiner:
         self._right = 0.0
 
     def take(self, number: int, flow: LineFlow) -> Iterator[PdfPart]:
-        """The parts that end with or before this flow."""
+        """Yields the parts that end before or within this flow."""
         apart = True
         right = _full_right(flow) if flow.column else max(_full_right(flow), self._setting.right)
         for line in flow.lines:
@@ -227,7 +229,7 @@ class _Joiner:
             apart, self._right = False, right
 
     def ended(self) -> Iterator[PdfPart]:
-        """The paragraph under way and the furniture inside it, if any."""
+        """Yields the paragraph under way and the furniture inside it, if there are any."""
         if self._current:
             yield self._current
         yield from self._furniture
@@ -242,7 +244,7 @@ class _Joiner:
 
 
 def _break(paragraph: Sequence[TextLine], line: TextLine, setting: Typesetting, right: float) -> ParagraphBreak:
-    """Between a line and the one that it stands under; `paragraph` are the last lines above, two at most."""
+    """Returns the break between a line and the line above it; `paragraph` holds the last lines above, two at most."""
     above = paragraph[-1]
     full, goes_on = _is_full(above, line, right), _goes_on(above, line)
     if _begins_item(above, line):
@@ -260,7 +262,7 @@ def _break(paragraph: Sequence[TextLine], line: TextLine, setting: Typesetting, 
 
 
 def _at_end_of_line(above: TextLine, line: TextLine, *, full: bool) -> ParagraphBreak:
-    """Where neither distance nor words tell: after a line that is `full`, or that leaves room."""
+    """Decides where neither distance nor words tell: the line above is `full`, or leaves room for the next word."""
     ends = _ends_sentence(above)
     if not full:
         return ParagraphBreak.PARAGRAPH if ends or above.bold != line.bold else ParagraphBreak.LINE
@@ -269,7 +271,7 @@ def _at_end_of_line(above: TextLine, line: TextLine, *, full: bool) -> Paragraph
 
 
 def _break_apart(above: TextLine, line: TextLine, right: float) -> ParagraphBreak:
-    """Between the last line of a column or page and the first one of the next."""
+    """Returns the break between the last line of a column or page and the first line of the next."""
     if _begins_item(above, line):
         return ParagraphBreak.PARAGRAPH
     if _goes_on(above, line):
@@ -282,7 +284,7 @@ def _break_apart(above: TextLine, line: TextLine, right: float) -> ParagraphBrea
 
 
 def _begins_item(above: TextLine, line: TextLine) -> bool:
-    """Whether the line begins a clause or an item of a list, rather than with a reference to one."""
+    """Tells whether the line begins a clause or an item of a list, rather than with a reference to one."""
     label = label_of(line.text)
     if not label:
         return False
@@ -292,17 +294,17 @@ def _begins_item(above: TextLine, line: TextLine) -> bool:
 
 
 def _goes_on(above: TextLine, line: TextLine) -> bool:
-    """Whether a sentence goes on."""
+    """Tells whether the line continues the sentence above."""
     return line.text[:1].islower() and not _ends_sentence(above) and not _is_rule(above)
 
 
 def _is_open(line: TextLine) -> bool:
-    """Whether a line ends on what cannot be the end."""
+    """Tells whether the line ends in a way that no sentence does."""
     return _OPEN_END.search(_tail(line)) is not None and not _is_rule(line)
 
 
 def _is_rule(line: TextLine) -> bool:
-    """Whether it is drawn with characters: dashes, stars."""
+    """Tells whether the line is a rule that is drawn with characters such as dashes or stars."""
     return not any(map(str.isalnum, line.text))
 
 
@@ -311,7 +313,7 @@ def _ends_sentence(line: TextLine) -> bool:
 
 
 def _is_full(above: TextLine, line: TextLine, right: float) -> bool:
-    """Whether the next line's first word would not have found room."""
+    """Tells whether the line above had no room left for the first word of the next line."""
     first = line.text.partition(" ")[0]
     width = (line.right - line.left) * len(first) / max(1, len(line.text))
     return above.right + width + above.size / 4 > right - above.size / 2

@@ -1,4 +1,5 @@
-"""Tables of a page: ruled ones by their grid, others by rows whose cells stand under each other."""
+"""Finds the tables of a page: ruled ones by the grid of their lines, others by rows whose cells stand under each
+other."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,21 +13,21 @@ from pypdfium2 import PdfPage
 
 from proviso_service.reading.pdf_lines import Frame, Row, Segment, text_of
 
-# In points.
+# These are in points.
 _MAX_THICKNESS = 3.0
 _MIN_LENGTH = 6.0
 _TOUCHING = 3.0
 _MAX_OBJECTS = 20_000
-# A page with more is a drawing.
+# A page with more lines than this is a drawing.
 _MAX_RULES = 20_000
 _MAX_LINES = 400
-# Two columns have three rules beside them, and one above and below.
+# The smallest table has two columns, hence three vertical rules, and one rule above and below.
 _MIN_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line, upright positions; either its width or its height is next to nothing."""
+    """A straight line in upright positions; either its width or its height is next to nothing."""
 
     left: float
     top: float
@@ -48,7 +49,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's lines: `columns` and `rows` are the positions of its vertical and horizontal rules, ascending."""
+    """The lines of a table: `columns` and `rows` are the positions of its vertical and horizontal rules, ascending."""
 
     columns: tuple[float, ...]
     rows: tuple[float, ...]
@@ -58,18 +59,19 @@ class Grid:
         return self.columns[0] <= x < self.columns[-1] and self.rows[0] <= y < self.rows[-1]
 
     def cell_of(self, segment: Segment) -> tuple[int, int]:
-        """(row, column) of a segment that it holds."""
+        """Returns the (row, column) of a segment that lies in the grid."""
         x, y = _middle(segment)
         return bisect_right(self.rows, y) - 1, bisect_right(self.columns, x) - 1
 
 
 def _middle(segment: Segment) -> tuple[float, float]:
-    """Of its small letters."""
+    """Returns the middle of the segment's small letters."""
     return (segment.left + segment.right) / 2, segment.baseline - segment.size / 4
 
 
 def find_grids(page: PdfPage, frame: Frame) -> tuple[Grid, ...]:
-    """The ruled tables of a page, from its top: lines that touch, with at least two columns between them."""
+    """Returns the ruled tables of a page, from its top: groups of lines that touch and have at least two columns
+    between them."""
     rules = list(islice(_rules(page, frame), _MAX_RULES))
     lines = [*_lined_up([r for r in rules if r.vertical]), *_lined_up([r for r in rules if not r.vertical])]
     if not _MIN_LINES <= len(lines) <= _MAX_LINES:
@@ -96,7 +98,7 @@ def _box(corner: tuple[float, float], other: tuple[float, float]) -> Rule:
 
 
 def _edges(box: Rule) -> Iterator[Rule]:
-    """The line itself, or the four edges of a box."""
+    """Yields the box itself if it is a line, and its four edges otherwise."""
     width, height = box.right - box.left, box.bottom - box.top
     if width <= _MAX_THICKNESS or height <= _MAX_THICKNESS:
         if max(width, height) >= _MIN_LENGTH:
@@ -109,7 +111,8 @@ def _edges(box: Rule) -> Iterator[Rule]:
 
 
 def _lined_up(rules: Iterable[Rule]) -> list[Rule]:
-    """Rules of one direction, those that continue each other as one: many programs draw every cell's own."""
+    """Joins rules of one direction that continue each other, because many programs draw the lines of every cell by
+    themselves."""
     lines: list[Rule] = []
     for rule in sorted(rules, key=_along):
         last = lines[-1] if lines else None
@@ -126,14 +129,14 @@ def _lined_up(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _along(rule: Rule) -> tuple[int, float]:
-    """Where the rule stands, in steps of a few points, and where it begins."""
+    """Returns where the rule stands, in steps of a few points, and where it begins."""
     if rule.vertical:
         return round((rule.left + rule.right) / 2 / _TOUCHING), rule.top
     return round((rule.top + rule.bottom) / 2 / _TOUCHING), rule.left
 
 
 def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
-    """Groups of rules that hang together."""
+    """Yields the groups of rules that touch each other."""
     left = list(rules)
     while left:
         group, reached = [], [left.pop()]
@@ -154,7 +157,7 @@ def _grid(rules: Sequence[Rule]) -> Grid | None:
 
 
 def _positions(values: Iterable[float]) -> tuple[float, ...]:
-    """Ascending, those that are next to each other taken as one."""
+    """Returns the positions in ascending order; neighbours count as one."""
     found: list[float] = []
     for value in sorted(values):
         if not found or value - found[-1] > _TOUCHING:
@@ -162,12 +165,13 @@ def _positions(values: Iterable[float]) -> tuple[float, ...]:
     return tuple(found)
 
 
-# Of the font size.
+# Multiples of the font size.
 _ALIGNED = 0.6
 _MAX_ROW_PITCH = 4.0
 _MAX_WRAPPED_PITCH = 1.5
 _CLEAR_GAP = 2.0
-# Without clear gaps: two lines of justified text can have gaps at the same place by chance.
+# Rows that are needed where the gaps are not clear: two lines of justified text can have gaps at the same place by
+# chance.
 _MIN_ROWS = 3
 _MAX_CELL_LINES = 40
 _MAX_COLUMNS = 40
@@ -176,13 +180,13 @@ _MAX_FIGURE_CHARS = 24
 
 @dataclass(frozen=True, slots=True)
 class PdfTable:
-    """The cells' text, row by row; empty cells are empty."""
+    """The text of the cells, row by row; an empty cell is an empty string."""
 
     rows: tuple[tuple[str, ...], ...]
 
 
 def ruled_table(grid: Grid, segments: Sequence[Segment]) -> PdfTable:
-    """The segments in the cells of the grid; several lines of a cell are joined."""
+    """Puts the segments into the cells of the grid; several lines of a cell are joined."""
     cells: dict[tuple[int, int], list[Segment]] = {}
     for segment in segments:
         cells.setdefault(grid.cell_of(segment), []).append(segment)
@@ -194,7 +198,8 @@ def ruled_table(grid: Grid, segments: Sequence[Segment]) -> PdfTable:
 
 
 def cut_tables(rows: Sequence[Row]) -> Iterator[Sequence[Row] | PdfTable]:
-    """The rows of a page, its tables taken out: rows of several cells each, aligned with each other."""
+    """Yields the rows of a page with its tables taken out. A table is a run of rows that have several cells each,
+    aligned with each other."""
     before: list[Row] = []
     index = 0
     while index < len(rows):
@@ -213,8 +218,8 @@ def cut_tables(rows: Sequence[Row]) -> Iterator[Sequence[Row] | PdfTable]:
 
 
 def _table_length(rows: Sequence[Row], start: int) -> int:
-    """Number of rows of the table that begins with this one, with the further lines of their cells; 1 where none
-    begins."""
+    """Returns the number of rows of the table that begins at `start`, including those that only continue its cells; 1
+    where no table begins."""
     if len(rows[start]) < 2:
         return 1
     full, last = [rows[start]], start
@@ -231,7 +236,8 @@ def _table_length(rows: Sequence[Row], start: int) -> int:
 
 
 def is_next_row(above: Row, row: Row) -> bool:
-    """Whether both are rows of one table: close to each other, two cells or more aligned, not only the first ones."""
+    """Tells whether both are rows of one table: they are close to each other, and at least two of their cells are
+    aligned, not only the first."""
     columns = range(2, _MAX_COLUMNS + 1)
     if len(above) not in columns or len(row) not in columns:
         return False
@@ -243,8 +249,8 @@ def is_next_row(above: Row, row: Row) -> bool:
 
 
 def _is_wrapped(above: Row, row: Row, full: Row) -> bool:
-    """Whether the row holds further lines of cells of the full row: it was drawn before those were all done, or there
-    is nothing in it but a line under a cell other than the first."""
+    """Tells whether `row` continues the cells of the row `full`: it was drawn before all of those were done, or it
+    holds nothing but a line under a cell other than the first."""
     if row[0].baseline - above[0].baseline > _MAX_WRAPPED_PITCH * row[0].size:
         return False
     if _first_drawn(row) < max(cell.order for cell in full):
@@ -257,8 +263,9 @@ def _first_drawn(row: Row) -> int:
 
 
 def _aligned(upper: Segment, lower: Segment) -> bool:
-    """By their left edges; figures and the heads of columns also by their right edges or their middles, but justified
-    lines have their right edges in common anyway."""
+    """Tells whether two segments are aligned by their left edges. Figures and the heads of columns may also share their
+    right edges or middles; the right edges of justified lines would always agree, so longer text does not count
+    there."""
     distances = [abs(upper.left - lower.left)]
     if max(len(upper.text), len(lower.text)) <= _MAX_FIGURE_CHARS:
         distances.append(abs(upper.right - lower.right))
@@ -279,18 +286,18 @@ def _aligned_table(rows: Sequence[Row]) -> PdfTable:
         else:
             groups.append([row])
     if len(groups) == 1:
-        # Drawn column by column.
+        # Everything seems to be one row because the table was drawn column by column.
         groups = [[row] for row in rows]
     return PdfTable(tuple(_together([_placed(row, columns) for row in group]) for group in groups))
 
 
 def _together(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The lines of one row, cell by cell."""
+    """Joins the lines of one row, cell by cell."""
     return tuple(" ".join(filter(None, cell)) for cell in zip(*lines, strict=True))
 
 
 def _placed(row: Row, columns: Row) -> tuple[str, ...]:
-    """The row's text in the columns that its cells are closest to."""
+    """Puts the row's text into the columns that its cells are closest to."""
     if len(row) == len(columns):
         return tuple(cell.text for cell in row)
     placed: list[list[Segment]] = [[] for _ in columns]

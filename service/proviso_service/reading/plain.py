@@ -1,4 +1,5 @@
-"""Plain text: pages from form feeds, headings from the way contracts are numbered, running lines from their return."""
+"""Reads plain text: pages come from form feeds, headings from the way contracts are numbered, and running lines from
+coming back."""
 
 import codecs
 import re
@@ -10,12 +11,12 @@ from proviso_service.reading.model import PageSpan, ParsedDocument, ReadingLimit
 from proviso_service.reading.outline import find_headings
 
 _PAGE_BREAK = "\f"
-# What stands in a line, from its first character that is seen.
+# A line from its first visible character on.
 _LINE = re.compile(r"\S[^\n\f]*")
 
 
 def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """The decoded text, unchanged but for its line ends. Raises UnreadableFile."""
+    """Returns the decoded text, unchanged except for its line ends. Raises UnreadableFile."""
     text = decode(content, limits)
     if text.count(_PAGE_BREAK) >= limits.max_pages:
         raise too_many_pages(limits)
@@ -24,7 +25,7 @@ def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
 
 
 def _pages(text: str) -> Iterator[PageSpan]:
-    """One page up to each form feed and one after the last; none when there is no form feed."""
+    """Yields one page up to each form feed and one after the last; none when there is no form feed."""
     if _PAGE_BREAK not in text:
         return
     start = 0
@@ -36,7 +37,7 @@ def _pages(text: str) -> Iterator[PageSpan]:
 
 
 def _furniture(text: str) -> Iterator[Span]:
-    """Running headers, footers and page numbers: each a line without the white space around it."""
+    """Yields the running headers, footers and page numbers, each as a line without the white space around it."""
     if _PAGE_BREAK in text:
         yield from _running(text)
         return
@@ -53,7 +54,8 @@ def _running(text: str) -> Iterator[Span]:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[list[str], list[int]]:
-    """The lines of a part of the text that are not blank, without the white space around them, and where they begin."""
+    """Returns the lines of a part of the text that are not blank, without the white space around them, and the
+    positions where they begin."""
     lines: list[str] = []
     starts: list[int] = []
     for match in _LINE.finditer(text, start, end):
@@ -75,9 +77,9 @@ _BINARY = "The file holds binary data, not text. Upload the document in the form
 
 
 def decode(content: bytes, limits: ReadingLimits) -> str:
-    """The text with every line end as one newline, without byte order mark: UTF-8, or UTF-16 where a mark says so.
-    Half characters of UTF-16 become the replacement character. Raises UnreadableFile for anything else, and for a
-    text over the limit."""
+    """Returns the text with every line end as one newline and without a byte order mark. It reads UTF-8, and UTF-16
+    where a mark says so; half characters of UTF-16 become the replacement character. Raises UnreadableFile for anything
+    else, and for a text over the limit."""
     mark, encoding = next(
         ((mark, encoding) for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), (b"", "utf-8")
     )

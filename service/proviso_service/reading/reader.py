@@ -1,4 +1,4 @@
-"""Where reading runs."""
+"""Reads files in processes of their own, and starts, supervises and ends these processes."""
 
 import asyncio
 import os
@@ -24,11 +24,11 @@ from proviso_service.reading.worker.messages import ChildEnding, ChildOutcome, R
 
 WORKER = "proviso_service.reading.worker"
 IDLE_S = 60.0
-"""Time after which a process that reads nothing ends."""
+"""After so many seconds without a file to read, a process ends."""
 _LEAVING_S = 5.0
-"""A process this close to its end is not asked any more."""
+"""A process that would end within so many seconds is given no more files."""
 _MARGIN_S = 30.0
-"""Beyond the time limit of reading: for passing on a file and its answer."""
+"""Time beyond the limit of reading, for passing on a file and its answer."""
 _ATTEMPTS = 2
 _UTF8_BYTES = 4
 
@@ -53,15 +53,16 @@ class DocumentReader(Protocol):
 
 _PIECE_BYTES = 256 * 1024
 _END_S = 2.0
-"""What a supervisor gets to end its child and itself."""
+"""Seconds that a supervisor gets to end its child and itself."""
 
 
 class WorkerLost(Exception):
-    """The supervisor has ended, or does not speak as it should."""
+    """The supervisor has ended, or does not answer as it should."""
 
 
 class ReaderProcess:
-    """A running supervisor. One exchange at a time; after one that failed or was cancelled, only `stop` may follow."""
+    """A running supervisor process. It takes one exchange at a time; after an exchange that failed or was cancelled,
+    only `stop` may follow."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -71,8 +72,9 @@ class ReaderProcess:
 
     @classmethod
     async def start(cls, module: str, idle_s: float) -> Self:
-        """`module` runs the supervisor, as `worker/__main__.py`. It gets nothing of the environment, which may hold
-        keys, and a session of its own, so that Ctrl-C in a terminal does not reach it. Raises OSError."""
+        """Starts a supervisor; `module` is run as `worker/__main__.py` is. The process gets nothing of the environment,
+        which may hold keys, and a session of its own, so that Ctrl-C in a terminal does not reach it. Raises
+        OSError."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
@@ -92,8 +94,8 @@ class ReaderProcess:
         return self._process.returncode is None
 
     async def exchange(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
-        """What the child of a request wrote, at most `request.answer_bytes`, and how it ended; what it wrote is nothing
-        unless it ended by itself. Raises WorkerLost."""
+        """Returns what the child of a request wrote, at most `request.answer_bytes`, and how it ended. What it wrote is
+        empty unless it ended by itself. Raises WorkerLost."""
         try:
             await self._send(request, content)
             return await self._receive(request.answer_bytes)
@@ -121,14 +123,14 @@ class ReaderProcess:
             answer += payload
 
     def stop(self) -> None:
-        """Has the process kill the child that it may have and end, at once; to be followed by `ended`."""
-        # The signal comes first: asyncio and a process that ends by itself would both look for its exit status.
+        """Makes the process kill its child, if it has one, and end at once; `ended` has to follow."""
+        # The signal comes first, because asyncio and a process that ends by itself would both ask for its exit status.
         with suppress(ProcessLookupError):
             self._process.terminate()
         self._requests.close()
 
     async def ended(self) -> None:
-        """Until the process that was stopped is gone; one that does not listen is killed."""
+        """Waits until the process that was stopped is gone; one that does not react is killed."""
         try:
             async with asyncio.timeout(_END_S):
                 await self._gone()
@@ -139,28 +141,31 @@ class ReaderProcess:
         await self._complaints
 
     async def _gone(self) -> None:
-        """What is left to read is taken first: the process counts as running while there is something."""
+        """Reads what is left before it waits, because asyncio counts the process as running while there is something to
+        read."""
         while await self._answers.read(_PIECE_BYTES):
             pass
         await self._process.wait()
 
 
 def _environment() -> dict[str, str]:
-    """The modules that this process has, and what the interpreter and its libraries need to be found."""
+    """Returns the environment of the process: where its modules are, and what the interpreter and its libraries
+    need."""
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path)
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "LANG", "LC_ALL") if name in os.environ}
     return kept | {"PYTHONPATH": paths}
 
 
 async def _log_lines(complaints: asyncio.StreamReader) -> None:
-    """Only the supervisor itself can write here, when it goes wrong."""
+    """Logs what the supervisor writes to its standard error; nobody else can write there."""
     while text := await complaints.read(4096):
         _log.warning("reader_process", stderr=text.decode(errors="replace"))
 
 
 class ProcessReader:
-    """Reads in processes of its own, at most `processes` at once, each file in a fresh one (see `worker`). They
-    start with the first file and end when there is none for `idle_s`. A cancelled read ends its process at once."""
+    """Reads files in processes of its own, at most `processes` at once, each file in a fresh child (see `worker`). The
+    processes start with the first file and end when there was none for `idle_s` seconds. A cancelled read ends its
+    process at once."""
 
     def __init__(self, limits: ReadingLimits, processes: int, module: str = WORKER, idle_s: float = IDLE_S) -> None:
         """`module` is what the processes run, as with `python -m`."""
@@ -190,8 +195,8 @@ class ProcessReader:
             await asyncio.gather(*self._endings)
 
     async def _conclusion(self, media_type: str, content: bytes) -> ReadDocument | str:
-        """The document, or the reason why there is none. A file that a process was lost with gets another one, not a
-        third."""
+        """Returns the document, or the reason why there is none. A file whose process was lost is tried in a second
+        process, but not in a third."""
         request = self._request(media_type, content)
         for _ in range(_ATTEMPTS):
             try:
@@ -206,7 +211,7 @@ class ProcessReader:
         return DAMAGED
 
     async def _ask(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
-        """Raises WorkerLost, and TimeoutError when the process itself hangs."""
+        """Has a process read the file. Raises WorkerLost, and TimeoutError when the process itself hangs."""
         worker = await self._worker()
         try:
             async with asyncio.timeout(request.limits.time_limit_s + _MARGIN_S):
@@ -221,7 +226,7 @@ class ProcessReader:
         return answered
 
     async def _worker(self) -> ReaderProcess:
-        """An idle process that has not ended and is not about to, the last used first, or a new one."""
+        """Returns an idle process that will not end soon, the last used first, or a new one."""
         if self._is_closed:
             raise ReaderClosed
         while self._idle:
@@ -246,7 +251,8 @@ class ProcessReader:
         return ReadRequest(media_type, len(content), self._limits, answer_bytes=most_text_bytes + STRUCTURE_BYTES)
 
     def _concluded(self, media_type: str, answer: bytearray, ending: ChildEnding) -> ReadDocument | str:
-        """Nothing is raised here: an exception would keep the answer, which may be large, as long as it lives."""
+        """Returns the document, or the reason why there is none. It raises nothing: an exception would keep the answer,
+        which may be large, as long as it lives."""
         if ending.outcome is not ChildOutcome.EXITED:
             _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
             return _REASONS[ending.outcome]

@@ -1,8 +1,7 @@
-"""References to clauses: "clause 12.3", "Sections 4 and 5", "Article IV", "Schedule 2".
+"""Reads references to clauses: "clause 12.3", "Sections 4 and 5", "Article IV", "Schedule 2".
 
 A reference is recognised where a word for a clause or a part stands before a number, or where a number of several
-levels is the whole query.
-"""
+levels is the whole query."""
 
 import re
 from collections import Counter
@@ -13,9 +12,9 @@ from proviso_service.reading.model import Chunk, Span
 from proviso_service.reading.numerals import NumeralStyle, numeral, roman_value
 
 MAX_REFERENCES = 16
-"""References of a query that count, those between the ends of a range included."""
+"""The most references of a query that count, including those between the ends of a range."""
 
-# Names of larger parts, by the beginning that their forms share. What is none of these is a clause.
+# The names of larger parts, by the beginning that their forms share. Everything else is a clause.
 _PARTS = ("schedule", "exhibit", "annex", "appendi", "attachment", "addend", "part")
 _ARTICLE = "article"
 
@@ -28,7 +27,7 @@ _ITEM = r"\s?\([0-9a-zA-Z]{1,5}\)"
 _DIGITS = rf"\d{{1,3}}[A-Z]?(?:\.\d{{1,3}}[A-Z]?){{0,5}}(?:{_ITEM}){{0,4}}"
 _ROMAN = rf"[IVXLC]{{1,7}}(?:\.\d{{1,3}}){{0,3}}(?:{_ITEM}){{0,4}}"
 _LETTER = r"[A-Z](?:[-.]\d{1,2}){0,2}"
-# In small letters only where no word follows: "schedule a meeting".
+# A number in small letters counts only where no word follows: "schedule a meeting" names no schedule.
 _SMALL = r"(?:[ivxlc]{1,7}|[a-z])(?=\s*(?:[?.,;:)\]]|$|(?:and|or|of|to|in)\b))"
 _ITEMS = rf"\([0-9a-zA-Z]{{1,5}}\)(?:{_ITEM}){{0,3}}"
 _NUMBER = rf"(?P<number>(?-i:{_DIGITS}|{_ROMAN}|{_LETTER}|{_SMALL}|{_ITEMS})(?![\w%]))"
@@ -38,22 +37,22 @@ _ALONE = re.compile(
     rf"\s*(?P<number>\d{{1,3}}[A-Z]?(?:(?:\.\d{{1,3}}){{1,5}}(?:{_ITEM}){{0,4}}|(?:{_ITEM}){{1,4}}))[\s.?]*"
 )
 _BARE = re.compile(_NUMBER)
-# In a title the number stands first and ends in a mark, or has several levels.
+# In a title the number comes first and ends in a mark, or has several levels.
 _TITLE_NUMBER = re.compile(rf"(?P<number>{_DIGITS}|{_ROMAN}|[A-Z]|[a-z]|{_ITEMS})(?:(?<=\))|[.):]|(?<=\d)(?=\s))")
 _NUMBER_ENDS = " .:"
 _LEVELS = re.compile(r"[^\s.()-]+")
 _RANGES = ("to", "through", "-", "\u2013")
 _MAX_OTHER_NUMERAL = 99
-"""An article C or D is rather lettered."""
+"""The largest number that is also tried as a Roman numeral: an article C or D is more likely a letter."""
 _BELOW = 3
 _TITLE_CHARS = 200
-"""Where a chunk may name the part that it opens."""
+"""A chunk may name the part that it opens in so many first characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseReference:
-    """`kind` is "article", the beginning of a larger part's name ("schedule", "appendi"), or empty for any other
-    clause; `levels` is the number: ("12", "3", "b") for 12.3(b)."""
+    """A reference to a clause. `kind` is "article", the beginning of a larger part's name ("schedule", "appendi"), or
+    empty for any other clause; `levels` is the number: ("12", "3", "b") for 12.3(b)."""
 
     kind: str
     levels: tuple[str, ...]
@@ -64,7 +63,7 @@ class ClauseReference:
 
     @property
     def forms(self) -> tuple[tuple[str, ...], ...]:
-        """The number as it is written, and an article's in the other numerals: IV for 4."""
+        """The number as it is written, and for an article also in the other numerals: IV for 4."""
         if self.kind != _ARTICLE:
             return (self.levels,)
         other = _other_numeral(self.levels[0])
@@ -73,19 +72,19 @@ class ClauseReference:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The references of a query, and where they stand in it."""
+    """The references of a query and where they stand in it."""
 
     clauses: tuple[ClauseReference, ...] = ()
     spans: tuple[Span, ...] = ()
 
 
 def levels_of(number: str) -> tuple[str, ...]:
-    """The levels of a clause number: ("12", "3", "b") for "12.3(b)"."""
+    """Returns the levels of a clause number: ("12", "3", "b") for "12.3(b)"."""
     return tuple(_LEVELS.findall(number))
 
 
 def references_in(query: str) -> References:
-    """The references of a query in order, each once; at most MAX_REFERENCES."""
+    """Returns the references of a query in order, each once, at most MAX_REFERENCES."""
     if alone := _ALONE.fullmatch(query):
         return References((ClauseReference("", levels_of(alone["number"])),), (Span(*alone.span("number")),))
     clauses: list[ClauseReference] = []
@@ -105,14 +104,16 @@ def references_in(query: str) -> References:
 
 
 def clause_named(text: str) -> ClauseReference | None:
-    """The clause that a text names and nothing else: "clause 12.3", "Article IV", "12.3", "4", "A"."""
+    """Returns the clause that a text names when it names nothing else: "clause 12.3", "Article IV", "12.3", "4",
+    "A"."""
     if match := _FIRST.fullmatch(text.strip(_NUMBER_ENDS)) or _BARE.fullmatch(text.strip(_NUMBER_ENDS)):
         return _reference(_kind(match.groupdict().get("label") or ""), match["number"])
     return None
 
 
 def clause_of_title(title: str) -> tuple[ClauseReference | None, str]:
-    """The clause or part that a title numbers, and the title without it: "9. Governing Law", "ARTICLE IV - FEES"."""
+    """Returns the clause or part that a title numbers, and the title without the number: "9. Governing Law", "ARTICLE
+    IV - FEES"."""
     match = _FIRST.match(title) or _TITLE_NUMBER.match(title)
     if match is None:
         return None, title
@@ -120,9 +121,10 @@ def clause_of_title(title: str) -> tuple[ClauseReference | None, str]:
 
 
 def clause_ranks(references: Sequence[ClauseReference], chunks: Sequence[tuple[str, Chunk]]) -> list[int | None]:
-    """Ranks from 0 of (document id, chunk), None for those that are no part of a clause referred to. Clauses
-    themselves come before what stands below them, and before clauses of that number inside a schedule; of each document
-    the first such chunk comes before the second. Equally good ones share a rank."""
+    """Ranks chunks, given with their document's id, by the clauses referred to: from 0, and None for a chunk that is no
+    part of such a clause. The clauses themselves come before what stands below them, and before clauses of that number
+    inside a schedule; of each document the first such chunk comes before the second. Equally good chunks share a
+    rank."""
     keys: dict[int, tuple[int, int, int]] = {}
     seen = Counter[tuple[str, int, int]]()
     for index in sorted(range(len(chunks)), key=lambda index: chunks[index][1].ordinal):
@@ -137,7 +139,7 @@ def clause_ranks(references: Sequence[ClauseReference], chunks: Sequence[tuple[s
 
 
 def _tier(reference: ClauseReference, chunk: Chunk) -> int | None:
-    """The less the better; None when the chunk is no part of the clause."""
+    """Returns how close the chunk is to the clause, the smaller the closer; None when it is no part of the clause."""
     if reference.is_part and not _is_in_part(reference, chunk):
         return None
     parts = () if reference.is_part else _parts_of(chunk)
@@ -152,7 +154,7 @@ def _tier(reference: ClauseReference, chunk: Chunk) -> int | None:
 
 
 def _parts_of(chunk: Chunk) -> tuple[tuple[str, ...], ...]:
-    """Numbers of the schedules and exhibits that the chunk lies in; they are no clauses."""
+    """Returns the numbers of the schedules and exhibits that the chunk lies in, which are not clauses."""
     named = (clause_of_title(title)[0] for title in chunk.section_path)
     return tuple(part.levels for part in named if part and part.is_part)
 
@@ -171,7 +173,7 @@ def _kind(label: str) -> str:
 
 
 def _reference(kind: str, number: str) -> ClauseReference:
-    """Articles and larger parts are lettered and numbered in capitals."""
+    """Makes a reference; articles and larger parts are lettered and numbered in capitals."""
     levels = levels_of(number)
     if kind and not number.startswith("("):
         levels = (levels[0].upper(), *levels[1:])
@@ -179,7 +181,8 @@ def _reference(kind: str, number: str) -> ClauseReference:
 
 
 def _between(first: ClauseReference, last: ClauseReference) -> Iterator[ClauseReference]:
-    """The clauses between two of a range, where the last level of both is a number and the others are the same."""
+    """Yields the clauses between the ends of a range, when the last level of both is a number and the other levels are
+    the same."""
     *above, low = first.levels
     *above_last, high = last.levels
     if above == above_last and low.isdecimal() and high.isdecimal() and int(high) - int(low) <= MAX_REFERENCES:
@@ -188,7 +191,7 @@ def _between(first: ClauseReference, last: ClauseReference) -> Iterator[ClauseRe
 
 
 def _other_numeral(number: str) -> str:
-    """4 for IV and IV for 4; empty for what is neither."""
+    """Returns IV for 4 and 4 for IV; empty for a number that is neither."""
     value = int(number) if number.isdecimal() else roman_value(number)
     if not 0 < value <= _MAX_OTHER_NUMERAL:
         return ""

@@ -1,5 +1,5 @@
-"""`python -m proviso_service.reading.worker SECONDS`: a supervisor on its standard input and output, which ends
-when it was idle for that time."""
+"""`python -m proviso_service.reading.worker SECONDS` runs a supervisor on its standard input and output, which ends
+after so many seconds without a request."""
 
 import os
 import sys
@@ -10,7 +10,8 @@ from proviso_service.reading.worker.supervisor import Prepare, supervise
 
 
 def run(read: Read, prepare: Prepare) -> None:
-    """Keeps the standard descriptors for the service alone: what a library prints goes nowhere."""
+    """Runs a supervisor. It moves the standard descriptors away first, so that they belong to the service alone and
+    what a library prints goes nowhere."""
     requests, answers = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

@@ -1,8 +1,8 @@
-"""What the child says about a document, as frames, and how the service reads it.
+"""What the child writes about a document, as frames, and how the service reads it.
 
-The child may be in the hands of the document it reads. So nothing is believed: every offset lies in the text, all is in
-order, nothing is larger than it may be, and what does not hold makes the whole answer broken.
-"""
+The document may have taken over the child. So the service believes nothing: it checks that every offset lies in the
+text, that everything is in order, and that nothing is larger than it may be. If one check fails, the whole answer is
+broken."""
 
 import json
 from codecs import getincrementaldecoder
@@ -33,11 +33,11 @@ _HEADINGS = b"H"
 _PAGES = b"P"
 _FURNITURE = b"N"
 _TITLES = b"S"
-"""Titles of section paths, each with the place of the one above it in this list, or -1."""
+"""Titles of section paths, each with the index in this list of the title above it, or -1."""
 _CHUNKS = b"C"
 
 STRUCTURE_BYTES = 64 * 1024 * 1024
-"""Of everything but the text."""
+"""The most bytes of everything but the text."""
 _TEXT_PIECE_CHARS = 64 * 1024
 _BATCH = 200
 _MAX_PAYLOAD_BYTES = 1024 * 1024
@@ -54,19 +54,20 @@ Fields = list[Any]
 
 
 class BrokenAnswer(Exception):
-    """The bytes are not an answer that a child at its senses gives."""
+    """The bytes are not an answer that a sound child gives."""
 
 
 class ChildOutOfMemory(Exception):
-    """The child says that its memory did not suffice."""
+    """The child says that its memory was not enough."""
 
 
 class ChildFault(Exception):
-    """The child says that its parser went wrong; the message says where."""
+    """The child says that its parser failed; the message says where."""
 
 
 def encode_read(read: ReadDocument) -> Iterator[bytes]:
-    """Frames of a document that was read. Lone surrogates, which no encoding has, become question marks."""
+    """Yields the frames of a document that was read. Lone surrogates, which UTF-8 cannot hold, become question
+    marks."""
     parsed = read.parsed
     for start in range(0, len(parsed.text), _TEXT_PIECE_CHARS):
         yield frame(_TEXT, parsed.text[start : start + _TEXT_PIECE_CHARS].encode("utf-8", "replace"))
@@ -116,8 +117,8 @@ def _json_frame(kind: bytes, batch: Sequence[object]) -> bytes:
 
 
 def decode_answer(content: bytes | bytearray, limits: ReadingLimits) -> ReadDocument:
-    """The document. Raises UnreadableFile with the child's reason, ChildOutOfMemory, ChildFault, and BrokenAnswer
-    for whatever is no answer."""
+    """Returns the document. Raises UnreadableFile with the child's reason, ChildOutOfMemory, ChildFault, and
+    BrokenAnswer for bytes that are no answer."""
     answer = _AnswerDecoder(limits)
     try:
         for kind, payload in _frames(content):
@@ -141,7 +142,7 @@ def _frames(content: bytes | bytearray) -> Iterator[tuple[bytes, bytes]]:
 
 @dataclass(slots=True)
 class _AnswerDecoder:
-    """An answer, taken frame by frame."""
+    """Collects an answer frame by frame and checks it."""
 
     limits: ReadingLimits
     verdict: bytes = b""
@@ -268,5 +269,5 @@ def _clause_numbers(numbers: object) -> tuple[str, ...]:
 
 
 def _line(text: str) -> str:
-    """What may be shown and logged: one line of characters that are seen."""
+    """Returns what may be shown and logged: one line of visible characters."""
     return "".join(char if char.isprintable() else " " for char in text[:_MAX_REASON_CHARS])

@@ -1,4 +1,4 @@
-"""The child of one document: reads it and writes its answer."""
+"""The child of one document: it gives up its rights, reads the document and writes its answer."""
 
 import ctypes
 import math
@@ -16,15 +16,15 @@ from proviso_service.reading.model import ReadDocument, ReadingLimits, Unreadabl
 from proviso_service.reading.worker.answers import OUT_OF_MEMORY, encode_fault, encode_read, encode_unsupported
 from proviso_service.reading.worker.messages import ReadRequest, frame, read_exactly, write_all
 
-# The same on every architecture.
+# The numbers of these system calls are the same on every architecture.
 _CREATE_RULESET = 444
 _RESTRICT_SELF = 446
 _ASK_VERSION = 1
 
 SIGNALS_SINCE = 6
-"""Version of the interface that `restrict` takes away signals from."""
+"""The version of Landlock from which on `restrict` takes away signals."""
 
-# By the version of the interface that brought them: bits of rights to files, to the network, and of scopes.
+# What each version of Landlock brought, as bits: rights to files, rights to the network, and scopes.
 _EXECUTE, _WRITE, _REMOVE_AND_MAKE, _LINK_AND_RENAME, _TRUNCATE = 1 << 0, 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
 _BIND_AND_CONNECT = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
@@ -42,20 +42,20 @@ class _Ruleset(ctypes.Structure):
 
 
 def version() -> int:
-    """Of the kernel's interface; 0 where there is none, as on other systems than Linux."""
+    """Returns the version of the kernel's Landlock interface; 0 where there is none, as on other systems than Linux."""
     return max(0, _call(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)) if sys.platform == "linux" else 0
 
 
 def restrict() -> None:
-    """Takes from this process, for good and as far as the kernel knows how, everything that changes a file or folder or
-    executes one, connections by TCP, and signals to processes that it has not started. What is open stays so. Raises
-    OSError when the kernel refuses; the process must have given up new privileges before."""
+    """Takes from this process, for good, as much of the following as the kernel can take: changing or executing files
+    and folders, connections by TCP, and signals to processes that it has not started. Files that are open stay open.
+    Raises OSError when the kernel refuses. The process must have given up new privileges before."""
     known = version()
     if not known:
         return
     taken = [rights for since, *rights in _TAKEN if since <= known]
     rules = _Ruleset(*(_all_of(kinds) for kinds in zip(*taken, strict=True)))
-    # Earlier kernels refuse a longer structure than they know only where the rest of it is not empty.
+    # An earlier kernel accepts a longer structure than it knows if the rest of it is empty.
     ruleset = _call(_CREATE_RULESET, ctypes.byref(rules), ctypes.c_size_t(ctypes.sizeof(rules)), 0)
     try:
         if ruleset < 0 or _call(_RESTRICT_SELF, ruleset, 0) < 0:
@@ -80,19 +80,19 @@ def _call(number: int, *arguments: object) -> int:
 
 _OPEN_FILES = 32
 _HIGHEST_DESCRIPTOR = 1_024
-"""More than the supervisor ever has."""
+"""A number that the supervisor's descriptors never reach."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 
 
 def confine(memory_bytes: int, time_limit_s: float, keep: tuple[int, ...]) -> None:
     """Limits this process to memory, time and a few descriptors, takes away writing files and starting processes, and
-    closes every descriptor but those to `keep`; the standard ones lead nowhere. Where the system can, it also takes
-    away what else reaches beyond this process, see child.py. It cannot be undone."""
+    closes every descriptor except those to `keep`; the standard ones lead nowhere. Where the system can, it also takes
+    away what else reaches beyond this process, see `restrict`. None of this can be undone."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _die_with_parent()
     _close_all_but(keep)
-    # Should the machine run out of memory, this process is the one to end.
+    # If the machine runs out of memory, the kernel should end this process first.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     _limit(resource.RLIMIT_AS, memory_bytes)
@@ -121,7 +121,7 @@ def _close_all_but(keep: tuple[int, ...]) -> None:
 
 
 def _limit(kind: int, value: int) -> None:
-    """Never above what the process may have already."""
+    """Sets a limit, never above the one that the process already has."""
     _, highest = resource.getrlimit(kind)
     if highest != resource.RLIM_INFINITY:
         value = min(value, highest)
@@ -129,14 +129,14 @@ def _limit(kind: int, value: int) -> None:
 
 
 Read = Callable[[str, bytes, ReadingLimits], ReadDocument]
-"""As `reading.read_document`."""
+"""The function that reads a file, such as `formats.read_document`."""
 
 _NO_MEMORY = frame(OUT_OF_MEMORY, b"")
 
 
 def run_child(request: ReadRequest, read: Read, content: int, answer: int) -> None:
-    """Never returns. `content` and `answer` are descriptors; the file is read to its end before anything looks at
-    it."""
+    """Reads one document, answers, and ends the process; it never returns. `content` and `answer` are descriptors. The
+    file is read to its end before anything looks at it."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -161,7 +161,7 @@ def _answer(request: ReadRequest, read: Read, content: int, answer: int) -> None
 
 
 def _place(fault: Exception) -> str:
-    """Where it happened, without what it says: that may quote the document."""
+    """Returns where an exception was raised, without its message, which may quote the document."""
     frames = [(stack.f_code.co_filename, line) for stack, line in walk_tb(fault.__traceback__)]
     places = [f"{Path(filename).name}:{line}" for filename, line in reversed(frames[-6:])]
     return f"{type(fault).__name__} at {' < '.join(places)}"

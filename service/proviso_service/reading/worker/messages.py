@@ -1,4 +1,7 @@
-"""What the service asks a worker for and what it is told about its end."""
+"""The frames that pass between the processes, what the service asks a supervisor for, and what it is told about the end
+of a child.
+
+A frame is a kind of one byte, a length of four bytes, and the payload."""
 
 import json
 import os
@@ -14,15 +17,15 @@ HEADER: Final = struct.Struct("!cI")
 MAX_PAYLOAD_BYTES: Final = 64 * 1024
 
 REQUEST: Final = b"R"
-"""To the supervisor: a Request as JSON; the bytes of the file follow it without a frame."""
+"""To the supervisor: a ReadRequest as JSON; the bytes of the file follow it without a frame."""
 DATA: Final = b"D"
 """From the supervisor: a piece of what the child wrote."""
 ENDING: Final = b"E"
-"""From the supervisor, last: how the child ended, an Ending as JSON."""
+"""From the supervisor, as the last frame: how the child ended, a ChildEnding as JSON."""
 
 
 class BrokenStream(Exception):
-    """The other side ended, or wrote what is no frame."""
+    """The other side has ended, or wrote something that is no frame."""
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
@@ -30,20 +33,20 @@ def frame(kind: bytes, payload: bytes) -> bytes:
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
-    """Raises OSError."""
+    """Writes all bytes, however many calls that takes. Raises OSError."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view[:MAX_PAYLOAD_BYTES]) :]
 
 
 def read_exactly(descriptor: int, size: int) -> bytes:
-    """Raises BrokenStream at the end of the stream."""
+    """Reads so many bytes. Raises BrokenStream at the end of the stream."""
     pieces = list(pieces_of(descriptor, size))
     return b"".join(pieces)
 
 
 def pieces_of(descriptor: int, size: int) -> Iterator[bytes]:
-    """The next `size` bytes as they come. Raises BrokenStream at the end of the stream."""
+    """Yields the next `size` bytes as they come. Raises BrokenStream at the end of the stream."""
     while size:
         piece = os.read(descriptor, min(size, MAX_PAYLOAD_BYTES))
         if not piece:
@@ -72,7 +75,7 @@ class ReadRequest:
 
 
 class ChildOutcome(StrEnum):
-    """How a child ended. Only after EXITED is what it wrote an answer."""
+    """How a child ended. What it wrote is an answer only after EXITED."""
 
     EXITED = "exited"
     OUT_OF_TIME = "out_of_time"
@@ -83,7 +86,7 @@ class ChildOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChildEnding:
-    """`status` is the exit status of the child, negative for the signal that ended it."""
+    """How a child ended, and its exit status, which is negative for the signal that ended it."""
 
     outcome: ChildOutcome
     status: int = 0

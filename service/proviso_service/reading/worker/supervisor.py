@@ -1,4 +1,4 @@
-"""The supervisor: one request after the other, each in a child of its own that it watches and ends."""
+"""The supervisor: it takes one request after the other, and starts, watches and ends a child for each."""
 
 import gc
 import os
@@ -23,7 +23,7 @@ from proviso_service.reading.worker.messages import (
 )
 
 Prepare = Callable[[str], object]
-"""Imports what reading a media type needs, so that the children find it in place."""
+"""Imports what reading a media type needs, so that every child finds it already loaded."""
 
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
@@ -41,7 +41,7 @@ def supervise(requests: int, answers: int, read: Read, prepare: Prepare, idle_s:
             request = _next_request(requests)
             with suppress(UnreadableFile):
                 prepare(request.media_type)
-            # What is here already stays as it is in the children, so that they share its memory.
+            # What is loaded now is never collected, so the children share its memory with this process.
             gc.freeze()
             ending = _run(request, read, requests, answers)
             write_all(answers, frame(messages.ENDING, ending.encode()))
@@ -59,7 +59,7 @@ def _next_request(requests: int) -> ReadRequest:
 
 
 def _run(request: ReadRequest, read: Read, requests: int, answers: int) -> ChildEnding:
-    """A child for one request, from its start to its end, whatever happens in between."""
+    """Runs a child for one request, from its start to its end, whatever happens in between."""
     content, to_child = os.pipe()
     from_child, answer = os.pipe()
     child = os.fork()
@@ -78,15 +78,15 @@ def _run(request: ReadRequest, read: Read, requests: int, answers: int) -> Child
 
 
 def _pass_content(requests: int, to_child: int, size: int) -> None:
-    """Passes the file on in pieces: nothing of it stays here, where later children come from."""
+    """Passes the file on in pieces. Nothing of it stays in this process, from which later children are forked."""
     for piece in messages.pieces_of(requests, size):
-        # A child that has ended already is noticed by its answer; the rest is still to be taken from the service.
+        # The end of a child shows in its answer. The rest of the file still has to be taken from the service.
         with suppress(BrokenPipeError):
             write_all(to_child, piece)
 
 
 def _pass_answer(request: ReadRequest, requests: int, from_child: int, answers: int) -> ChildOutcome:
-    """Passes on what the child writes, until it closes its end, its time is up or it has written too much."""
+    """Passes on what the child writes until it closes its end, its time is up, or it has written too much."""
     deadline = time.monotonic() + request.limits.time_limit_s
     written = 0
     while (left := deadline - time.monotonic()) > 0:
@@ -105,8 +105,9 @@ def _pass_answer(request: ReadRequest, requests: int, from_child: int, answers: 
 
 
 def _end(child: int) -> tuple[int, int]:
-    """Kills a child with all that it has started, as far as it has not ended, and takes its exit status, negative for
-    a signal, and its peak memory in bytes. A child that has ended stays addressable until then."""
+    """Kills a child with everything that it has started, if it has not ended. Returns its exit status, negative for a
+    signal, and its peak memory in bytes. The id of a child that has ended stays valid until its status is taken
+    here."""
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
@@ -115,8 +116,8 @@ def _end(child: int) -> tuple[int, int]:
 
 
 def _ending(outcome: ChildOutcome, status: int, used_much: bool) -> ChildEnding:
-    """What a signal that came from elsewhere tells: the processor's time is up, the machine has no memory left, or the
-    parser broke, which in C is also how it runs out of memory."""
+    """Returns how the child ended, also where a signal from elsewhere ended it: its processor time is up, the machine
+    has no memory left, or the parser crashed, which in C can also mean that it ran out of memory."""
     if outcome is not ChildOutcome.EXITED or status == 0:
         return ChildEnding(outcome, status)
     if status == -signal.SIGXCPU:
