@@ -1,4 +1,4 @@
-"""What is wrong with a template call, and what was probably meant."""
+"""Reports what is wrong with a template call, and what was probably meant."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def log_missing_name(span: Span, log: ProblemLog) -> None:
 
 
 def log_unclosed_quote(query: str, part: CallPart, end: int, log: ProblemLog) -> None:
-    """`end` is where the words of the statement end."""
+    """Reports a quote that nothing closes; `end` is where the words of the statement end."""
     log.add(
         ProblemKind.UNCLOSED_QUOTE,
         Span(part.start, part.end),
@@ -67,10 +67,10 @@ def log_empty_argument(definition: TemplateDefinition, argument: CallPart, log: 
 
 
 def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: ProblemLog) -> None:
-    """`span` is the statement's."""
+    """Reports an operator between calls in one pair of braces; `span` is that of the statement."""
     operator, mended = joined_calls
     is_whole = query[span.start : span.end] == query.strip()
-    # In a larger query the operators still bind among themselves.
+    # In a larger query the operators still belong together, so they get parentheses.
     edit = Edit(span, mended if is_whole else f"({mended})", mended)
     log.add(
         ProblemKind.OPERATOR_INSIDE_STATEMENT,
@@ -96,7 +96,7 @@ def log_text_after_argument(query: str, call: TemplateCall, log: ProblemLog) -> 
 def log_unquoted(
     query: str, statement: Span, parts: Sequence[CallPart], definition: TemplateDefinition, log: ProblemLog
 ) -> None:
-    """`parts` follow the template's name and are not all in straight double quotes."""
+    """Reports arguments that are not all in straight double quotes; `parts` are what follows the template's name."""
     span = span_of(parts)
     text = query[span.start : span.end]
     has_other_quotes = text[0] in _OTHER_QUOTES or text.startswith('\\"')
@@ -125,7 +125,7 @@ def log_unknown(call: TemplateCall, span: Span, catalog: TemplateCatalog, log: P
 
 
 def _nearest(name: str, catalog: TemplateCatalog) -> list[str]:
-    """Calls of templates with a name like this one; where there are none, the template for headings."""
+    """Returns calls of templates with a name like this one; where there are none, the template for headings."""
     if near := [definition.signature for definition in catalog.nearest(name)]:
         return near
     heading = unescaped(name).casefold().removesuffix("clause").strip()
@@ -137,7 +137,7 @@ def _separate_braces(parts: Sequence[CallPart]) -> list[str]:
 
 
 def _in_words(parts: Sequence[CallPart]) -> str:
-    """The free statement that comes nearest to the call."""
+    """Returns the statement in words that comes nearest to the call."""
     name = unescaped(joined(parts)).rstrip(". ")
     first = name.partition(" ")[0].casefold()
     article = "" if first in _WITHOUT_ARTICLE else "an " if first.startswith(tuple("aeiou")) else "a "

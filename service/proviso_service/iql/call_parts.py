@@ -31,12 +31,12 @@ class CallPart(NamedTuple):
 
     @property
     def value(self) -> str:
-        """An argument without quotes, escapes and white space around it."""
+        """The argument without its quotes and escapes, and without white space around it."""
         return unescaped(self.text[1:-1]).strip()
 
 
 class TemplateCall(NamedTuple):
-    """`rest` is what follows the arguments, if anything; a sound call has none."""
+    """A template call by its parts. `rest` is what follows the arguments, if anything; a sound call has none."""
 
     name: Sequence[CallPart]
     arguments: Sequence[CallPart]
@@ -62,7 +62,7 @@ def joined(parts: Sequence[CallPart]) -> str:
 
 
 def span_of(parts: Sequence[CallPart]) -> Span:
-    """From the first part to the last; there is at least one."""
+    """Returns the span from the first part to the last; there is at least one part."""
     return Span(parts[0].start, parts[-1].end)
 
 
@@ -74,7 +74,8 @@ OPERATOR_WORDS = frozenset({"AND", "OR", "NOT"})
 
 
 class JoinedCalls(NamedTuple):
-    """`mended` is the query with each call in its own braces."""
+    """Template calls that operators join inside one pair of braces; `mended` is the query with each call in its own
+    braces."""
 
     operator: CallPart
     mended: str
@@ -85,8 +86,8 @@ def is_operator_word(part: CallPart) -> bool:
 
 
 def separated(parts: Sequence[CallPart], catalog: TemplateCatalog) -> JoinedCalls | None:
-    """None when there is no operator among the parts, or a piece between operators is not a sound call, with or
-    without its IS."""
+    """Returns the calls that the operators among the parts join. None when there is no operator, or when a piece
+    between operators is not a sound call, with or without its IS."""
     operator = next(filter(is_operator_word, parts), None)
     if operator is None or is_operator_word(parts[-1]):
         return None
@@ -101,7 +102,8 @@ def separated(parts: Sequence[CallPart], catalog: TemplateCatalog) -> JoinedCall
 
 
 def _operators_between(piece: Sequence[CallPart], at_start: bool) -> str:
-    """`NOT`s, after an AND or OR unless they stand at the start; empty when they stand in another order."""
+    """Returns the operators between two calls: an AND or OR, except at the start, then any NOTs. Empty when they stand
+    in another order."""
     words = [part.text.upper() for part in piece]
     nots = words if at_start else words[1:]
     in_order = all(word == "NOT" for word in nots) and (at_start or words[0] != "NOT")

@@ -20,8 +20,8 @@ _ESCAPE_IN_STATEMENT = re.compile(r"\\([\\{}])")
 
 
 def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> Statement | Template | None:
-    """What `span` encloses, in braces or, for a query that is one bare statement, without them. None when it has a
-    fault, which is logged."""
+    """Reads what `span` encloses: in braces or, for a query that is one bare statement, without them. Returns None when
+    it has a fault, which is logged."""
     start, end = _words_within(query, span)
     words = query[start:end]
     if not words:
@@ -43,7 +43,7 @@ def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: Proble
 
 
 def _words_within(query: str, span: Span) -> tuple[int, int]:
-    """Where the words begin and end, without braces and the white space around them."""
+    """Returns where the words begin and end, without braces and the white space around them."""
     braces = 1 if query[span.start] == "{" else 0
     inside = query[span.start + braces : span.end - braces]
     start = span.start + braces + len(inside) - len(inside.lstrip())
@@ -53,7 +53,8 @@ def _words_within(query: str, span: Span) -> tuple[int, int]:
 def read_call(
     query: str, span: Span, start: int, end: int, catalog: TemplateCatalog, log: ProblemLog
 ) -> Template | None:
-    """The call whose name and arguments stand between `start` and `end`; None when it has a fault, which is logged."""
+    """Reads the call whose name and arguments stand between `start` and `end`. Returns None when it has a fault, which
+    is logged."""
     parts = parts_of(query, start, end)
     if not parts:
         call_faults.log_missing_name(span, log)

@@ -36,7 +36,7 @@ from proviso_service.iql.syntax import (
 )
 
 Scores: TypeAlias = NDArray[np.floating]
-"""One score a chunk, each in [0, 1]."""
+"""One score for each chunk, each in [0, 1]."""
 
 
 class ComparisonMode(StrEnum):
@@ -49,10 +49,9 @@ class ComparisonMode(StrEnum):
 def evaluate(
     tree: Expression, scores: Mapping[str, Scores], comparison: ComparisonMode = ComparisonMode.CONTRACT
 ) -> Scores:
-    """One combined score a chunk, in a new array. `scores` holds an array for each of `statements(tree)`, all of one
-    length and in one precision.
-
-    Raises ValueError when a statement has no scores, lengths differ, or a score is not within [0, 1]."""
+    """Returns one combined score for each chunk, in a new array. `scores` holds an array for each of
+    `statements(tree)`, all of one length and in one precision. Raises ValueError when a statement has no scores,
+    lengths differ, or a score is not within [0, 1]."""
     _check(statements(tree), scores)
     return np.array(_combined(tree, scores, comparison))
 
@@ -60,9 +59,8 @@ def evaluate(
 def node_scores(
     tree: Expression, scores: Mapping[str, Scores], comparison: ComparisonMode = ComparisonMode.CONTRACT
 ) -> list[Scores]:
-    """What each node of the tree makes of its operands, in pre-order: the first is what `evaluate` gives.
-
-    Raises ValueError as `evaluate` does."""
+    """Returns what each node of the tree makes of its operands, in pre-order; the first array is the result of
+    `evaluate`. Raises ValueError as `evaluate` does."""
     _check(statements(tree), scores)
     return [_combined(node, scores, comparison) for node in nodes(tree)]
 

@@ -1,8 +1,8 @@
-"""From a query's text to its tree.
+"""Reads a query's text into its tree.
 
-The text is cut into tokens, the order of the tokens is checked, what stands in braces is read; each of the three
+The text is cut into tokens, the order of the tokens is checked, and what stands in braces is read. Each of these steps
 reports what is wrong, and only a query without a fault is built into a tree. Reading takes time linear in the length of
-the text; recursion goes no deeper than `Limits.max_depth`, since parentheses and NOTs are counted before."""
+the text; recursion goes no deeper than `QueryLimits.max_depth`, because parentheses and NOTs are counted before."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,9 +25,8 @@ _COMPARATORS = {TokenKind.GREATER: Comparator.GREATER, TokenKind.LESS: Comparato
 
 
 def parse(query: str, catalog: TemplateCatalog, limits: QueryLimits = DEFAULT_LIMITS) -> Expression:
-    """The query's syntax tree. Spans are positions in `query`, in code points.
-
-    Raises IqlSyntaxError with everything that is wrong with it, as far as that can be told apart."""
+    """Returns the query's syntax tree, with spans as positions in `query` in code points. Raises IqlSyntaxError with
+    everything that is wrong with the query, as far as one fault can be told from another."""
     log = ProblemLog()
     if len(query) > limits.max_length:
         _log_too_long(query, limits, log)
@@ -42,7 +41,7 @@ def parse(query: str, catalog: TemplateCatalog, limits: QueryLimits = DEFAULT_LI
 
 
 def _tokens(query: str, log: ProblemLog) -> list[Token]:
-    """Without END at the end when the braces have a fault, which is logged, or when there is no query."""
+    """Returns the tokens. END is missing when the braces have a fault, which is logged, and when there is no query."""
     if has_braces(query):
         return tokens_in_braces(query, log)
     end = Token(TokenKind.END, len(query), len(query))
@@ -59,7 +58,7 @@ def _tokens(query: str, log: ProblemLog) -> list[Token]:
 def _leaves(
     query: str, tokens: Sequence[Token], catalog: TemplateCatalog, limits: QueryLimits, log: ProblemLog
 ) -> dict[int, Expression]:
-    """Statements and templates by the position of their token."""
+    """Returns the statements and templates by the position of their token."""
     written = [token for token in tokens if token.kind is TokenKind.STATEMENT]
     if len(written) > limits.max_statements:
         _log_too_many(written, limits, log)
@@ -68,7 +67,7 @@ def _leaves(
 
 
 class _TreeBuilder:
-    """Precedence climbing over tokens that are known to be in order."""
+    """Builds a tree by precedence climbing over tokens that are known to be in order."""
 
     def __init__(self, tokens: Sequence[Token], leaves: Mapping[int, Expression]) -> None:
         self._tokens = tokens
@@ -76,7 +75,7 @@ class _TreeBuilder:
         self._next = 0
 
     def expression(self, floor: int) -> Expression:
-        """As much as operators at least as tight as `floor` hold together."""
+        """Returns the tree of as much as operators at least as tight as `floor` hold together."""
         start = self._tokens[self._next].start
         tree = self._operand()
         while (tightness := _TIGHTNESS.get(self._tokens[self._next].kind, -1)) >= floor:
@@ -94,7 +93,7 @@ class _TreeBuilder:
         return inside
 
     def _operation(self, first: Expression, tightness: int, start: int) -> Expression:
-        """`first` and all that operators of one tightness join to it."""
+        """Returns `first` joined with everything that operators of one tightness add to it."""
         operands, operators = [first], list[TokenKind]()
         while _TIGHTNESS.get(self._tokens[self._next].kind) == tightness:
             operators.append(self._take().kind)

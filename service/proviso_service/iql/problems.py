@@ -16,7 +16,7 @@ from proviso_service.iql.syntax import Span
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of the query: `text` takes the place of `span`. `label` says what it does, for people."""
+    """A change of the query that puts `text` in the place of `span`. `label` tells people what it does."""
 
     span: Span
     text: str
@@ -28,14 +28,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A suggestion, and the changes that carry it out: one of them is enough. None where a person has to decide."""
+    """A suggestion in words, and the changes that carry it out, of which one is enough. There are no changes where a
+    person has to decide."""
 
     suggestion: str
     edits: tuple[Edit, ...] = ()
 
 
 def replacing(lead: str, span: Span, *texts: str) -> Remedy:
-    """Any of the texts in the place of `span`."""
+    """Suggests to put one of the texts in the place of `span`."""
     return Remedy(f"{lead} {' or '.join(texts)}", tuple(Edit(span, text, text) for text in texts))
 
 
@@ -48,7 +49,7 @@ def left_out(span: Span, what: str = "it") -> Edit:
 
 
 def operator_at(query: str, span: Span, operator: str) -> Edit:
-    """The operator in the place of `span`, with white space around it."""
+    """Suggests to put the operator in the place of `span`, with white space around it."""
     before, after = query[: span.start], query[span.end :]
     left = " " if before and not before[-1].isspace() and before[-1] != "(" else ""
     right = "" if after[:1].isspace() else " "
@@ -56,21 +57,21 @@ def operator_at(query: str, span: Span, operator: str) -> Edit:
 
 
 def closed(query: str, place: int, sign: str, label: str) -> Edit:
-    """The closing sign behind the last word that stands before `place`."""
+    """Suggests to put the closing sign behind the last word that stands before `place`."""
     end = len(query[:place].rstrip())
-    # Behind a backslash the sign would belong to the words.
+    # Directly behind a backslash the sign would become part of the words.
     blank = " " if query[:end].endswith("\\") else ""
     return Edit(Span(end, place), blank + sign, label)
 
 
 MAX_PROBLEMS = 10
-"""More than a person mends at once."""
+"""More problems than a person mends at once."""
 
 _MAX_QUOTED_CHARS = 60
 
 
 class ProblemKind(StrEnum):
-    """The value is how a message names the problem."""
+    """The kinds of problems; the value is how a message names the problem."""
 
     EMPTY_QUERY = "empty query"
     TOO_LONG = "query too long"
@@ -99,7 +100,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of a query; the first remedy is the likeliest."""
+    """One fault of a query. The first of its remedies is the likeliest."""
 
     kind: ProblemKind
     span: Span
@@ -118,7 +119,7 @@ class Problem:
 
 
 class IqlError(Exception):
-    """Base of what this package raises."""
+    """Base of what this library raises."""
 
 
 class IqlSyntaxError(IqlError):
@@ -131,7 +132,7 @@ class IqlSyntaxError(IqlError):
 
     @property
     def details(self) -> str:
-        """One line with every problem, its position (characters counted from 1) and its remedies."""
+        """One line with every problem, its position (in characters from 1) and its remedies."""
         return _details(self.problems)
 
 
@@ -158,7 +159,7 @@ class ProblemLog:
         return len(self._problems) >= MAX_PROBLEMS
 
     def add(self, kind: ProblemKind, span: Span, found: str, expected: str, *remedies: Remedy | str) -> None:
-        """A remedy in words alone is one that only a person can carry out."""
+        """Adds a problem. A remedy that has only words is one that a person has to carry out."""
         if not self.is_full:
             typed = tuple(Remedy(remedy) if isinstance(remedy, str) else remedy for remedy in remedies)
             self._problems.append(Problem(kind, span, found, expected, typed))
@@ -168,13 +169,14 @@ class ProblemLog:
 
 
 def quoted(text: str) -> str:
-    """Text of a query as a message shows it: on one line, shortened, nothing that steers a terminal."""
+    """Returns text of a query as a message shows it: on one line, shortened, and without anything that steers a
+    terminal."""
     shown = printable(text if len(text) <= _MAX_QUOTED_CHARS else f"{text[:_MAX_QUOTED_CHARS]}...")
     return f'"{shown}"'
 
 
 def printable(text: str) -> str:
-    """Each character that is not visible becomes one that is, so that positions stay."""
+    """Replaces each character that is not visible by one that is, so that positions stay the same."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -191,8 +193,8 @@ _ELLIPSIS = "..."
 
 
 def render(error: IqlSyntaxError, width: int = 100) -> str:
-    """Every problem with its line of the query, a mark under the place, and the remedies. Lines of the query are cut
-    to `width` columns around the place; nothing of the query can steer the terminal."""
+    """Returns every problem with its line of the query, a mark under the place, and the remedies. Lines of the query
+    are cut to `width` columns around the place, and nothing in the query can steer the terminal."""
     return "\n\n".join(_rendered(error.query, problem, width) for problem in error.problems)
 
 
@@ -211,7 +213,7 @@ def _rendered(query: str, problem: Problem, width: int) -> str:
 
 
 def _window(line: str, column: int, length: int, width: int) -> tuple[str, str, str]:
-    """The part of a line around a place, what of it stands before the place, and what of it is the place."""
+    """Returns the part of a line around a place, and what in it stands before the place and at the place."""
     first = 0 if len(line) <= width else max(0, min(column - width // 3, len(line) - width))
     last = min(len(line), first + width)
     left, right = _ELLIPSIS if first else "", _ELLIPSIS if last < len(line) else ""
@@ -219,7 +221,7 @@ def _window(line: str, column: int, length: int, width: int) -> tuple[str, str, 
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal that a text takes up."""
+    """Returns how many columns of a terminal a text takes."""
     return sum(_width(character) for character in text)
 
 

@@ -1,8 +1,8 @@
-"""Whether tokens stand in an order that makes a query.
+"""Checks whether tokens stand in an order that makes a query.
 
-The order is simple: operands and operators take turns, parentheses match, and NOT stands at the head of what it
-inverts, which is at most a comparison: after `+`, `>` and `<`, which bind tighter than NOT, it needs parentheses. One
-pass knows all of it, reports each fault where it is, and leaves the parser to build trees out of sound tokens only."""
+The order is simple: operands and operators take turns, parentheses match, and NOT stands before what it inverts, which
+is at most a comparison. After `+`, `>` and `<`, which bind tighter than NOT, a NOT needs parentheses. One pass checks
+all of this and reports each fault where it is, so that the parser builds trees of sound tokens only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,13 +23,15 @@ from proviso_service.iql.syntax import Span
 from proviso_service.iql.tokens import Token, TokenKind
 
 _CEILINGS = {"max_length": 100_000, "max_statements": 128, "max_depth": 64}
-"""Trees are walked by recursion; these keep its depth, at most statements plus depth, well within Python's."""
+"""Trees are walked by recursion. These bounds keep its depth, at most statements plus depth, well within Python's
+limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """`max_length` in Unicode code points. `max_statements` counts statements and templates as written, also equal
-    ones. `max_depth` counts how many parentheses and NOTs stand around a statement, also needless ones."""
+    """Bounds on a query, because queries come from people and language models that nobody vouches for. `max_length` is
+    in Unicode code points. `max_statements` counts statements and templates as written, including equal ones.
+    `max_depth` counts the parentheses and NOTs around a statement, including needless ones."""
 
     max_length: int = 4_000
     max_statements: int = 16
@@ -87,9 +89,9 @@ class _Walk:
         self._wants_operand = True
         self._gap_is_logged = False
         self._open: list[tuple[Token, int]] = []
-        """Each open parenthesis with the number of NOTs in force around it."""
+        """Each open parenthesis, with the number of NOTs in force around it."""
         self._nots = 0
-        """NOTs in force at this point, inside the innermost parenthesis."""
+        """The NOTs in force at this point, inside the innermost parenthesis."""
         self._depth = 0
 
     @property
@@ -142,7 +144,7 @@ class _Walk:
         self._gap_is_logged = False
 
     def _step_over_text(self, token: Token) -> None:
-        """Words are read on as if they stood in braces; signs as if they were not there."""
+        """Goes on as if words stood in braces, and as if signs were not there."""
         if any(map(str.isalnum, self._text(token))):
             self._log_text_for_statement(token)
             self._wants_operand = False
@@ -151,7 +153,7 @@ class _Walk:
             self._log_text_for_operator(token)
 
     def _step_over_gap(self, token: Token) -> None:
-        """An operand after an operand: read on as if AND stood between them."""
+        """Goes on, at an operand that follows an operand, as if AND stood between them."""
         if not self._gap_is_logged:
             self._log_missing_operator(token)
         self._wants_operand = True
@@ -227,12 +229,12 @@ class _Walk:
         )
 
     def _operators_at(self, span: Span, operators: str) -> tuple[Edit, ...]:
-        """Each of the operators that can stand here."""
+        """Returns a remedy for each of the operators that can stand here."""
         offered = [one for one in operators.split(" or ") if (one == "NOT") == self._wants_operand and "{" not in one]
         return tuple(operator_at(self._query, span, operator) for operator in offered)
 
     def _log_missing_operand(self, token: Token) -> None:
-        """`token` stands where an operand should."""
+        """Reports that `token` stands where an operand should."""
         before = self._previous
         if before is None:
             expected, remedy = "a statement at the start of the query", Remedy("Put a statement before it.")

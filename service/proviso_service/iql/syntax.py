@@ -1,10 +1,10 @@
-"""The syntax tree of a query. Nodes are values: equal when they say the same, wherever they stand in a text.
+"""The syntax tree of a query, its canonical text and its JSON.
 
-Trees have one shape for one meaning where the operators allow it: AND and OR are associative, so an AND never holds an
-AND and an OR never holds an OR (`And.of` and `Or.of` merge them). A mean of means is another number than the mean of
-all, so an `Average` may hold an `Average`. A chain `A > B > C` is one `Comparison`; it stays as it was written, which
-keeps the text that it prints to as short as the text that it came from.
-"""
+Nodes are values: they are equal when they say the same, wherever they stand in a text. Trees have one shape for one
+meaning where the operators allow it: AND and OR are associative, so an AND never holds an AND and an OR never holds an
+OR (`And.of` and `Or.of` merge them). A mean of means is another number than the mean of all, so an `Average` may hold
+an `Average`. A chain `A > B > C` is one `Comparison`; it stays as it was written, so that the text it prints to is as
+short as the text it came from."""
 
 import json
 import re
@@ -59,7 +59,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Two operands or more, none of them an AND."""
+    """Two operands or more, none of which is an AND."""
 
     operands: tuple["Expression", ...]
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -69,13 +69,13 @@ class And:
 
     @classmethod
     def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "And":
-        """Takes the operands of an AND among `operands` in its place."""
+        """Makes an AND; an AND among `operands` is replaced by its own operands."""
         return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, And) else (o,))), span=span)
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Two operands or more, none of them an OR."""
+    """Two operands or more, none of which is an OR."""
 
     operands: tuple["Expression", ...]
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -85,13 +85,13 @@ class Or:
 
     @classmethod
     def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "Or":
-        """Takes the operands of an OR among `operands` in its place."""
+        """Makes an OR; an OR among `operands` is replaced by its own operands."""
         return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, Or) else (o,))), span=span)
 
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """`A + B + ...`: two operands or more."""
+    """The mean `A + B + ...` of two operands or more."""
 
     operands: tuple["Expression", ...]
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -107,7 +107,8 @@ class Comparator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`A > B`, or a chain: `A > B < C` says `(A > B) AND (B < C)`. `comparators[i]` stands before `operands[i + 1]`."""
+    """The comparison `A > B`, or a chain: `A > B < C` means `(A > B) AND (B < C)`. `comparators[i]` stands before
+    `operands[i + 1]`."""
 
     operands: tuple["Expression", ...]
     comparators: tuple[Comparator, ...]
@@ -123,7 +124,7 @@ Expression: TypeAlias = Statement | Template | Not | And | Or | Average | Compar
 
 
 def nodes(tree: Expression) -> Iterator[Expression]:
-    """All nodes in pre-order: a node ahead of its operands, these from left to right."""
+    """Yields all nodes in pre-order: a node before its operands, and these from left to right."""
     yield tree
     match tree:
         case Statement() | Template():
@@ -136,12 +137,13 @@ def nodes(tree: Expression) -> Iterator[Expression]:
 
 
 def leaves(tree: Expression) -> Iterator[Statement | Template]:
-    """The tree's statements and templates, from left to right."""
+    """Yields the tree's statements and templates, from left to right."""
     return (node for node in nodes(tree) if isinstance(node, Statement | Template))
 
 
 def statements(tree: Expression) -> tuple[str, ...]:
-    """What a classifier has to score: the statements in words, templates expanded, in order of first use, each once."""
+    """Returns what a classifier has to score: the statements in words with templates expanded, each once, in the order
+    of first use."""
     return tuple(dict.fromkeys(leaf.text for leaf in leaves(tree)))
 
 
@@ -162,7 +164,7 @@ def _require_flat(operands: Sequence[Expression], kind: type[And] | type[Or]) ->
 
 
 _LOOSEST, _OR, _AND, _NOT, _COMPARISON, _AVERAGE, _ALONE = range(7)
-"""How tightly what is printed holds together."""
+"""How tightly the printed form of each node holds together."""
 
 _ESCAPED_IN_STATEMENT = re.compile(r"[\\{}]")
 _ESCAPED_IN_ARGUMENT = re.compile(r'[\\{}"]')
@@ -170,7 +172,8 @@ _BEGINS_LIKE_A_TEMPLATE = re.compile(r"IS(?:\s|$)")
 
 
 def canonical_text(tree: Expression) -> str:
-    """The tree as a query."""
+    """Returns the tree as a query in its canonical form, with every statement in braces and operator words in upper
+    case."""
     return _printed(tree, _LOOSEST)
 
 
@@ -189,7 +192,7 @@ def argument_in_quotes(text: str) -> str:
 
 
 def _printed(tree: Expression, floor: int) -> str:
-    """In parentheses when the tree holds together less tightly than `floor`."""
+    """Prints a tree, in parentheses when it holds together less tightly than `floor`."""
     match tree:
         case Statement():
             return statement_in_braces(tree.text)
@@ -218,7 +221,8 @@ _TYPES = {And: "and", Or: "or", Average: "average"}
 
 
 def tree_json(tree: Expression) -> str:
-    """The tree as one line of JSON in ASCII."""
+    """Returns the tree as one line of JSON in ASCII. Every node is an object with its `type`, and with `start` and
+    `end`, its place in the query's text."""
     return json.dumps(_node(tree))
 
 

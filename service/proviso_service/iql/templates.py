@@ -27,7 +27,7 @@ _MAX_TEMPLATES = 500
 _MAX_NAME_CHARS = 100
 _MAX_STATEMENT_CHARS = 1_000
 _MIN_SIMILARITY = 0.45
-"""Below it, names share endings more than subjects."""
+"""Names below this similarity share endings more than subjects."""
 _KEYS = frozenset({"name", "arguments", "statement", "meaning"})
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[-'/.&](?! |$)| (?! |$))*")
 _ARGUMENT = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -36,7 +36,8 @@ _PLACEHOLDER = re.compile(rf"<({_ARGUMENT.pattern})>(\.?)")
 
 @dataclass(frozen=True, slots=True)
 class TemplateDefinition:
-    """`name` in lower case with single spaces; `arguments` are their names, such as PARTY."""
+    """A template. `name` is in lower case with single spaces; `arguments` are the names of its arguments, such as
+    PARTY."""
 
     name: str
     arguments: tuple[str, ...]
@@ -45,11 +46,11 @@ class TemplateDefinition:
 
     @property
     def signature(self) -> str:
-        """A call as documentation shows it: `{IS clause obligating "PARTY"}`."""
+        """A call as documentation shows it, such as `{IS clause obligating "PARTY"}`."""
         return template_in_braces(self.name, self.arguments)
 
     def in_words(self, arguments: Sequence[str]) -> str:
-        """The statement with the arguments in their places."""
+        """Returns the statement with the arguments in their places."""
         values = dict(zip(self.arguments, arguments, strict=True))
         return _PLACEHOLDER.sub(lambda found: _fitted(values[found[1]], found[2]), self.statement)
 
@@ -59,7 +60,7 @@ def _fitted(argument: str, full_stop: str) -> str:
 
 
 class TemplateCatalog:
-    """The templates that a query may call. Immutable."""
+    """The templates that a query may call. A catalog never changes."""
 
     def __init__(self, definitions: Sequence[TemplateDefinition]) -> None:
         self._by_name = {definition.name: definition for definition in definitions}
@@ -68,7 +69,7 @@ class TemplateCatalog:
 
     @classmethod
     def load(cls, extra: Path | None = None) -> "TemplateCatalog":
-        """The language's templates and those of the file `extra`, which may not redefine a name.
+        """Returns the language's templates and those of the file `extra`, which may not redefine a name.
 
         Raises TemplateFileError with everything that is wrong with the file."""
         packaged = resources.files(__package__).joinpath("templates.toml").read_text(encoding="utf-8")
@@ -82,19 +83,19 @@ class TemplateCatalog:
         return len(self._by_name)
 
     def get(self, name: str) -> TemplateDefinition | None:
-        """None when there is no such template. Case and spacing do not matter."""
+        """Returns the template of this name, whatever its case and spacing; None when there is none."""
         return self._by_name.get(normalised(name))
 
     def call(self, name: str, *arguments: str, span: Span = NOWHERE) -> Template:
-        """A node of the syntax tree. Raises ValueError for an unknown name or a wrong number of arguments."""
+        """Makes a node of the syntax tree. Raises ValueError for an unknown name or a wrong number of arguments."""
         definition = self.get(name)
         if definition is None or len(arguments) != len(definition.arguments):
             raise ValueError(f"no template {name!r} with {len(arguments)} arguments")
         return Template(definition.name, arguments, definition.in_words(arguments), span=span)
 
     def longest_prefix(self, words: Sequence[str]) -> tuple[TemplateDefinition, int] | None:
-        """The template with arguments whose name the words begin with, the longest of several, and its length in
-        words; None when there is none."""
+        """Returns the template with arguments whose name the words begin with, the longest of several, and its length
+        in words; None when there is none."""
         for count in range(min(len(words), self._longest_name_words), 0, -1):
             definition = self.get(" ".join(words[:count]))
             if definition and definition.arguments:
@@ -102,7 +103,8 @@ class TemplateCatalog:
         return None
 
     def nearest(self, name: str, most: int = 3) -> tuple[TemplateDefinition, ...]:
-        """Templates with a name like this one, the likest first; those that share nothing of note are left out."""
+        """Returns templates with a name like this one, the most similar first. Those that share nothing of note are
+        left out."""
         wanted = traits(normalised(name)[:_MAX_NAME_CHARS])
         scored = [(similarity(wanted, found), name) for name, found in self._traits.items()]
         near = sorted((-score, name) for score, name in scored if score >= _MIN_SIMILARITY)
@@ -191,12 +193,13 @@ _COMMON_WORDS = frozenset({"a", "an", "and", "clause", "clauses", "for", "from",
 
 
 def traits(name: str) -> frozenset[str]:
-    """The letter triples of a name in lower case."""
+    """Returns the letter triples of a name in lower case. Names are compared by them, so that neither word order nor
+    typing errors matter much."""
     return frozenset(triple for word in _telling(name.replace("-", " ").split()) for triple in _triples(word))
 
 
 def similarity(left: frozenset[str], right: frozenset[str]) -> float:
-    """From 0, nothing in common, to 1."""
+    """Returns how alike two names are by their traits (Dice's coefficient), from 0, nothing in common, to 1."""
     return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0
 
 

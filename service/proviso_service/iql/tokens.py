@@ -1,6 +1,7 @@
-"""A query's parts: statements in braces, operators, parentheses, and text that is none of them.
+"""Cuts a query into its parts: statements in braces, operators, parentheses, and text that is none of them.
 
-Braces are read first, since anything but an unescaped brace may stand in a statement. One pass over the text."""
+Braces are read first, because anything but an unescaped brace may stand in a statement. It is one pass over the
+text."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ _KINDS = {
 
 
 class Token(NamedTuple):
-    """A part of a query's text, in code points; `end` is exclusive. A statement's takes in its braces."""
+    """A part of a query's text, in code points; `end` is exclusive. The token of a statement includes its braces."""
 
     kind: TokenKind
     start: int
@@ -57,8 +58,8 @@ def has_braces(query: str) -> bool:
 
 
 def tokens_in_braces(query: str, log: ProblemLog) -> list[Token]:
-    """The query's tokens, END last. After a fault of the braces nothing is certain about what follows: it is logged,
-    and the tokens before it are returned, without END."""
+    """Returns the query's tokens, END last. After a fault of the braces nothing is certain about what follows: the
+    fault is logged, and the tokens before it are returned without END."""
     tokens: list[Token] = []
     opened: int | None = None
     position = 0
@@ -84,7 +85,7 @@ def tokens_in_braces(query: str, log: ProblemLog) -> list[Token]:
 
 
 def tokens_between(query: str, start: int, end: int) -> Iterator[Token]:
-    """Tokens of a part without statements. Words and signs in a row that are no operators are one TEXT."""
+    """Yields the tokens of a part without statements. Words and signs in a row that are no operators are one TEXT."""
     text: Token | None = None
     for found in _OPERATORS_AND_TEXT.finditer(query, start, end):
         kind = _KINDS.get(found[0].upper(), TokenKind.TEXT)
