@@ -1,1 +1,2 @@
-"""Analysis of a matter's documents by statements: IQL queries, scored chunk by chunk and kept."""
+"""Analyses a matter's documents: IQL queries and clause types, which are scored chunk by chunk with the scores kept,
+and answers to questions."""

@@ -1,4 +1,4 @@
-"""Finding the clauses of given types: every passage of every document is judged by every type."""
+"""Finds the clauses of given types: every passage of every document is judged by every type."""
 
 import asyncio
 import re
@@ -43,7 +43,8 @@ _DEFAULTS = {
     "Notice": "{This is a notice clause: it specifies how notices under the contract must be given.}",
     "Amendment": "{This is an amendment clause: it says how the contract may be amended or modified.}",
 }
-"""In the query language: what a template asks for has its scores in common with queries."""
+"""The statements of the default types, in the query language: what a template asks for shares its scores with
+queries."""
 
 DEFAULT_CLAUSE_TYPES = tuple(_DEFAULTS)
 
@@ -53,14 +54,15 @@ _IS_SENTENCE = re.compile(r"this\s.+|.+\s.+[.!?]", re.IGNORECASE | re.DOTALL)
 
 
 class ClauseTypes:
-    """Puts types into statements, in the language's words where it has a template for them."""
+    """Turns clause types into statements, with the language's words where it has a template for a type."""
 
     def __init__(self, catalog: TemplateCatalog) -> None:
         self._catalog = catalog
 
     def statements(self, clause_types: Sequence[str]) -> dict[str, str]:
-        """By type, each once, in order; the default types for none. A type is a name ("Audit rights"), a sentence, or a
-        statement of the query language in braces. Raises InvalidRequest that names every type that is none of these."""
+        """Returns the statements by type, each type once and in order; those of the default types when none is given. A
+        type is a name ("Audit rights"), a sentence, or a statement of the query language in braces. Raises
+        InvalidRequest that names every type that is none of these."""
         found: dict[str, str] = {}
         violations: list[FieldViolation] = []
         for index, given in enumerate(clause_types or DEFAULT_CLAUSE_TYPES):
@@ -86,7 +88,8 @@ class ClauseTypes:
         return self._template(name) or self._template(f"{bare} clause") or f"This is a clause about {_spoken(bare)}."
 
     def _template(self, name: str) -> str:
-        """Its statement; empty where there is none of this name, or one that needs arguments."""
+        """Returns a template's statement; empty where there is no template of this name, or where it needs
+        arguments."""
         definition = self._catalog.get(name)
         return definition.statement if definition and not definition.arguments else ""
 
@@ -102,23 +105,23 @@ class ClauseTypes:
 
 
 def _spoken(name: str) -> str:
-    """Titles in lower case, but for abbreviations: "IP ownership"."""
+    """Returns a title in lower case, except for abbreviations: "IP ownership"."""
     return " ".join(word.lower() if word[1:] == word[1:].lower() else word for word in name.split())
 
 
 DEFAULT_MAX_CLAUSES = 200
 
 DOCUMENTS_AT_ONCE = 64
-"""Documents that are looked through in one step of the event loop."""
+"""So many documents are looked through in one step of the event loop."""
 
 _Numbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifyQuery:
-    """Empty `clause_types` mean the default ones, empty `document_ids` the whole matter. A clause is above
-    `min_confidence`, where None means what the settings say of matches. At most `max_clauses` are returned, the best of
-    each type."""
+    """Which clauses to find. Empty `clause_types` mean the default types, and empty `document_ids` the whole matter. A
+    clause scores above `min_confidence`; None means the least score of a match in the settings. At most `max_clauses`
+    are returned, the best of each type."""
 
     matter_id: str
     clause_types: Sequence[str] = ()
@@ -129,7 +132,7 @@ class ClassifyQuery:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A passage that is of a type; one of several types is a clause of each."""
+    """A passage that is of a type; a passage of several types is one clause of each."""
 
     clause_type: str
     confidence: float
@@ -147,8 +150,8 @@ class TypeCount:
 
 @dataclass(frozen=True, slots=True)
 class ClassifyOutcome:
-    """`clauses` by document and position; `counts`, in the order of the request, are of all that were found. `failed`
-    are the documents that were not analysed, each with its error."""
+    """The clauses found, by document and position. `counts`, in the order of the request, are of all clauses that were
+    found. `failed` are the documents that were not analysed, each with its error."""
 
     query: ClassifyQuery
     model: str
@@ -163,7 +166,7 @@ class ClassifyOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ClauseHits:
-    """Passages of types, as arrays of one length: which document, which passage of it, which type, how surely."""
+    """Passages of types, as arrays of one length: which document, which of its passages, which type, and how surely."""
 
     documents: _Numbers
     ordinals: _Numbers
@@ -171,7 +174,7 @@ class ClauseHits:
     scores: NDArray[np.float32]
 
     def best(self, most: int) -> "ClauseHits":
-        """At most so many, chosen as `by_turns` orders them; by document, position and type."""
+        """Returns at most so many, chosen in the order of `by_turns` and sorted by document, position and type."""
         of_kinds = [self._surest(kind, most) for kind in np.unique(self.types)]
         turns = _joined([np.arange(len(of_kind)) for of_kind in of_kinds])
         surest = _joined(of_kinds)
@@ -180,16 +183,16 @@ class ClauseHits:
         return ClauseHits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
 
     def _surest(self, kind: int, most: int) -> _Numbers:
-        """Where the best of a type stand, the surest first, of equal ones the first."""
+        """Returns where the best hits of a type stand, the surest first, and of equal ones the first."""
         of_kind = np.flatnonzero(self.types == kind)
-        if len(of_kind) > most > 0:  # only what may be among the best is sorted
+        if len(of_kind) > most > 0:  # Only what may be among the best is sorted.
             of_kind = of_kind[self.scores[of_kind] >= np.partition(self.scores[of_kind], -most)[-most]]
         return of_kind[np.argsort(-self.scores[of_kind], kind="stable")][:most]
 
 
 def by_turns(clauses: Sequence[Clause]) -> list[list[Clause]]:
-    """The surest of each type, then the second surest of each, and so on; the surest of a turn first. Where not all can
-    be shown, no type crowds out another."""
+    """Groups clauses into turns: the surest of each type, then the second surest of each, and so on; in a turn, the
+    surest comes first. So where not all can be shown, no type crowds out another."""
     seen = Counter[str]()
     turns: list[list[Clause]] = []
     for clause in sorted(clauses, key=lambda clause: -clause.confidence):
@@ -202,7 +205,7 @@ def by_turns(clauses: Sequence[Clause]) -> list[list[Clause]]:
 
 
 class Classification:
-    """Classifies through the scores of statements, which it shares with queries."""
+    """Classifies by the scores of statements, which it shares with queries."""
 
     def __init__(
         self,
@@ -219,8 +222,8 @@ class Classification:
         self._min_confidence = settings.min_score
 
     async def classify(self, tenant: str, query: ClassifyQuery) -> ClassifyOutcome:
-        """Documents that can't be analysed are named and spoil nothing; when none could be for one of the errors that a
-        caller is told about, that is raised.
+        """Finds clauses. Documents that cannot be analysed are named and do not disturb the others. When no document
+        could be analysed, and for an error that a caller is told about, that error is raised.
 
         Raises InvalidRequest, MatterNotFound and NoReadyDocuments."""
         matter_id = uuid_of("matter_id", query.matter_id)
@@ -241,7 +244,7 @@ class Classification:
     async def _clauses(
         self, tenant: str, targets: Sequence[TargetDocument], names: Sequence[str], hits: ClauseHits
     ) -> tuple[Clause, ...]:
-        """A document that was deleted meanwhile has none."""
+        """Returns the clauses with their passages; a document that was deleted meanwhile has none."""
         found = [
             (targets[document], chunk_id(targets[document].document_id, ordinal), names[kind], score)
             for document, ordinal, kind, score in zip(
@@ -257,11 +260,11 @@ class Classification:
 
 
 async def _hits(scored: Sequence[ScoredDocument], statements: Sequence[str], least: float) -> ClauseHits:
-    """What is above `least`; the i-th of `statements` is that of the i-th type."""
+    """Returns the passages that score above `least`; the i-th of `statements` is that of the i-th type."""
     documents, ordinals, types, scores = [], [], [], []
     for number, one in enumerate(scored):
         if number % DOCUMENTS_AT_ONCE == 0:
-            await asyncio.sleep(0)  # other work on the event loop gets its turn
+            await asyncio.sleep(0)  # Other work on the event loop gets its turn.
         if not one.error:
             by_type = np.stack([one.scores[statement] for statement in statements])
             kinds, places = np.nonzero(by_type > least)
@@ -280,6 +283,6 @@ def _joined(parts: Sequence[_Numbers]) -> _Numbers:
 
 def _counts(hits: ClauseHits, names: Sequence[str]) -> list[TypeCount]:
     counts = np.bincount(hits.types, minlength=len(names))
-    held = np.unique(hits.documents * len(names) + hits.types)  # each type of each document once
+    held = np.unique(hits.documents * len(names) + hits.types)  # Each type counts once for each document.
     documents = np.bincount(held % len(names), minlength=len(names))
     return [TypeCount(name, int(counts[i]), int(documents[i])) for i, name in enumerate(names)]

@@ -1,4 +1,5 @@
-"""Scores of statements on many documents: side by side under a bound, each with its own failure."""
+"""Scores statements on many documents: which documents a question is about, and their scores, several at once and each
+with its own failure."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -18,7 +19,8 @@ NO_SUCH_DOCUMENT = "There is no such document in this matter"
 
 @dataclass(frozen=True, slots=True)
 class TargetDocument:
-    """The `index`-th document asked about; `error` says why it can't be read. `document` is None only then."""
+    """One of the documents asked about, with its `index` among them. `error` says why it cannot be read; `document` is
+    None only when there is one."""
 
     index: int
     document_id: str
@@ -33,8 +35,8 @@ class TargetDocument:
 async def find_targets(
     store: MatterStore, tenant: str, matter_id: str, document_ids: Sequence[str]
 ) -> tuple[TargetDocument, ...]:
-    """The documents asked for, in their order; else all of the matter, in the order of upload. Raises MatterNotFound,
-    and NoReadyDocuments where the matter has none."""
+    """Returns the documents asked for, in their order, or all of the matter in the order of upload. Raises
+    MatterNotFound, and NoReadyDocuments where the matter has none."""
     await store.get_matter(tenant, matter_id)
     documents = await store.all_documents(tenant, matter_id)
     if not any(document.status is DocumentStatus.READY for document in documents):
@@ -58,20 +60,21 @@ def _error(document: Document | None) -> str:
 _log = structlog.get_logger(__name__)
 
 DOCUMENTS_AT_HAND = 64
-"""Documents whose scores are known that are looked up in one step of the event loop."""
+"""So many documents whose scores may be known are looked up in one step of the event loop."""
 
 _SECOND_BATCH_PASSAGES = 64
-"""The first batch of a job is one document, so that a stream begins soon; then they grow to the batches' size."""
+"""The first batch of a job is one document, so that a stream begins soon. The second has so many passages, and later
+ones grow to the full size."""
 
 Batch = tuple[tuple[TargetDocument, Document], ...]
-"""Documents that are scored together, either one of any length or several of a bounded number of chunks."""
+"""Documents that are scored together: either one of any length, or several with a bounded number of chunks."""
 
 FAILED = "This document could not be analysed; try again"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringJob:
-    """Statements, each once, to score on documents."""
+    """Statements, each once, that are to be scored on documents."""
 
     tenant: str
     statements: tuple[str, ...]
@@ -80,7 +83,7 @@ class ScoringJob:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
-    """A document's scores of every statement of a job; an `error` says why there are none."""
+    """A document's scores for every statement of a job; an `error` says why there are none."""
 
     target: TargetDocument
     scores: ScoresByStatement
@@ -88,9 +91,9 @@ class ScoredDocument:
 
 
 class DocumentScoring:
-    """Scores a bounded number of batches at once, over all jobs; what was scored is kept. When a batch of several
-    documents fails, each of them is scored by itself, so that the fault of one is nobody else's; not where the model is
-    away for all of them.
+    """Scores a bounded number of batches at once, counted over all jobs; what was scored is kept. When a batch of
+    several documents fails, each of them is scored by itself, so that the fault of one does not affect the others; but
+    not where the model is away for all of them.
 
     Reading, judging and saving twenty documents of usual length one by one takes ten times as long as together."""
 
@@ -106,9 +109,9 @@ class DocumentScoring:
         return self._scorer.model_id
 
     async def all(self, job: ScoringJob) -> list[ScoredDocument]:
-        """Every target, in order. Each has its own error: it is not READY, not there, could not be scored, or not
-        within the time limit of the job. When no document could be scored for one of the errors that a caller is told
-        about, that is raised."""
+        """Returns every target, in order, each with its own error: it is not READY, not there, could not be scored, or
+        not within the time limit of the job. When no document could be scored, and for an error that a caller is told
+        about, that error is raised."""
         done: list[ScoredDocument] = []
         failures: list[ProvisoError] = []
         try:
@@ -125,15 +128,15 @@ class DocumentScoring:
         return sorted(done, key=lambda one: one.target.index)
 
     async def as_done(self, job: ScoringJob) -> AsyncGenerator[list[ScoredDocument], None]:
-        """Every target, some at a time, as they are done. Closing it stops the work. The time limit is that of each
-        batch."""
+        """Yields every target as it is done, some at a time. Closing the generator stops the work. The time limit is
+        that of each batch."""
         async with aclosing(self._run(job, [])) as runs:
             async for some in runs:
                 yield some
 
     async def _run(self, job: ScoringJob, failures: list[ProvisoError]) -> AsyncGenerator[list[ScoredDocument], None]:
-        """First those that need no scoring, then each as it is scored. `failures` gathers what kept documents from
-        being scored and a caller may be told."""
+        """Yields first the targets that need no scoring, then the others as they are scored. `failures` collects the
+        errors for which documents could not be scored and that a caller may be told."""
         unscored: list[tuple[TargetDocument, Document]] = []
         for start in range(0, len(job.targets), DOCUMENTS_AT_HAND):
             targets = job.targets[start : start + DOCUMENTS_AT_HAND]
@@ -147,8 +150,8 @@ class DocumentScoring:
                 yield some
 
     async def _at_hand(self, job: ScoringJob, targets: Sequence[TargetDocument]) -> list[ScoredDocument]:
-        """Those that can't be analysed, and those whose scores are known."""
-        await asyncio.sleep(0)  # other work on the event loop gets its turn between the steps of a large matter
+        """Returns the targets that cannot be analysed, and those whose scores are known."""
+        await asyncio.sleep(0)  # Other work on the event loop gets its turn between the steps of a large matter.
         documents = [target.document for target in targets if target.document and not target.error]
         known = await self._scorer.known(job.tenant, documents, job.statements)
         unable = [ScoredDocument(target, {}, target.error) for target in targets if target.error]
@@ -158,7 +161,7 @@ class DocumentScoring:
     async def _as_scored(
         self, job: ScoringJob, targets: Sequence[tuple[TargetDocument, Document]], failures: list[ProvisoError]
     ) -> AsyncGenerator[list[ScoredDocument], None]:
-        """In the order in which they are done; at most batches_at_once are under way."""
+        """Yields targets in the order in which they are done; at most batches_at_once are under way."""
         if not targets:
             return
         documents = [document for _, document in targets]
@@ -193,14 +196,14 @@ class DocumentScoring:
         except TimeoutError:
             return [self._late(target) for target, _ in batch]
         except Exception as error:
-            # A model that is away is so for each of them; everything else may be about one.
+            # When the model is away it is so for every document; any other failure may be due to one of them.
             if len(batch) > 1 and not isinstance(error, ModelApiUnavailable):
                 alone = [await self._scored(job, (one,), failures, look_elsewhere=look_elsewhere) for one in batch]
                 return [one for some in alone for one in some]
             return [ScoredDocument(target, {}, self._reason(target, error, failures)) for target, _ in batch]
 
     def _reason(self, target: TargetDocument, error: Exception, failures: list[ProvisoError]) -> str:
-        """Why a document was not scored, as a caller may be told it."""
+        """Returns why a document was not scored, as a caller may be told it."""
         if isinstance(error, DocumentNotFound):
             return NO_SUCH_DOCUMENT
         if isinstance(error, ProvisoError):
@@ -216,7 +219,8 @@ class DocumentScoring:
 
 
 def _batches(targets: Iterable[tuple[TargetDocument, Document]], most: int) -> Iterator[Batch]:
-    """In their order: first one document, then ever more chunks up to `most`; a longer document stands alone."""
+    """Yields batches in the order of the targets: first one document, then more and more chunks up to `most`. A longer
+    document stands alone."""
     batch: list[tuple[TargetDocument, Document]] = []
     size, room = 0, 0
     for target, document in targets:

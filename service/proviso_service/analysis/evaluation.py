@@ -1,4 +1,5 @@
-"""From the scores of statements on a document to its score and matches."""
+"""Reads a query into a plan, and computes each document's score and matches from the scores of the plan's
+statements."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,12 +57,12 @@ class QueryPlan:
 
     @property
     def summary(self) -> IqlSummary:
-        """Before the first document."""
+        """The summary before the first document is done."""
         return IqlSummary(self.query.query, self.model, self.warnings, len(self.targets))
 
 
 class Planner:
-    """Reads queries; `model_id` names the classifier there is."""
+    """Reads queries; `model_id` names the classifier in use."""
 
     def __init__(self, catalog: TemplateCatalog, settings: IqlSettings, model_id: str) -> None:
         self.templates = catalog
@@ -70,11 +71,11 @@ class Planner:
         self._model_id = model_id
 
     def tree(self, query: str) -> Expression:
-        """Raises IqlSyntaxError."""
+        """Parses a query. Raises IqlSyntaxError."""
         return parse(query, self.templates, self._limits)
 
     def plan(self, tenant: str, query: IqlQuery, tree: Expression, targets: Sequence[TargetDocument]) -> QueryPlan:
-        """Raises InvalidRequest for a model that is not there."""
+        """Makes a plan. Raises InvalidRequest for a model that is not offered."""
         return QueryPlan(
             tenant=tenant,
             query=query,
@@ -106,8 +107,8 @@ def invalid_iql(error: IqlSyntaxError) -> InvalidIql:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedDocument:
-    """A query on one document, before its matches are read. `combined` has one score a chunk; `matched` the ordinals of
-    the matches, by position; `error` says why there are none of these."""
+    """A query on one document, before the texts of its matches are read. `combined` has one score for each chunk;
+    `matched` are the ordinals of the matches, by position; `error` says why there are none of these."""
 
     target: TargetDocument
     combined: Scores
@@ -116,7 +117,7 @@ class EvaluatedDocument:
     error: str = ""
 
     def shown(self, most: int) -> list[int]:
-        """Ordinals of the best matches, by position; of equal ones the first."""
+        """Returns the ordinals of the best matches, by position; of equal ones the first are taken."""
         if len(self.matched) > most:
             best = np.argsort(-self.combined[self.matched], kind="stable")[:most]
             return list(map(int, np.sort(self.matched[best])))
@@ -124,7 +125,8 @@ class EvaluatedDocument:
 
 
 def evaluated(plan: QueryPlan, documents: Sequence[ScoredDocument]) -> list[EvaluatedDocument]:
-    """All documents in one computation, whose cost is in its steps more than in its numbers."""
+    """Evaluates all documents in one computation, because its cost depends on the number of steps more than on that of
+    scores."""
     scored = iter(_evaluated(plan, [document for document in documents if not document.error]))
     return [_failed(document) if document.error else next(scored) for document in documents]
 
@@ -146,8 +148,8 @@ def _failed(document: ScoredDocument) -> EvaluatedDocument:
 
 
 def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]:
-    """How many matches each document may show. Where there are too many in all, each shows as many as the others; where
-    even one each is too many, the documents with the highest scores show one."""
+    """Returns how many matches each document may show. Where there are too many in all, every document may show equally
+    many; where even one each is too many, the documents with the highest scores show one."""
     share = query.max_matches
     while share > 1 and sum(min(len(one.matched), share) for one in done) > query.max_matches_in_all:
         share -= max(1, share // 8)
@@ -162,7 +164,7 @@ def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]
 async def results_of(
     store: ScoreStore, plan: QueryPlan, done: Sequence[EvaluatedDocument], max_matches: Sequence[int]
 ) -> list[DocumentResult]:
-    """With the texts of at most so many matches of each."""
+    """Returns the results with the texts of at most so many matches of each document."""
     shown = [one.shown(most) for one, most in zip(done, max_matches, strict=True)]
     ids = [
         chunk_id(one.target.document_id, ordinal)
@@ -193,7 +195,7 @@ def _result(
 def _matches(
     plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int], texts: Mapping[str, Chunk]
 ) -> Iterator[IqlMatch]:
-    """A document that was deleted meanwhile has none."""
+    """Yields the matches with their texts; a document that was deleted meanwhile has none."""
     explained = plan.query.explain and not one.error
     explanations = _explanations(plan, one, ordinals) if explained else [UNEXPLAINED] * len(ordinals)
     for ordinal, explanation in zip(ordinals, explanations, strict=True):
@@ -202,7 +204,7 @@ def _matches(
 
 
 def _explanations(plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int]) -> list[Explanation]:
-    """Of the chunks with these ordinals."""
+    """Returns the explanations of the chunks with these ordinals."""
     scores = {statement: values[list(ordinals)] for statement, values in one.statement_scores.items()}
     by_node = node_scores(plan.tree, scores, plan.comparison)
     return [

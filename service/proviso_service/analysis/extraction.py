@@ -1,4 +1,4 @@
-"""Answering a question with a span of the documents' text."""
+"""Answers a question with a span of the documents' text."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,8 @@ _OUTER_MARKS = " .,;:()[]\"'\u201c\u201d\u2018\u2019"
 
 @dataclass(frozen=True, slots=True)
 class ExtractQuery:
-    """Empty `document_ids` mean the whole matter; `min_confidence` None means what the settings say."""
+    """A question to a matter. Empty `document_ids` mean the whole matter; a `min_confidence` of None means that of the
+    settings."""
 
     matter_id: str
     question: str
@@ -39,8 +40,8 @@ class ExtractQuery:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCitation:
-    """A passage that holds an answer, from `start` to `end` in the document's text; `relevance` is that of the passage
-    to the question, `confidence` that of the answer there. All in [0, 1]."""
+    """A passage that holds an answer, from `start` to `end` in the document's text. `relevance` is that of the passage
+    to the question, `confidence` that of the answer in the passage; both are in [0, 1]."""
 
     stored: StoredChunk
     relevance: float
@@ -56,7 +57,7 @@ class AnswerCitation:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedAnswer:
-    """What one or more passages say in the same words, the surest first."""
+    """What one or more passages say in the same words, the surest passage first."""
 
     citations: tuple[AnswerCitation, ...]
 
@@ -71,9 +72,9 @@ class ExtractedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExtractOutcome:
-    """`answer` is None where nothing is sure enough; `alternatives` are other answers, best first. `failed` are the
-    documents that could not be read, each with its error. `rerank_failed`: passages were chosen without the reranker,
-    because it failed."""
+    """What was found. `answer` is None where nothing is sure enough; `alternatives` are other answers, best first.
+    `failed` are the documents that could not be read, each with its error. `rerank_failed` says that passages were
+    chosen without the reranker, because it failed."""
 
     query: ExtractQuery
     model: str
@@ -84,8 +85,8 @@ class ExtractOutcome:
 
 
 class Extraction:
-    """Finds the passages that a question is about and has the extractor look for the answer in them; a bounded number
-    of questions at once."""
+    """Finds the passages that a question is about and has the extractor look for the answer in them, with a bounded
+    number of questions at once."""
 
     def __init__(
         self, store: MatterStore, retriever: Retriever, extractor: AnswerExtractor, settings: ExtractionSettings
@@ -97,8 +98,8 @@ class Extraction:
         self._running = asyncio.Semaphore(settings.max_running)
 
     async def extract(self, tenant: str, query: ExtractQuery) -> ExtractOutcome:
-        """Raises InvalidRequest, MatterNotFound, NoReadyDocuments, what the extractor raises, and TooBusy when there is
-        no answer within the time limit."""
+        """Answers a question. Raises InvalidRequest, MatterNotFound, NoReadyDocuments, what the extractor raises, and
+        TooBusy when there is no answer within the time limit."""
         matter_id = uuid_of("matter_id", query.matter_id)
         document_ids = uuids_of("document_ids", query.document_ids)
         if not query.question.strip():
@@ -133,7 +134,8 @@ class Extraction:
     async def _passages(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]
     ) -> SearchOutcome | None:
-        """Whatever is nearest, however far: whether it answers is for the extractor to say."""
+        """Returns the nearest passages, however far they are: the extractor decides whether they answer the
+        question."""
         readable = [target.document_id for target in targets if not target.error]
         if not readable:
             return None
@@ -148,7 +150,8 @@ class Extraction:
 
 
 def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[ExtractedAnswer]:
-    """Best first; of equally sure ones that of the more relevant passage. Answers in the same words are one."""
+    """Returns the answers, best first; of equally sure ones, that of the more relevant passage. Answers in the same
+    words are one answer."""
     citations = [_citation(hit, span) for hit, spans in zip(hits, found, strict=True) for span in spans]
     citations.sort(key=lambda one: (-one.confidence, -one.relevance))
     same: dict[str, list[AnswerCitation]] = {}
@@ -166,5 +169,5 @@ def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:
 
 
 def _key(answer: str) -> str:
-    """Without regard to case, white space and the marks around."""
+    """Returns what answers are compared by: the text without regard to case, white space and marks at its ends."""
     return " ".join(answer.casefold().split()).strip(_OUTER_MARKS)

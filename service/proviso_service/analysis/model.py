@@ -1,4 +1,4 @@
-"""Values of IQL queries and what they find."""
+"""Values of IQL queries and of what they find."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from proviso_service.reading import Chunk
 DEFAULT_MAX_MATCHES = 20
 
 DEFAULT_MAX_MATCHES_IN_ALL = 3_000
-"""About as many as fit into an answer."""
+"""About as many matches as fit into an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class IqlQuery:
-    """A query to a matter. Empty `document_ids` means all of its documents. `model` empty, and `min_score` and
-    `comparison` None, mean what the settings say. At most `max_matches` are returned of a document, fewer of each where
-    there are more than `max_matches_in_all`; with `explain`, results carry the scores of each statement and of each
-    node of the query's tree."""
+    """A query to a matter. Empty `document_ids` mean all of its documents. An empty `model`, and None for `min_score`
+    and `comparison`, mean the values of the settings. At most `max_matches` of a document are returned, and fewer of
+    each where there would be more than `max_matches_in_all`. With `explain`, results carry the scores of each statement
+    and of each node of the query's tree."""
 
     matter_id: str
     query: str
@@ -32,7 +32,7 @@ class IqlQuery:
 
 @dataclass(frozen=True, slots=True)
 class StatementScore:
-    """What a statement, templates expanded, scores by itself."""
+    """The score of one statement by itself, with templates expanded."""
 
     statement: str
     score: float
@@ -40,7 +40,7 @@ class StatementScore:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a score came about: what each statement scores, and each node of the query's tree, in pre-order."""
+    """How a score came about: the score of each statement, and of each node of the query's tree in pre-order."""
 
     statements: tuple[StatementScore, ...] = ()
     nodes: tuple[float, ...] = ()
@@ -51,7 +51,7 @@ UNEXPLAINED = Explanation()
 
 @dataclass(frozen=True, slots=True)
 class IqlMatch:
-    """A chunk above the query's min_score; `explanation` only where the query asks to explain."""
+    """A chunk above the query's `min_score`. The `explanation` is filled in only where the query asks for it."""
 
     chunk: Chunk
     score: float
@@ -60,10 +60,10 @@ class IqlMatch:
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
-    """What a query finds in one document, the `index`-th of those asked about. `score` is the maximum over its chunks,
-    `matches` the best of all `match_count` by position, `score_sum` the sum over all of them. `explanation` has each
-    statement's maximum over the chunks, and the nodes of the chunk with the highest score. With an `error` the document
-    was not analysed."""
+    """What a query finds in one document, the `index`-th of those asked about. `score` is the maximum over its chunks;
+    `matches` are the best of all `match_count`, by position; `score_sum` is the sum over all matches. `explanation` has
+    each statement's maximum over the chunks, and the nodes of the chunk with the highest score. A document with an
+    `error` was not analysed."""
 
     index: int
     document_id: str
@@ -82,7 +82,7 @@ class DocumentResult:
 
 @dataclass(frozen=True, slots=True)
 class IqlSummary:
-    """The totals of a query, of as many documents as are done."""
+    """The totals of a query over the documents that are done."""
 
     query: str
     model: str
@@ -94,13 +94,13 @@ class IqlSummary:
 
     @property
     def average_score(self) -> float:
-        """Mean score of all matches; 0 without any."""
+        """The mean score of all matches; 0 when there are none."""
         return self.score_sum / self.total_matches if self.total_matches else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class IqlOutcome:
-    """Results in the order of the request, else of upload."""
+    """The results of a query, in the order of the request, or else of upload."""
 
     summary: IqlSummary
     results: tuple[DocumentResult, ...]
@@ -108,7 +108,7 @@ class IqlOutcome:
 
 @dataclass(frozen=True, slots=True)
 class IqlProgress:
-    """The totals after one more document; the last has no `result`."""
+    """The totals after one more document; the last progress has no `result`."""
 
     summary: IqlSummary
     result: DocumentResult | None = None
@@ -116,8 +116,8 @@ class IqlProgress:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A query that was read but not run: its tree, or its problems. `estimated_calls` counts the passages that a model
-    would have to score on a matter, each once for every statement."""
+    """A query that was read but not run: its tree, or its problems. `estimated_calls` is the number of passages that a
+    model would have to score on a matter, counted once for every statement."""
 
     query: str
     tree: Expression | None

@@ -1,4 +1,5 @@
-"""."""
+"""Where the scores of statements on documents are kept: the store that outlives the process, and the cache of those
+used last."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -9,57 +10,58 @@ from proviso_service.models import Passage, Scores
 from proviso_service.reading import Chunk
 
 ScoresByStatement = Mapping[str, Scores]
-"""By statement: one score for each chunk of a document, in their order; NaN for those that are not scored yet."""
+"""Scores by statement: one for each chunk of a document, in their order; NaN for chunks that are not scored yet."""
 
 
 class ScoreStore(Protocol):
-    """Chunks of READY documents as a classifier reads them, and the scores that it gave. Scores live as long as their
-    document."""
+    """The chunks of READY documents as a classifier reads them, and the scores that it gave. Scores live as long as
+    their document."""
 
     async def passages(
         self, tenant: str, document_ids: Sequence[str], embedding_model_id: str, first: int, limit: int
     ) -> Mapping[str, Sequence[Passage]]:
-        """By document, at most `limit` of its chunks, from ordinal `first` on, in order, with their vectors where they
-        are of that model."""
+        """Returns, by document, at most `limit` of its chunks from ordinal `first` on, in order; with their vectors
+        where these are of the embedding model given."""
         ...
 
     async def matched_chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:
-        """By id, those that are there; without their clause numbers."""
+        """Returns the chunks that exist by their id, without their clause numbers."""
         ...
 
     async def known_scores(
         self, tenant: str, model_id: str, document_ids: Sequence[str], statements: Sequence[str]
     ) -> Mapping[str, ScoresByStatement]:
-        """By document, what is stored."""
+        """Returns the stored scores by document."""
         ...
 
     async def shared_scores(
         self, tenant: str, model_id: str, document: Document, statements: Sequence[str]
     ) -> ScoresByStatement:
-        """What other documents of the tenant know of equal passages, such as those of an earlier version; empty when
-        there are none."""
+        """Returns what other documents of the tenant know about equal passages, for example an earlier version of the
+        document; empty when there is nothing."""
         ...
 
     async def scored_documents(
         self, tenant: str, model_id: str, statements: Sequence[str], limit: int
     ) -> Sequence[str]:
-        """Ids of documents with scores of any of the statements, at most so many."""
+        """Returns the ids of at most `limit` documents with scores of any of the statements."""
         ...
 
     async def save_scores(
         self, tenant: str, model_id: str, scores: Mapping[str, ScoresByStatement], max_statements: int
     ) -> Sequence[str]:
-        """Replaces what is stored of these documents and statements; of a document's others the latest stay,
-        `max_statements` in all. Returns the ids of those saved: not of documents that were deleted meanwhile."""
+        """Replaces what is stored of these documents and statements. Of a document's other statements the latest stay,
+        `max_statements` in all. Returns the ids of the documents that were saved, without those that were deleted
+        meanwhile."""
         ...
 
     async def count_scores(self, tenant: str, matter_id: str, model_id: str, statements: Sequence[str]) -> int:
-        """Scores stored of a matter's READY documents."""
+        """Returns the number of scores that are stored of a matter's READY documents."""
         ...
 
 
 ENTRY_SCORES = 100
-"""What an entry takes beside its scores, counted in scores."""
+"""What an entry takes beside its scores, expressed as a number of scores."""
 
 
 class ScoreKey(NamedTuple):
@@ -70,7 +72,7 @@ class ScoreKey(NamedTuple):
 
 
 class ScoreCache:
-    """The scores that were used last, of whole documents; about four bytes for each of `max_scores`."""
+    """The scores of whole documents that were used last. It takes about four bytes for each of `max_scores`."""
 
     def __init__(self, max_scores: int) -> None:
         self._max_scores = max_scores
@@ -84,7 +86,7 @@ class ScoreCache:
         return scores
 
     def put(self, key: ScoreKey, scores: Scores) -> None:
-        """Keeps the array itself, which nobody changes from now on."""
+        """Keeps the array itself, which nobody may change from now on."""
         scores.flags.writeable = False
         self._drop(self._entries.pop(key, None))
         self._entries[key] = scores

@@ -1,4 +1,4 @@
-"""Scores of statements on documents: each passage is judged once for each statement, whoever asks, however often."""
+"""Scores statements on documents: each passage is judged once for each statement, whoever asks and however often."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,18 +15,19 @@ from proviso_service.matters import Document
 from proviso_service.models import Classifier, Passage, Scores
 
 PASSAGES_AT_ONCE = 512
-"""Passages read, scored and saved together: a long document's memory, and what is lost when its scoring is stopped."""
+"""So many passages are read, scored and saved together. It bounds the memory that a long document takes, and what is
+lost when its scoring is stopped."""
 
 STATEMENTS_AT_ONCE = 4
-"""Statements that a classifier is asked about side by side, of each batch of documents."""
+"""A classifier is asked about so many statements at once, for each batch of documents."""
 
 Filled = dict[str, dict[str, Scores]]
-"""By document and statement; NaN where there is no score yet."""
+"""Scores by document and statement; NaN where there is no score yet."""
 
 
 class Scorer:
-    """Looks in memory, then in the store, and asks the classifier for the rest. `embedding_model_id` names the vectors
-    that passages are given."""
+    """Looks for scores in memory, then in the store, and asks the classifier for the rest. `embedding_model_id` names
+    the vectors that passages are given."""
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class Scorer:
     async def known(
         self, tenant: str, documents: Sequence[Document], statements: Sequence[str]
     ) -> Mapping[str, ScoresByStatement]:
-        """By id, those of the documents of which every statement has been scored on every chunk."""
+        """Returns, by id, the scores of those documents of which every statement has been scored on every chunk."""
         found = {document.document_id: self._cached(document, statements) for document in documents}
         missing = [d for d in documents if len(found[d.document_id]) < len(statements)]
         if missing:
@@ -63,7 +64,7 @@ class Scorer:
         return {document_id: scores for document_id, scores in found.items() if len(scores) == len(statements)}
 
     async def others_are_scored(self, tenant: str, documents: Sequence[Document], statements: Sequence[str]) -> bool:
-        """Whether the statements have been scored on documents beside these, so that equal passages may be known."""
+        """Tells whether the statements have been scored on other documents, so that equal passages may be known."""
         ids = {document.document_id for document in documents}
         scored = await self._store.scored_documents(tenant, self.model_id, statements, len(ids) + 1)
         return not ids.issuperset(scored)
@@ -71,11 +72,10 @@ class Scorer:
     async def score(
         self, documents: Sequence[Document], statements: Sequence[str], *, look_elsewhere: bool = True
     ) -> Mapping[str, ScoresByStatement]:
-        """By id; of one tenant's READY documents, either one of any length or several of together at most
-        PASSAGES_AT_ONCE chunks. `look_elsewhere` takes over what other documents know of equal passages.
-
-        What was scored is kept also when this is cancelled. Raises DocumentNotFound when a document is deleted
-        meanwhile, and what the classifier raises."""
+        """Returns scores by document id. The documents are READY and of one tenant: either one of any length, or
+        several with at most PASSAGES_AT_ONCE chunks together. With `look_elsewhere`, it takes over what other documents
+        know about equal passages. What was scored is kept even when this is cancelled. Raises DocumentNotFound when a
+        document is deleted meanwhile, and what the classifier raises."""
         async with AsyncExitStack() as held:
             for document in sorted(documents, key=lambda document: document.document_id):
                 key = (document.tenant, document.document_id)
@@ -89,7 +89,7 @@ class Scorer:
     async def _score(
         self, documents: Sequence[Document], statements: Sequence[str], found: Filled, *, look_elsewhere: bool
     ) -> None:
-        """Adds to `found` what is missing in it."""
+        """Adds to `found` the scores that are missing in it."""
         wanted = {d.document_id: [s for s in statements if s not in found[d.document_id]] for d in documents}
         new = await self._stored(documents, wanted)
         if look_elsewhere:
@@ -112,7 +112,7 @@ class Scorer:
         return ScoreKey(document.tenant, self.model_id, document.document_id, statement)
 
     async def _stored(self, documents: Sequence[Document], wanted: Mapping[str, Sequence[str]]) -> Filled:
-        """What the store has of these documents."""
+        """Returns what the store has of these documents."""
         statements = list(dict.fromkeys(statement for some in wanted.values() for statement in some))
         known = await self._store.known_scores(documents[0].tenant, self.model_id, list(wanted), statements)
         stored = {d.document_id: known.get(d.document_id, {}) for d in documents}
@@ -122,7 +122,7 @@ class Scorer:
         }
 
     async def _take_over(self, document: Document, scores: dict[str, Scores]) -> None:
-        """What others know, of statements of which nothing is known yet."""
+        """Takes over what other documents know, for statements of which nothing is known yet."""
         unknown = [statement for statement, values in scores.items() if np.isnan(values).all()]
         if not unknown:
             return
@@ -133,7 +133,7 @@ class Scorer:
             await self._save(document.tenant, {document.document_id: taken})
 
     async def _fill(self, documents: Sequence[Document], scores: Filled) -> None:
-        """Has the classifier score what is NaN, in place."""
+        """Has the classifier score, in place, whatever is NaN."""
         longest = max(document.chunk_count for document in documents)
         for first in range(0, longest, PASSAGES_AT_ONCE):
             part = slice(first, first + PASSAGES_AT_ONCE)
@@ -196,7 +196,7 @@ class Scorer:
 
 
 def _gaps(scores: Filled, part: slice) -> dict[str, dict[str, np.ndarray]]:
-    """By statement and document, places in the part that have no score yet."""
+    """Returns, by statement and document, the places in the part that have no score yet."""
     gaps: dict[str, dict[str, np.ndarray]] = {}
     for document_id, statement, values in _each(scores):
         missing = np.flatnonzero(np.isnan(values[part]))

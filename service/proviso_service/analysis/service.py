@@ -1,4 +1,4 @@
-"""IQL queries to a matter, as callers ask them."""
+"""Runs IQL queries on a matter."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -22,14 +22,14 @@ from proviso_service.matters import DocumentStatus, MatterStore, uuid_of, uuids_
 from proviso_service.settings import IqlSettings
 
 DOCUMENTS_AT_ONCE = 64
-"""Documents that are evaluated in one step of the event loop."""
+"""So many documents are evaluated in one step of the event loop."""
 
 MATCHES_AT_ONCE = 1_000
-"""Matches whose texts are held before they are handed on in a stream."""
+"""So many matches' texts may be held before they are handed on in a stream."""
 
 
 class IqlAnalysis:
-    """Runs queries."""
+    """Runs and inspects queries."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class IqlAnalysis:
 
     @property
     def templates(self) -> TemplateCatalog:
-        """Those that queries may call."""
+        """The templates that queries may call."""
         return self._planner.templates
 
     async def execute(self, tenant: str, query: IqlQuery) -> IqlOutcome:
-        """The results in the order of the request, else of upload. Each document has its own error: it is not READY,
-        not there, could not be scored, or not within the time limit. When no document could be scored for one of the
-        errors that a caller is told about, that is raised.
+        """Returns the results in the order of the request, or else of upload. Each document has its own error: it is
+        not READY, not there, could not be scored, or not within the time limit. When no document could be scored, and
+        for an error that a caller is told about, that error is raised.
 
         Raises InvalidRequest, InvalidIql, MatterNotFound and NoReadyDocuments."""
         plan = await self._plan(tenant, query)
@@ -60,13 +60,13 @@ class IqlAnalysis:
         done: list[EvaluatedDocument] = []
         for start in range(0, len(scored), DOCUMENTS_AT_ONCE):
             done += evaluated(plan, scored[start : start + DOCUMENTS_AT_ONCE])
-            await asyncio.sleep(0)  # other work on the event loop gets its turn
+            await asyncio.sleep(0)  # Other work on the event loop gets its turn.
         results = await results_of(self._scores, plan, done, fair_shares(done, query))
         return IqlOutcome(_counted(plan.summary, results), tuple(results))
 
     async def stream(self, tenant: str, query: IqlQuery) -> AsyncGenerator[IqlProgress, None]:
-        """Each document's result as soon as it is there, then the summary alone. Closing it stops the work. Raises as
-        `execute` does, but for failures of documents, which are always in their results."""
+        """Yields each document's result as soon as it is there, then the summary alone. Closing the generator stops the
+        work. Raises as `execute` does, except that failures of documents are always in their results."""
         plan = await self._plan(tenant, query)
         summary = plan.summary
         async with aclosing(self._documents.as_done(plan.job)) as runs:
@@ -108,7 +108,7 @@ class IqlAnalysis:
 
 
 def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSummary:
-    """The totals with these documents."""
+    """Returns the totals with these documents added."""
     return replace(
         summary,
         documents_done=summary.documents_done + len(results),
@@ -118,7 +118,7 @@ def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSumma
 
 
 def _readable(done: Sequence[EvaluatedDocument], max_matches: int) -> Iterator[list[EvaluatedDocument]]:
-    """Parts whose texts may be held at once."""
+    """Yields parts whose texts may be held at once."""
     part: list[EvaluatedDocument] = []
     matches = 0
     for one in done:

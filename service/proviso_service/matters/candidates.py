@@ -1,4 +1,4 @@
-"""What a search chooses from: the passages that meaning, words or clause numbers bring up."""
+"""Finds what a search chooses from: the passages that meaning, words or clause numbers bring up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from proviso_service.models import Embedder, Vectors
 from proviso_service.reading import clause_ranks
 
 CANDIDATES = 100
-"""Passages taken by meaning and by words before they are fused."""
+"""The most passages taken by meaning, and the most taken by words, before the two orders are fused."""
 
 CLAUSE_CANDIDATES = 300
-"""Passages taken by clause numbers; in a matter of many contracts most have a clause of any low number."""
+"""The most passages taken by clause numbers; in a matter of many contracts, most have a clause of any low number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
-    """`similarity` is the cosine, in [0, 1]; `clause_rank` counts from 0 among the clauses that the query names."""
+    """A passage that was found. `similarity` is the cosine, in [0, 1]; `clause_rank` counts from 0 among the clauses
+    that the query names."""
 
     stored: StoredChunk
     similarity: float
@@ -43,7 +44,7 @@ class SearchCandidate:
 
 
 class CandidateSearch:
-    """Asks the stores."""
+    """Asks the stores for candidates."""
 
     def __init__(self, store: MatterStore, vectors: VectorIndex, embedder: Embedder) -> None:
         self._store = store
@@ -51,8 +52,8 @@ class CandidateSearch:
         self._embedder = embedder
 
     async def find(self, place: SearchScope, query: ParsedQuery) -> Sequence[SearchCandidate]:
-        """All that any order holds, with the similarity of each: that of passages found by words or numbers alone is
-        computed from their stored embeddings."""
+        """Returns every passage that one of the orders holds, with its similarity. For passages that were found by
+        words or numbers alone, the similarity is computed from their stored embeddings."""
         (vector, near), (worded, numbered) = await together(self._near(place, query), self._named(place, query))
         ids = dict.fromkeys([*(hit.chunk_id for hit in near), *worded, *numbered])
         found = _holding(query.phrases, await self._store.chunks(place.tenant, list(ids)))
@@ -69,13 +70,13 @@ class CandidateSearch:
         ]
 
     async def _near(self, place: SearchScope, query: ParsedQuery) -> tuple[Vectors, Sequence[VectorHit]]:
-        """The query's vector, and what is near it."""
+        """Returns the query's vector, and the passages that are near it."""
         vector = await self._embedder.embed_query(query.text)
         near = await self._vectors.search(place.tenant, place.matter_id, vector, CANDIDATES, place.document_ids)
         return vector, near
 
     async def _named(self, place: SearchScope, query: ParsedQuery) -> tuple[Mapping[str, LexicalHit], Sequence[str]]:
-        """What is found by words, and what by numbers."""
+        """Returns the passages that are found by words, and the ids of those found by clause numbers."""
         return await self._worded(place, query), await self._numbered(place, query)
 
     async def _worded(self, place: SearchScope, query: ParsedQuery) -> Mapping[str, LexicalHit]:
@@ -95,7 +96,7 @@ class CandidateSearch:
     async def _similarity_of(
         self, tenant: str, vector: Vectors, passages: Sequence[StoredChunk]
     ) -> Mapping[str, float]:
-        """Cosines by chunk id; 0 for a passage that was embedded by another model."""
+        """Returns cosines by chunk id; 0 for a passage that was embedded by another model."""
         hashes = {stored.chunk_id: stored.chunk.content_sha256 for stored in passages}
         known = await self._store.known_embeddings(tenant, self._embedder.model_id, list(set(hashes.values())))
         return {

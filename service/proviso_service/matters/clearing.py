@@ -1,4 +1,4 @@
-"""What deleted documents leave behind, cleared away."""
+"""Clears away what deleted documents leave behind."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
@@ -13,10 +13,10 @@ from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, Vec
 BATCH_LEFTOVERS = 100
 FIRST_RETRY_S = 1.0
 LONGEST_RETRY_S = 60.0
-"""Waits after failures in a row double from the first to the longest."""
+"""The wait doubles with each failure in a row, from the first wait to the longest."""
 
 STEP_TIME_LIMIT_S = 300.0
-"""Of one deletion in the index, with what waits there before it."""
+"""The time limit of one deletion in the index, including what waits there before it."""
 
 _log = structlog.get_logger(__name__)
 
@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 class Clearing:
     """Removes the rows of deleted matters, and the vectors and bytes of documents that have no row.
 
-    All that is to do stands in the store, so nothing is lost with the process. What fails is logged and done again by
+    The store holds all that is to be done, so nothing is lost with the process. What fails is logged and tried again by
     a task between `open` and `close`, which also does what an earlier process has left."""
 
     def __init__(
@@ -45,14 +45,15 @@ class Clearing:
         self._closed = False
 
     async def open(self) -> None:
-        """Before the first upload begins. Does not wait for the clearing."""
-        # One process at a time owns the state (FolderLock), so every upload on record was begun by a dead one.
+        """Starts the task, before the first upload begins. It does not wait for the clearing."""
+        # One process at a time owns the state (FolderLock), so every upload on record was begun by a process that has
+        # ended.
         await self._store.give_up_uploads()
         self._wanted.set()
         self._task = asyncio.create_task(self._work())
 
     async def close(self) -> None:
-        """Ends the task, and the clearing of matters between two steps; the next start goes on."""
+        """Ends the task, and the clearing of matters between two steps; the next start continues it."""
         self._closed = True
         if self._task:
             self._task.cancel()
@@ -63,7 +64,7 @@ class Clearing:
         await self._or_later(self._clear([leftover]))
 
     async def matter(self, tenant: str, matter_id: str) -> None:
-        """Clears a deleted matter, rows and all. A failure is left to the task."""
+        """Clears a deleted matter with its rows. A failure is left to the task."""
         await self._or_later(self._clear_matter(tenant, matter_id))
 
     async def _or_later(self, work: Awaitable[None]) -> None:
@@ -83,8 +84,8 @@ class Clearing:
                 self._wanted.set()
 
     async def _round(self) -> None:
-        """One attempt at everything; what fails does not keep the rest from being cleared. Raises Unavailable when
-        something is left."""
+        """Tries everything once; a failure does not keep the rest from being cleared. Raises Unavailable when something
+        is left."""
         matters = await self._store.deleted_matters()
         failures = 0
         for tenant, matter_id in matters:
@@ -106,8 +107,8 @@ class Clearing:
             await self._clear(removed)
 
     async def _clear(self, leftovers: Sequence[Leftover]) -> None:
-        """Of one matter, and at least one. Each leftover stays on record until nothing more can be written for its
-        document, and all that was written is gone."""
+        """Clears leftovers of one matter, at least one. Each stays on record until nothing more can be written for its
+        document and everything that was written is gone."""
         for leftover in leftovers:
             await self._ingestion.abandon(leftover.document_id)
             self._board.deleted(leftover.document_id)

@@ -1,4 +1,4 @@
-"""Reading a document's text: from a position on, a page, or a section."""
+"""Reads parts of a document's text: from a position on, a page, or a section that is found by its heading or number."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from proviso_service.reading import ClauseReference, Heading, PageSpan, Place, S
 MAX_SUGGESTIONS = 3
 
 _COMPARED_HEADINGS = 2_000
-"""Headings that suggestions are chosen from."""
+"""Suggestions are chosen from so many first headings."""
 
 _COMPARED_CHARS = 120
 _OUTER_MARKS = " .:;,-_*#\"'()[]"
@@ -21,14 +21,14 @@ _GRAM_CHARS = 3
 
 
 def find_heading(headings: Sequence[Heading], wanted: str) -> Heading | None:
-    """The heading with this title, with or without its number ("Governing Law"), of this number ("12.3", "clause 12.3",
-    "Article IV"), or else the only one whose title holds the words. Case, white space and marks at the ends do not
-    count; of several the first."""
+    """Returns the heading with this title, with or without its number ("Governing Law"); or of this number ("12.3",
+    "clause 12.3", "Article IV"); or else the only one whose title holds the words. Case, white space and marks at the
+    ends do not count; of several headings the first is returned."""
     return next((heading for heading in _matching(headings, wanted) if heading is not None), None)
 
 
 def nearest_titles(headings: Sequence[Heading], wanted: str) -> list[str]:
-    """Titles that have the most in common with what was wanted, best first; at most MAX_SUGGESTIONS."""
+    """Returns the titles that have the most in common with what was wanted, best first; at most MAX_SUGGESTIONS."""
     grams = _grams(_key(wanted))
     titles = dict.fromkeys(heading.title for heading in headings[:_COMPARED_HEADINGS])
     scored = [(_likeness(grams, _grams(_key(title))), title) for title in titles]
@@ -36,13 +36,13 @@ def nearest_titles(headings: Sequence[Heading], wanted: str) -> list[str]:
 
 
 def section_of(headings: Sequence[Heading], heading: Heading, text_length: int) -> Span:
-    """From the heading to the next one of the same or a higher level."""
+    """Returns the section from the heading to the next one of the same or a higher level."""
     following = (other.start for other in headings if other.start > heading.start and other.level <= heading.level)
     return Span(heading.start, next(following, text_length))
 
 
 def section_path(headings: Sequence[Heading], position: int) -> tuple[str, ...]:
-    """Titles of the headings above a position, or beginning at it, outermost first."""
+    """Returns the titles of the headings above a position or at it, outermost first."""
     path: list[Heading] = []
     for heading in headings:
         if heading.start > position:
@@ -52,13 +52,13 @@ def section_path(headings: Sequence[Heading], position: int) -> tuple[str, ...]:
 
 
 def page_at(pages: Sequence[PageSpan], position: int) -> int:
-    """Number of the page that holds a position; 0 where there are no pages."""
+    """Returns the number of the page that holds a position; 0 where there are no pages."""
     index = bisect_right(pages, position, key=lambda page: page.start) - 1
     return pages[index].number if index >= 0 else 0
 
 
 def places_within(headings: Sequence[Heading], pages: Sequence[PageSpan], span: Span) -> tuple[Place, ...]:
-    """Where pages and sections begin after the start of the span and before its end, in order."""
+    """Returns where pages and sections begin inside the span, after its start and in order."""
     starts = {heading.start for heading in headings} | {page.start for page in pages}
     inside = sorted(start for start in starts if span.start < start < span.end)
     return tuple(Place(start, page_at(pages, start), _heading_at(headings, start)) for start in inside)
@@ -89,7 +89,7 @@ def _is_same(wanted: ClauseReference, other: ClauseReference | None) -> bool:
 
 
 def _is_same_number(wanted: ClauseReference, other: ClauseReference | None) -> bool:
-    """Of a clause, however it is called; a schedule is none."""
+    """Tells whether both are a clause of the same number, whatever the clause is called; a schedule is no clause."""
     return other is not None and not wanted.is_part and not other.is_part and other.levels in wanted.forms
 
 
@@ -103,14 +103,14 @@ def _grams(key: str) -> frozenset[str]:
 
 
 def _likeness(grams: frozenset[str], other: frozenset[str]) -> float:
-    """Share of what both hold in what either holds."""
+    """Returns the share of what both hold in what either holds."""
     return len(grams & other) / len(grams | other) if grams and other else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """The part of a text that is asked for, at most `max_length` code points of it: from `start` on, or the page of a
-    number from 1, or the section under a heading."""
+    """Which part of a text is asked for, and at most how many code points of it (`max_length`): the text from `start`
+    on, the page of a number from 1, or the section under a heading."""
 
     start: int = 0
     page: int = 0
@@ -122,7 +122,7 @@ WHOLE_TEXT = TextPart()
 
 
 def check_part(part: TextPart) -> None:
-    """Raises InvalidRequest that names the fields."""
+    """Raises InvalidRequest that names the fields with impossible values."""
     if part.start < 0:
         raise InvalidRequest.of("start", "must be at least 0")
     if part.page < 0:
@@ -135,7 +135,7 @@ def check_part(part: TextPart) -> None:
 
 
 def conflicting_fields(start: int, page: int, heading: str) -> list[FieldViolation]:
-    """A part is named in one way; several are a violation of each field."""
+    """Returns a violation for each field when a part is named in more than one way."""
     given = [name for name, value in (("start", start), ("page", page), ("heading", heading)) if value]
     if len(given) < 2:
         return []
@@ -143,8 +143,8 @@ def conflicting_fields(start: int, page: int, heading: str) -> list[FieldViolati
 
 
 async def read_part(store: MatterStore, document: Document, part: TextPart) -> DocumentText:
-    """Of a READY document. Raises InvalidRequest for a page or heading that it does not have, and DocumentNotFound when
-    it was deleted meanwhile."""
+    """Reads a part of a READY document. Raises InvalidRequest for a page or heading that the document does not have,
+    and DocumentNotFound when it was deleted meanwhile."""
     headings, pages = await store.structure(document.tenant, document.document_id)
     whole = _span(document, part, headings, pages)
     end = min(whole.start + part.max_length, whole.end)
@@ -178,7 +178,7 @@ def _page(document: Document, pages: Sequence[PageSpan], number: int) -> Span:
     if number > last:
         raise InvalidRequest.of("page", f"{document.filename} has {last} page{'s' if last > 1 else ''}")
     page = next(page for page in pages if page.number >= number)
-    # A page without text is not among them; it lies in front of the next one.
+    # A page without text is missing in the list; it lies directly before the next one.
     return Span(page.start, page.end if page.number == number else page.start)
 
 

@@ -1,4 +1,4 @@
-"""The part of a passage that is about a query."""
+"""Finds the part of a passage that is most about a query, and marks in it what the query asks for."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,23 +11,24 @@ from proviso_service.reading import Chunk, ClauseReference, Span, WordForms, sen
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _CLAUSE_BREAK = re.compile(r"[;:,]\s+|\n\s*")
-# How much of a sentence that is cut stands in front of the first word of the query.
+# The share of an excerpt that may stand before the first word of the query, when a sentence has to be cut.
 _LEAD = 0.3
 _SHORT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a text holds something of the query; `key` says what, equal for all forms of a word."""
+    """A place where a text holds something of the query. `key` says what it is, and is equal for all forms of a
+    word."""
 
     span: Span
     key: str
 
 
 def best_excerpt(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
-    """The run of whole sentences of at most `max_chars` code points with the most different `marks`, given in order:
-    the longest and then the first of equals, without marks the first. A part of the best sentence where none fits or
-    what fits is short."""
+    """Returns the run of whole sentences, of at most `max_chars` code points, that has the most different `marks`,
+    which are given in order. Of equal runs it is the longest and then the first; without any marks it is the first.
+    Where no sentence fits, or only a short one, it is a part of the best sentence."""
     if len(text) <= max_chars:
         return Span(0, len(text))
     sentences = _sentences(text)
@@ -39,7 +40,7 @@ def best_excerpt(text: str, marks: Sequence[Mark], max_chars: int) -> Span:
         return _inside(text, sentences[best], marks, max_chars)
     whole = Span(sentences[run[0]].start, sentences[run[1]].end)
     found = len(frozenset().union(*held[run[0] : run[1] + 1]))
-    # A heading has the words of the sentence under it and says nothing.
+    # A heading holds the same words as the sentence under it but says nothing.
     is_short = whole.end - whole.start < max_chars * _SHORT
     if len(held[best]) > found or (is_short and len(held[best]) == found > 0):
         return _inside(text, sentences[best], marks, max_chars)
@@ -57,7 +58,7 @@ def _sentences(text: str) -> list[Span]:
 
 
 def _runs(sentences: Sequence[Span], max_chars: int) -> list[tuple[int, int]]:
-    """First and last sentence of the longest run that fits from each sentence on."""
+    """Returns, for each sentence that fits, the first and last sentence of the longest run that begins with it."""
     runs: list[tuple[int, int]] = []
     for first, sentence in enumerate(sentences):
         fitting = [last for last in range(first, len(sentences)) if sentences[last].end - sentence.start <= max_chars]
@@ -80,7 +81,8 @@ def _held(marks: Sequence[Mark], part: Span) -> frozenset[str]:
 
 
 def _inside(text: str, sentence: Span, marks: Sequence[Mark], max_chars: int) -> Span:
-    """A part of one sentence around the first of the marks, from the beginning of a clause to the end of a word."""
+    """Returns a part of one sentence around the first of the marks, from the beginning of a clause to the end of a
+    word."""
     first, last = sentence.start, sentence.end
     at = next((mark.span.start for mark in marks if first <= mark.span.start < last), first)
     start = first
@@ -94,7 +96,7 @@ def _inside(text: str, sentence: Span, marks: Sequence[Mark], max_chars: int) ->
 
 
 MAX_CHARS = 300
-"""Code points of a snippet."""
+"""The most code points of a snippet."""
 
 
 class Snippets:
@@ -106,7 +108,7 @@ class Snippets:
         self._numbers = _number_pattern(query.references)
 
     def of(self, chunk: Chunk) -> Snippet:
-        """At most MAX_CHARS of the chunk, in whole sentences where they fit."""
+        """Returns at most MAX_CHARS of the chunk, in whole sentences where they fit."""
         marks = sorted(self._marks(chunk.text), key=lambda mark: (mark.span.start, -mark.span.end))
         part = best_excerpt(chunk.text, marks, MAX_CHARS)
         highlights = _joined([mark.span for mark in marks], part)
@@ -124,7 +126,8 @@ class Snippets:
 
 
 def _joined(spans: Sequence[Span], part: Span) -> tuple[Span, ...]:
-    """What of the spans, given in order of their starts, lies in the part, as offsets in it, without overlap."""
+    """Returns what lies inside the part of spans that are given in order of their starts: as offsets in the part,
+    without overlap."""
     joined: list[Span] = []
     for span in spans:
         start, end = max(span.start, part.start) - part.start, min(span.end, part.end) - part.start
@@ -136,7 +139,8 @@ def _joined(spans: Sequence[Span], part: Span) -> tuple[Span, ...]:
 
 
 def _number_pattern(references: Sequence[ClauseReference]) -> re.Pattern[str] | None:
-    """Finds the numbers of the clauses, with the full stops and brackets between their levels as they come."""
+    """Returns a pattern that finds the numbers of the clauses, with whatever full stops and brackets stand between
+    their levels."""
     numbers = dict.fromkeys(r"\W{1,3}".join(map(re.escape, form)) for one in references for form in one.forms)
     return (
         re.compile(rf"(?<![^\W_])(?<!\d\.)(?:{'|'.join(numbers)})(?:(?<=\w)\))?(?!\.?\d)(?![^\W_])")

@@ -1,5 +1,5 @@
-"""Reading files for the service: its settings become the limits of the reading library, and the library's failures
-become the service's errors."""
+"""Reads files for the service with the reading library: the service's settings become the library's limits, and the
+library's failures become the service's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ class FileReader:
         self._reader = reader
 
     def media_type(self, filename: str) -> str:
-        """The media type that the name's extension stands for."""
+        """Returns the media type that the extension of the name stands for."""
         with _as_service_errors():
             return format_of(filename).media_type
 
@@ -49,7 +49,7 @@ class FileReader:
             return await self._reader.read(media_type, content)
 
     async def text(self, filename: str, content: bytes) -> str:
-        """The whole text of a file."""
+        """Returns the whole text of a file."""
         return (await self.read(self.media_type(filename), content)).parsed.text
 
 

@@ -1,5 +1,5 @@
-"""What keeping a vector index needs from outside: the vectors that are the truth, an index that is open, and the place
-that keeps its generations."""
+"""Declares what keeping a vector index needs from outside: the vectors in the database, which are the truth; an index
+that is open; and the store of its generations."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from proviso_service.models import Vectors
 
 
 class IndexFailed(Exception):
-    """The index is missing, damaged, of another model, or did not do what was asked; the message says which."""
+    """The index is missing, damaged or of another model, or did not do what was asked; the message says which."""
 
 
 class VectorSource(Protocol):
-    """Vectors of the chunks of READY documents, in the database."""
+    """The vectors of the chunks of READY documents, in the database."""
 
     async def nearest_chunks(
         self,
@@ -25,34 +25,35 @@ class VectorSource(Protocol):
         limit: int,
         document_ids: Sequence[str] = (),
     ) -> Sequence[VectorHit]:
-        """The nearest of the matter (and documents, when given), best first, by comparing with every vector."""
+        """Returns the nearest chunks of the matter (and of the documents, when given), best first, by comparing with
+        every vector."""
         ...
 
     async def count_vectors(self, tenant: str, matter_id: str, document_ids: Sequence[str] = ()) -> int:
-        """Those that `nearest_chunks` would compare, give or take those of another model."""
+        """Returns how many vectors `nearest_chunks` would compare; vectors of another model may be counted too."""
         ...
 
     async def indexed_matters(self, model_id: str) -> Mapping[tuple[str, str], int]:
-        """Number of vectors by tenant and matter, of those that have any."""
+        """Returns the number of vectors by tenant and matter, for matters that have any."""
         ...
 
     def matter_vectors(
         self, tenant: str, matter_id: str, model_id: str, batch_size: int
     ) -> AsyncIterator[Sequence[VectorRecord]]:
-        """Every vector of a matter once, if its document stays as it is meanwhile."""
+        """Yields every vector of a matter once, if its documents stay as they are meanwhile."""
         ...
 
     async def vectors_of_chunks(self, tenant: str, model_id: str, chunk_ids: Sequence[str]) -> Sequence[VectorRecord]:
-        """Of those chunks that there are."""
+        """Returns the vectors of those chunks that exist."""
         ...
 
     async def unclaimed_chunks(self, tenant: str, model_id: str, document_of: Mapping[str, str]) -> Sequence[str]:
-        """Those of the chunks, given with the ids of their documents, that are not there while nobody is about to make
-        them: their document is gone, FAILED, or READY without them."""
+        """Returns those of the chunks, given with the ids of their documents, that do not exist and that nobody is
+        about to make: their document is gone, FAILED, or READY without them."""
         ...
 
     async def unfinished(self, tenant: str, document_ids: Sequence[str]) -> Sequence[str]:
-        """Those of the documents that are neither gone nor READY nor FAILED."""
+        """Returns those of the documents that exist and are neither READY nor FAILED."""
         ...
 
 
@@ -67,35 +68,36 @@ class IndexedVector:
 
 class OpenIndex(VectorIndex, Protocol):
     """A vector index of one model. Every method raises IndexFailed, also when there is no answer in time, and TooBusy
-    at the bound of its calls. Writes keep their order, also when the caller of one is cancelled."""
+    when too many calls are under way. Writes keep their order, even when the caller of one is cancelled."""
 
     @property
     def parts(self) -> Sequence[str]:
-        """Names of the parts that matters are spread over."""
+        """The names of the parts that matters are spread over."""
         ...
 
     def part_of(self, tenant: str, matter_id: str) -> str: ...
 
     async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
-        """Every vector of a part; infinitely unlike the one given are those that a search cannot reach."""
+        """Returns every vector of a part with its similarity; it is minus infinity for a vector that a search cannot
+        reach."""
         ...
 
     async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:
-        """Chunks by tenant and id; those that are absent change nothing."""
+        """Removes chunks, given by tenant and id; absent ones change nothing."""
         ...
 
     async def close(self) -> None:
-        """Waits for calls that have begun, but not for ever."""
+        """Closes the index once calls that have begun are done, but does not wait for them for ever."""
         ...
 
 
 class IndexStore(Protocol):
-    """Keeps generations of the index, one of which is current. Methods raise IndexFailed and OSError."""
+    """Keeps generations of the index, of which one is current. Methods raise IndexFailed and OSError."""
 
     async def open_current(self) -> OpenIndex: ...
 
     async def build(self) -> OpenIndex:
-        """A new empty generation, which is not current yet."""
+        """Makes a new empty generation, which is not current yet."""
         ...
 
     async def make_current(self, index: OpenIndex) -> None:

@@ -1,4 +1,4 @@
-"""The workers that take uploaded documents to READY or FAILED."""
+"""The workers that take uploaded documents to READY or FAILED, and the queue that they work on."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,8 +21,8 @@ from proviso_service.matters.stores import MatterStore, VectorIndex
 
 
 class Backlog:
-    """At most `capacity` documents in memory. What does not fit stays in its row and is read again when there is
-    room."""
+    """The queue of documents that wait for ingestion. The rows of documents are the whole queue; at most `capacity` of
+    them are in memory. What does not fit is read from its row again when there is room."""
 
     def __init__(self, store: MatterStore, capacity: int) -> None:
         self._store = store
@@ -32,17 +32,17 @@ class Backlog:
         self._reading = asyncio.Lock()
 
     async def load(self) -> None:
-        """Takes up the rows that are neither READY nor FAILED."""
+        """Adds the documents that are neither READY nor FAILED."""
         self._more_in_store = False
         for document in await self._store.unfinished_documents():
             self.add(document)
 
     def load_again(self) -> None:
-        """Has the rows read again before the next document, because one may have been left unfinished."""
+        """Makes the queue read the rows again before the next document, because one may have been left unfinished."""
         self._more_in_store = True
 
     def add(self, document: Document) -> None:
-        """Not lost when the document is being worked on: its row is read again after that."""
+        """Adds a document. It is not lost even if the document is being worked on: its row is read again after that."""
         if document.document_id in self._held or self._waiting.full():
             self._more_in_store = True
             return
@@ -51,7 +51,8 @@ class Backlog:
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[Document]:
-        """Waits for a document, which is nobody else's until the end of the block. Its row may have changed since."""
+        """Waits for a document, which no other worker gets until the end of the block. Its row may have changed since
+        it was added."""
         await self._refill()
         document = await self._waiting.get()
         try:
@@ -73,7 +74,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Ingestion:
-    """A fixed number of workers over the backlog. Stopping leaves unfinished rows as they are; the next start ingests
+    """A fixed number of workers over the queue. Stopping leaves unfinished rows as they are, and the next start ingests
     them anew."""
 
     def __init__(
@@ -85,7 +86,7 @@ class Ingestion:
         workers: int,
         retry_s: float = 1.0,
     ) -> None:
-        """`retry_s` is the first wait after a transient failure; it doubles."""
+        """`retry_s` is the wait after the first transient failure; it doubles with each."""
         self._store = store
         self._vectors = vectors
         self._pipeline = pipeline
@@ -107,11 +108,11 @@ class Ingestion:
         self._workers = []
 
     def add(self, document: Document) -> None:
-        """A PENDING document whose bytes are stored."""
+        """Adds a PENDING document whose bytes are stored."""
         self._backlog.add(document)
 
     async def abandon(self, document_id: str) -> None:
-        """Ends the work on a document whose row is deleted: nothing more is written for it once this returns."""
+        """Ends the work on a document whose row is deleted. Nothing more is written for it once this returns."""
         if running := self._running.get(document_id):
             running.cancel()
             await asyncio.wait([running])
@@ -142,12 +143,12 @@ class Ingestion:
         try:
             current = await self._store.get_document(document.tenant, document.matter_id, document.document_id)
             if current.status is DocumentStatus.PROCESSING:
-                # Begun by an earlier process, whose passages may have been others than those that are made now.
+                # An earlier process began this document, and may have cut it into other passages than will be made now.
                 await self._delete_vectors(current)
             if not current.status.is_final:
                 await self._ingest_patiently(current)
         except DocumentNotFound:
-            pass  # deleted, which leaves a record of what is to be cleared
+            pass  # The document was deleted, and the deletion left a record of what is to be cleared.
         except UnsupportedDocument as failure:
             await self._fail(document, failure.message)
         except ModelApiError as failure:
@@ -157,7 +158,7 @@ class Ingestion:
             await self._fail(document, FAULT)
 
     async def _ingest_patiently(self, document: Document) -> None:
-        """What is busy or away for the moment is tried again."""
+        """Ingests a document and tries again when something is busy or away for the moment."""
         for attempt in range(ATTEMPTS - 1):
             try:
                 await self._pipeline.ingest(document, self._board.publish)
@@ -169,11 +170,12 @@ class Ingestion:
         await self._pipeline.ingest(document, self._board.publish)
 
     async def _fail(self, document: Document, reason: str) -> None:
-        """Vectors first: a process that dies in between has the document ingested again by the next one."""
+        """Sets a document to FAILED. Its vectors are deleted first, so that after a crash in between the next process
+        ingests the document again."""
         try:
             await self._delete_vectors(document)
         except Exception:
-            # They are invisible, and go with the document or when it is tried again.
+            # These vectors are invisible, and are deleted with the document or when it is tried again.
             _log.warning("vectors of a failed document stay", document_id=document.document_id, exc_info=True)
         with suppress(DocumentNotFound):
             failed = await self._store.set_status(document, DocumentStatus.FAILED, reason)

@@ -1,4 +1,4 @@
-"""The vector index as the service uses it: always answering, mending itself."""
+"""The vector index as the service uses it: it always answers searches, and repairs itself."""
 
 import asyncio
 import time
@@ -15,23 +15,23 @@ from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
 FEW_VECTORS = 1_000
-"""So many are compared one by one in 10 ms, where an index that many matters share takes 30."""
+"""So many vectors are compared one by one in 10 ms; an index that many matters share takes 30 ms."""
 
 EXACT_SEARCHES = 2
-"""At once; each takes a thread of the database."""
+"""The most exact searches at once; each takes a thread of the database."""
 
 FAILURES_OF_A_GENERATION = 3
-"""An index that failed so often is built anew instead of opened again."""
+"""An index that has failed so often is built anew instead of opened again."""
 
 REMEMBERED_S = 600.0
-"""Failures in this time make the wait before the next opening longer."""
+"""Failures within this time make the wait before the next opening longer."""
 
 LONGEST_PAUSE_S = 300.0
 MAX_UNDER_WAY = 256
 UNFINISHED_CHECK_S = 0.25
 
 Documents = set[tuple[str, str]]
-"""By tenant and id."""
+"""Documents by tenant and id."""
 
 _log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ class MaintainedIndex:
         self._keeper = asyncio.create_task(self._keep())
 
     async def close(self) -> None:
-        """Stops what is under way; the next start removes half a generation."""
+        """Stops what is under way; the next start removes a generation that is not finished."""
         if self._keeper:
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -117,23 +117,25 @@ class MaintainedIndex:
         await self._write(lambda index: index.upsert(tenant, records))
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Vectors that a failure leaves are shown by no search, and removed by the comparison."""
+        """Deletes a document's vectors. Vectors that remain after a failure are shown by no search, and the next
+        comparison removes them."""
         await self._write(lambda index: index.delete_document(tenant, matter_id, document_id))
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        """As `delete_document`."""
+        """Deletes a matter's vectors, as `delete_document` does."""
         await self._write(lambda index: index.delete_matter(tenant, matter_id))
 
     async def count(self) -> int:
-        """Waits until the index is whole. Raises IndexFailed."""
+        """Returns the number of vectors once the index is whole. Raises IndexFailed."""
         await self.until_whole()
         if not self._index:
             raise IndexFailed("is closed")
         return await self._index.count()
 
     async def rebuild(self) -> AsyncGenerator[RebuildProgress, None]:
-        """Builds a new generation while the old one answers; ends when the new one is in use. Goes on when its caller
-        goes away. Raises IndexRebuilding, Unavailable when it failed, Draining when the service stops."""
+        """Builds a new generation while the old one answers, and ends when the new one is in use. The building goes on
+        when its caller goes away. Raises IndexRebuilding; Unavailable when it failed; Draining when the service
+        stops."""
         if not self._keeper or self._keeper.done():
             raise Draining
         if self._rebuild:
@@ -153,7 +155,7 @@ class MaintainedIndex:
                         self._give_up(index, failure)
 
     def _give_up(self, index: OpenIndex, failure: Exception) -> None:
-        """Of an index in use; the keeper takes it from there."""
+        """Stops using an index that has failed; the maintaining task closes it and opens or builds another."""
         if index is self._index:
             _log.warning("vector_index_failed", reason=str(failure))
             self._whole.clear()
@@ -190,7 +192,7 @@ class MaintainedIndex:
             await self._open()
 
     async def _pause(self) -> None:
-        """Not after the first failure, then for 1, 3, 7, ... seconds, or until somebody calls."""
+        """Waits 0, 1, 3, 7, ... seconds after failures in a row, or until somebody calls."""
         latest = [failed for failed in self._failure_times if failed > time.monotonic() - REMEMBERED_S]
         pause_s = min(2.0 ** max(len(latest) - 1, 0) - 1, LONGEST_PAUSE_S)
         with suppress(TimeoutError):
@@ -224,13 +226,13 @@ class MaintainedIndex:
         await self._index_store.remove_others()
 
     async def _build(self, reason: str) -> None:
-        """A new generation in place of the current one, which answers until then if it is whole."""
+        """Builds a new generation in place of the current one, which answers until then if it is whole."""
         self._rebuild = rebuild = self._rebuild or IndexRebuild()
         begun = time.monotonic()
         try:
             total = sum((await self._source.indexed_matters(self._model_id)).values())
             rebuild.begin(total)
-            if total:  # the index of a new service is made without a word
+            if total:  # the first index of a new service needs no message
                 _log.warning("vector_index_rebuilding", reason=reason, vectors=total)
             await self._index_store.remove_others()
             await self._replace(await self._index_store.build(), rebuild.advance)
@@ -267,7 +269,8 @@ class MaintainedIndex:
         await self._index_store.remove_others()
 
     async def _make_whole(self, index: OpenIndex, awaited: Documents, progress: Progress) -> IndexDifference:
-        """Returns when a comparison has found nothing missing that began after the awaited documents had ended."""
+        """Compares the index with the database until a comparison that began after the awaited documents had ended has
+        found nothing missing."""
         awaited -= await self._ended(awaited)
         difference = await self._reconciler.reconcile(index, progress)
         while awaited:
@@ -278,7 +281,7 @@ class MaintainedIndex:
         return difference
 
     async def _ended(self, documents: Documents) -> Documents:
-        """Those of the documents that are READY, FAILED or gone."""
+        """Returns those of the documents that are READY, FAILED or gone."""
         tenants = {tenant for tenant, _ in documents}
         unfinished: Documents = set()
         for tenant in tenants:
@@ -293,4 +296,4 @@ def _require(in_use: bool) -> None:
 
 
 def _unwatched(_done: int) -> None:
-    """The progress of a comparison that nobody has asked for."""
+    """Ignores the progress of a comparison that nobody watches."""

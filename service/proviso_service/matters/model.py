@@ -1,4 +1,4 @@
-"""Values of matters and documents. Offsets are Unicode code points, end exclusive."""
+"""Values of matters and documents. Offsets are Unicode code points; the end is exclusive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,8 @@ class DocumentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """`index_version` grows whenever the set of READY documents changes, or one has FAILED: part of every cache key."""
+    """A matter of a tenant. `index_version` grows whenever the set of READY documents changes or a document becomes
+    FAILED; it is part of every cache key."""
 
     matter_id: str
     tenant: str
@@ -51,17 +52,17 @@ class Document:
 
     @property
     def file_type(self) -> str:
-        """Extension of the file name, lower case, without the dot."""
+        """The extension of the file name, in lower case and without the dot."""
         return self.filename.rpartition(".")[2].lower() if "." in self.filename else ""
 
 
 def chunk_id(document_id: str, ordinal: int) -> str:
-    """Id of a document's chunk; deterministic, so that writing a chunk again replaces it."""
+    """Returns the id of a document's chunk. It is always the same, so that writing a chunk again replaces it."""
     return f"{document_id}:{ordinal}"
 
 
 def document_of(chunk_id: str) -> str:
-    """Id of the document that a chunk's id was made for."""
+    """Returns the id of the document that a chunk's id was made for."""
     return chunk_id.rpartition(":")[0]
 
 
@@ -77,7 +78,7 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class DocumentProgress:
-    """State of a document under way; counts are chunks."""
+    """The state of a document under way; the counts are of chunks."""
 
     document: Document
     chunks_done: int = 0
@@ -86,9 +87,9 @@ class DocumentProgress:
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """Part of a document's text, from `start`, on `page` (0 without pages) and under the headings of `section_path`.
-    `places` are the pages and sections that begin inside it, in order. `truncated` says that what was asked for - the
-    text, a page or a section - goes on after it."""
+    """A part of a document's text. It begins at `start`, on `page` (0 without pages) and under the headings of
+    `section_path`. `places` are the pages and sections that begin inside it, in order. `truncated` says that what was
+    asked for (the text, a page or a section) goes on after it."""
 
     document: Document
     text: str
@@ -101,7 +102,7 @@ class DocumentText:
 
     @property
     def next_start(self) -> int:
-        """Where the text goes on after this part; 0 when this was the end."""
+        """The position where the text goes on after this part; 0 when it ends here."""
         end = self.start + len(self.text)
         return end if end < self.character_count else 0
 
@@ -120,17 +121,20 @@ class UploadResult:
 
 
 DEFAULT_THRESHOLD = 0.2
-"""Lowest similarity of a search that does not say. Measured on labelled contracts (evals/README.md): up to here nothing
-that was marked is lost, from 0.25 on more and more; what has nothing to do with a question stays below."""
+"""The lowest similarity of a search that gives none. Measured on labelled contracts (evals/README.md): up to this value
+nothing that was marked is lost, from 0.25 on more and more is, and passages that have nothing to do with a question
+stay below it."""
 
 DEFAULT_SEMANTIC_WEIGHT = 0.4
-"""Weight of meaning against words, where a search does not say: the best of those measured, with 0.3 and 0.5."""
+"""The weight of meaning against words in a search that gives none. With 0.3 and 0.5 it is the best of those
+measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """`threshold` and `semantic_weight` in [0, 1]; empty `document_ids` means the whole matter. At most
-    `max_per_document` passages of one document are returned, the best of each document first; 0 sets no limit."""
+    """A search in a matter. `threshold` and `semantic_weight` are in [0, 1]; empty `document_ids` mean the whole
+    matter. At most `max_per_document` passages of one document are returned, the best of each document first; 0 sets no
+    limit."""
 
     matter_id: str
     query: str
@@ -145,7 +149,7 @@ class SearchQuery:
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """The part of a passage that is most about the query: `text == document_text[start:start + len(text)]`.
-    `highlights` are the query's words in it, as offsets in the snippet's `text`."""
+    `highlights` are the places of the query's words, as offsets in the snippet's `text`."""
 
     text: str
     start: int
@@ -154,7 +158,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A passage found. `similarity` is the cosine in [0, 1]; `score` the fused rank, comparable in one outcome."""
+    """A passage that was found. `similarity` is the cosine in [0, 1]; `score` is the fused score, comparable within one
+    outcome."""
 
     stored: StoredChunk
     similarity: float
@@ -168,7 +173,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHits:
-    """Number of a document's passages that hold all significant words of a query."""
+    """How many passages of a document hold all significant words of a query."""
 
     document_id: str
     filename: str
@@ -177,7 +182,8 @@ class DocumentHits:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """Passages best first; the document lists are file names, filled when nothing was found."""
+    """The passages that a search found, best first. The lists of documents are file names, filled in when nothing was
+    found."""
 
     query: SearchQuery
     hits: tuple[SearchHit, ...]
@@ -189,5 +195,5 @@ class SearchOutcome:
 
 
 DOCUMENTATION = "documentation"
-"""Stands where a matter's id does and means the tenant's documentation, which belongs to no matter. It is no UUID, so
+"""Stands in the place of a matter's id for the tenant's documentation, which belongs to no matter. It is not a UUID, so
 nothing that asks for a matter reaches it."""

@@ -1,4 +1,4 @@
-"""One document from its bytes to READY."""
+"""Takes one document from its bytes to READY."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +14,9 @@ from proviso_service.reading import Chunk, ReadDocument, readable
 
 
 class ChunkEmbedder:
-    """For one document. A text that the tenant has had embedded before, or that stands twice in the document, is not
-    embedded again. The model reads it without ligatures and invisible characters, as queries are typed."""
+    """Embeds the chunks of one document. A text that the tenant has had embedded before, or that stands twice in the
+    document, is not embedded again. The model gets the text without ligatures and invisible characters, as people type
+    queries."""
 
     def __init__(self, tenant: str, store: MatterStore, embedder: Embedder) -> None:
         self._tenant = tenant
@@ -24,7 +25,7 @@ class ChunkEmbedder:
         self._seen: dict[str, Vectors] = {}
 
     async def embed(self, chunks: Sequence[Chunk]) -> Vectors:
-        """Shape (len(chunks), dimensions), in order; `chunks` is one batch and not empty."""
+        """Returns vectors of shape (len(chunks), dimensions), in order; `chunks` is one batch and not empty."""
         hashes = [chunk.content_sha256 for chunk in chunks]
         await self._see({sha256: chunk.text for sha256, chunk in zip(hashes, chunks, strict=True)})
         return np.stack([self._seen[sha256] for sha256 in hashes])
@@ -41,14 +42,14 @@ class ChunkEmbedder:
 BATCH_CHUNKS = 64
 BATCH_VECTORS = 1_000
 STEP_TIME_LIMIT_S = 300.0
-"""Of one batch of chunks in the model or the index; ordinary batches take a second."""
+"""The time limit of one batch of chunks in the model or the index; ordinary batches take a second."""
 
 Report = Callable[[DocumentProgress], None]
 
 
 class Pipeline:
-    """Steps of ingestion. Every step can be done again after a crash: vectors are written under ids that repeat, and
-    the document becomes visible in the one transaction that makes it READY."""
+    """The steps of ingestion. Every step can be repeated after a crash: vectors are written under the same ids again,
+    and the document becomes visible only in the one transaction that makes it READY."""
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class Pipeline:
         self._files = files
 
     async def ingest(self, document: Document, report: Report) -> None:
-        """Reports each state and the chunks embedded; the last report is READY. `report` may raise to stop the work.
+        """Ingests a document and reports each state and the chunks embedded; the last report is READY. `report` may
+        raise to stop the work.
 
         Raises UnsupportedDocument with the reason of a failure that a person can mend, and DocumentNotFound when the
         document is deleted meanwhile."""
@@ -88,7 +90,7 @@ class Pipeline:
         return await self._files.read(document.media_type, content)
 
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:
-        """Shape (chunks, dimensions)."""
+        """Returns the vectors of the chunks, shape (len(chunks), dimensions)."""
         vectors = np.empty((len(chunks), self._embedder.dimensions), dtype=np.float32)
         report(DocumentProgress(document, 0, len(chunks)))
         embedder = ChunkEmbedder(document.tenant, self._store, self._embedder)

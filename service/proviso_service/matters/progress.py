@@ -1,4 +1,4 @@
-"""What is known about documents under way, and who waits to hear of it."""
+"""What is known about documents under way, and the watching of documents until they are READY, FAILED or deleted."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from proviso_service.matters.stores import MatterStore
 
 
 class DocumentChanges:
-    """The changes of some documents since they were last asked for. Only the latest of each document is held, so a slow
-    watcher costs no memory and misses no final state."""
+    """The changes of some documents since a watcher last asked. Only the latest change of each document is held, so
+    that a slow watcher costs no memory and still sees every final state."""
 
     def __init__(self, document_ids: Collection[str]) -> None:
         self._document_ids = frozenset(document_ids)
@@ -29,8 +29,8 @@ class DocumentChanges:
         self._wake.set()
 
     async def next(self, timeout_s: float) -> Mapping[str, DocumentProgress | None]:
-        """By document id; None for one that was deleted. Empty when nothing changes within `timeout_s`. Raises Draining
-        when the service stops."""
+        """Returns the changes by document id, None for a document that was deleted. Empty when nothing changes within
+        `timeout_s`. Raises Draining when the service stops."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self._wake.wait()
@@ -44,7 +44,8 @@ class DocumentChanges:
 
 
 class ProgressBoard:
-    """Where ingestion tells how far it is. Holds the counts of the documents being ingested, and nothing of others."""
+    """The board to which ingestion reports its progress. It holds the counts of documents that are being ingested, and
+    of no others."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, DocumentProgress] = {}
@@ -68,7 +69,7 @@ class ProgressBoard:
         self._offer(document_id, None)
 
     def progress_of(self, document: Document) -> DocumentProgress:
-        """The document's row with the counts known here."""
+        """Returns the document's row with the counts that the board knows."""
         if document.status.is_final:
             return DocumentProgress(document, document.chunk_count, document.chunk_count)
         known = self._under_way.get(document.document_id)
@@ -78,7 +79,7 @@ class ProgressBoard:
 
     @contextmanager
     def changes(self, document_ids: Collection[str]) -> Iterator[DocumentChanges]:
-        """The changes from now on."""
+        """Opens a subscription to the changes from now on."""
         changes = DocumentChanges(document_ids)
         if self._closed:
             changes.close()
@@ -100,11 +101,12 @@ class ProgressBoard:
 
 
 REREAD_S = 5.0
-"""Silence after which rows are read again: what another process or a failed worker did is not announced here."""
+"""The rows are read again after so many seconds of silence, because what another process or a failed worker did is not
+reported here."""
 
 
 class DocumentWatch:
-    """Some documents of a matter, as they change."""
+    """Watches some documents of a matter."""
 
     def __init__(
         self, store: MatterStore, board: ProgressBoard, tenant: str, matter_id: str, reread_s: float = REREAD_S
@@ -116,8 +118,9 @@ class DocumentWatch:
         self._reread_s = reread_s
 
     async def watch(self, document_ids: Sequence[str]) -> AsyncGenerator[DocumentProgress, None]:
-        """The state of each document, then each change; ends when all are final. Raises DocumentNotFound at once for an
-        unknown id, and at the end when one was deleted meanwhile; Draining when the service stops."""
+        """Yields the state of each document, then each change, and ends when all states are final. Raises
+        DocumentNotFound at once for an unknown id, and at the end when a document was deleted meanwhile; Draining when
+        the service stops."""
         # The subscription comes before the rows are read, so that no change falls between.
         with self._board.changes(document_ids) as changes:
             waiting: dict[str, DocumentProgress] = {}

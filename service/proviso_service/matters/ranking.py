@@ -1,4 +1,5 @@
-"""From what a search found to the passages that it returns."""
+"""Orders what a search found and chooses what it returns: fusion of the orders by meaning, by words and by clause
+numbers (reciprocal rank fusion), the threshold, and a second look by a reranker."""
 
 import asyncio
 from collections import Counter
@@ -15,17 +16,17 @@ from proviso_service.matters.wording import ParsedQuery
 from proviso_service.models import Passage, Reranker
 
 RANK_OFFSET = 10
-"""The smaller, the more the first ranks stand out. Measured on labelled contracts, anything from 5 to 60 finds as much
-among the first five and ten; smaller ones put the right passage first a little more often (evals/README.md)."""
+"""The smaller it is, the more the first ranks stand out. Measured on labelled contracts, anything from 5 to 60 finds as
+much among the first five and ten; smaller values put the right passage first a little more often (evals/README.md)."""
 
 CLAUSE_WEIGHT = 1.0
-"""Of the order by clause numbers: the clause that a query names is worth as much as the passage that is first by its
-meaning and by its words. Both together weigh 1."""
+"""The weight of the order by clause numbers: a clause that the query names is worth as much as a passage that is first
+both by meaning and by words, whose weights add up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Where a passage stands in each order, from 0; None where it does not appear."""
+    """Where a passage stands in each order, counted from 0; None in an order that does not hold it."""
 
     meaning: int | None
     words: int | None
@@ -33,7 +34,8 @@ class Ranks:
 
 
 def fused_score(ranks: Ranks, semantic_weight: float) -> float:
-    """Higher is better; `semantic_weight` of meaning against words, in [0, 1]."""
+    """Returns the fused score, higher for better passages; `semantic_weight` is that of meaning against words, in [0,
+    1]."""
     return (
         _part(ranks.meaning, semantic_weight)
         + _part(ranks.words, 1 - semantic_weight)
@@ -42,10 +44,10 @@ def fused_score(ranks: Ranks, semantic_weight: float) -> float:
 
 
 def clause_first_score(ranks: Ranks, semantic_weight: float, clause_ranks: int) -> float:
-    """For a query that asks for clauses and for nothing else: their order is by clause numbers, of which there are so
-    many ranks; meaning and words only decide between equals."""
+    """Returns the score for a query that asks for clauses and nothing else: the order is that by clause numbers, which
+    has `clause_ranks` ranks, and meaning and words only decide between equals."""
     rest = fused_score(Ranks(ranks.meaning, ranks.words), semantic_weight)
-    # A step is more than meaning and words can add up to.
+    # A step from one clause rank to the next outweighs anything that meaning and words can add up to.
     step = 2 / (RANK_OFFSET + 1)
     return rest + (0.0 if ranks.clause is None else (clause_ranks - ranks.clause) * step)
 
@@ -56,7 +58,7 @@ def _part(rank: int | None, weight: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """`score` is the fused one; `rerank_score` is there for passages that a reranker has looked at."""
+    """A passage with its fused `score`; `rerank_score` is there when a reranker has looked at it."""
 
     candidate: SearchCandidate
     score: float
@@ -64,14 +66,14 @@ class RankedPassage:
 
 
 def best_of(ranked: Sequence[RankedPassage], query: SearchQuery) -> list[RankedPassage]:
-    """The passages to return, best first."""
+    """Returns the passages of the search's result, best first."""
     return list(islice(_spread(ranked, query.max_per_document), query.max_results))
 
 
 def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery) -> list[RankedPassage]:
-    """The passages that may be returned, best first by their fused scores; equal ones by their position.
+    """Returns the passages that may be returned, best first by their fused scores, equal ones by their position.
 
-    Those below the threshold are left out after the fusion, so that it does not move the others."""
+    Passages below the threshold are left out after the fusion, so that they do not change the order of the others."""
     by_meaning = sorted(candidates, key=lambda candidate: (-candidate.similarity, candidate.position))
     clause_ranks = 1 + max((c.clause_rank for c in candidates if c.clause_rank is not None), default=-1)
     found: list[RankedPassage] = []
@@ -88,15 +90,16 @@ def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: Pars
 
 
 def _is_relevant(candidate: SearchCandidate, query: SearchQuery, parsed: ParsedQuery) -> bool:
-    """The threshold spares what was asked for word by word: a phrase, a clause, or every word of the query."""
+    """Tells whether a passage may be returned. The threshold does not apply to what was asked for word by word: a
+    phrase, a clause, or every word of the query."""
     holds_all_words = candidate.lexical is not None and candidate.lexical.all_terms
     is_asked_for = bool(parsed.phrases) or candidate.clause_rank is not None or holds_all_words
     return is_asked_for or candidate.similarity >= query.threshold
 
 
 def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[RankedPassage]:
-    """At most so many of one document: the best of each document first, then the second best, each in their order. 0
-    sets no limit and leaves the order alone."""
+    """Yields at most `max_per_document` passages of each document: first the best of each document, then the second
+    best of each, and so on. 0 sets no limit and keeps the order."""
     taken = Counter[str]()
     rounds: list[list[RankedPassage]] = [[] for _ in range(max_per_document or 1)]
     for one in ranked:
@@ -108,7 +111,7 @@ def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[
 
 
 RERANKED = 50
-"""Passages looked at; those behind them stay behind them, as they were."""
+"""The reranker looks at so many passages; those behind them stay as they were."""
 
 TIME_LIMIT_S = 10.0
 
@@ -118,12 +121,12 @@ _log = structlog.get_logger(__name__)
 async def reranked(
     reranker: Reranker | None, query: ParsedQuery, ranked: Sequence[RankedPassage]
 ) -> Sequence[RankedPassage] | None:
-    """The passages in the order of the reranker's scores, equal ones as they were. Passages of clauses that the query
-    names stay before all others. Phrases need no care, because every passage holds them.
+    """Returns the passages in the order of the reranker's scores; equal ones stay as they were. Passages of clauses
+    that the query names stay before all others. Phrases need no care, because every passage holds them.
 
-    None where the order stands as it is: there is no reranker, or nothing to look at; the query asks for clauses by
-    their numbers alone, of which words tell less than the numbers do; or the reranker fails or takes too long, which
-    the log has."""
+    Returns None where the order stays as it is: there is no reranker, or nothing to look at; the query asks for clauses
+    by their numbers alone, about which the numbers say more than the words; or the reranker fails or takes too long,
+    which is logged."""
     best = ranked[:RERANKED]
     if reranker is None or not best or query.is_reference:
         return None

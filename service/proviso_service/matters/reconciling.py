@@ -32,20 +32,21 @@ from proviso_service.models import Vectors
 
 BATCH_READ = 2_000
 BATCH_WRITTEN = 256
-"""Vectors written under the lock at once; other writes wait for a quarter of a second."""
+"""So many vectors are written under the lock at once; other writes wait for about a quarter of a second."""
 
 ROUNDS = 3
 TOLERANCE = 1e-3
-"""Of a cosine that the index and the database compute from the same vector."""
+"""How much a cosine that the index computes may differ from one that the database's vectors give."""
 
 T = TypeVar("T")
 Progress = Callable[[int], None]
-"""Is told the number of vectors that are known to be there so far."""
+"""Receives the number of vectors that are known to be in the index so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexDifference:
-    """Vectors that were missing or wrong and are written, and those that nothing claims and are removed."""
+    """How many vectors were missing or wrong and have been written, and how many belonged to no document and have been
+    removed."""
 
     written: int = 0
     removed: int = 0
@@ -55,18 +56,19 @@ class IndexDifference:
 
 
 class Reconciler:
-    """Compares vectors by what a search can see of them: every vector of the index is asked for its cosine with one
-    fixed vector. So a vector that is listed but cannot be found, or whose values are damaged, counts as missing."""
+    """Compares vectors by what a search can see of them: the index gives the cosine of every vector with one fixed
+    vector. So a vector that is listed but cannot be found, or whose values are damaged, counts as missing."""
 
     def __init__(self, source: VectorSource, model_id: str, dimensions: int, writing: asyncio.Lock) -> None:
-        """`writing` is held by whoever writes to the index."""
+        """`writing` is the lock that everybody who writes to the index holds."""
         self._source = source
         self._model_id = model_id
         self._writing = writing
         self._probe = probe_vector(dimensions)
 
     async def reconcile(self, index: OpenIndex, progress: Progress) -> IndexDifference:
-        """Returns once nothing is missing. Raises IndexFailed when the index does not keep what is written to it."""
+        """Compares and repairs until nothing is missing. Raises IndexFailed when the index does not keep what is
+        written to it."""
         total = IndexDifference()
         for _ in range(ROUNDS):
             found = await self._compare(index, progress)
@@ -93,7 +95,7 @@ class Reconciler:
         return total
 
     async def _expected(self, matters: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        """Cosines with the probe, by tenant and chunk."""
+        """Returns the cosines with the fixed vector, by tenant and chunk."""
         expected: dict[tuple[str, str], float] = {}
         for tenant, matter_id in matters:
             async for records in self._source.matter_vectors(tenant, matter_id, self._model_id, BATCH_READ):
@@ -120,14 +122,16 @@ class Reconciler:
 def _differences(
     expected: Mapping[tuple[str, str], float], found: Sequence[IndexedVector]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """What is missing or wrong, and what nothing had claimed when the database was read."""
+    """Returns the chunks whose vectors are missing or wrong, and those that were in the index but not in the database
+    when it was read."""
     held = {(vector.tenant, vector.chunk_id): vector.similarity for vector in found}
     missing = [chunk for chunk, cosine in expected.items() if not abs(held.get(chunk, np.inf) - cosine) <= TOLERANCE]
     return missing, [chunk for chunk in held if chunk not in expected]
 
 
 def probe_vector(dimensions: int) -> Vectors:
-    """A vector in no particular direction; the same each time, so that what is found can be found again."""
+    """Returns a vector in no particular direction. It is always the same one, so that what is found can be found
+    again."""
     vector = np.random.default_rng(0).normal(size=dimensions).astype(np.float32)
     unit: Vectors = vector / np.linalg.norm(vector)
     return unit
@@ -153,14 +157,15 @@ def _slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 @dataclass(frozen=True, slots=True)
 class RebuildProgress:
-    """Vectors that are in the new index, of those that the database had at the start."""
+    """The vectors that are in the new index, out of those that the database had at the start."""
 
     done: int
     total: int
 
 
 class IndexRebuild:
-    """Goes on when its one watcher goes away; a slow watcher sees the latest state."""
+    """The building of a new index as its caller sees it. It goes on when its one watcher goes away; a slow watcher sees
+    the latest state."""
 
     def __init__(self) -> None:
         self._progress = RebuildProgress(0, 0)
@@ -176,7 +181,7 @@ class IndexRebuild:
         self._set(RebuildProgress(0, total))
 
     def advance(self, done: int) -> None:
-        """Never back: the last comparison counts from the start again."""
+        """Reports progress, which never goes back even though the last comparison counts from the start again."""
         if done > self._progress.done:
             self._set(RebuildProgress(done, max(done, self._progress.total)))
 
@@ -185,7 +190,7 @@ class IndexRebuild:
         self._set(self._progress if failure else RebuildProgress(self._progress.total, self._progress.total))
 
     async def watch(self) -> AsyncGenerator[RebuildProgress, None]:
-        """Each state until the end. Raises what the rebuilding has failed with."""
+        """Yields each state until the end. Raises the error that the rebuilding failed with."""
         while not self._ended:
             await self._changed.wait()
             self._changed.clear()

@@ -1,4 +1,4 @@
-"""Hybrid search in a matter: by meaning, by words and by clause numbers, fused."""
+"""Hybrid search in a matter, by meaning, by words and by clause numbers; and the search in a tenant's documentation."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ TIME_LIMIT_S = 30.0
 
 
 class Retriever:
-    """Searches the READY documents of a matter; a bounded number of searches at once."""
+    """Searches the READY documents of a matter, with a bounded number of searches at once."""
 
     def __init__(
         self,
@@ -37,19 +37,20 @@ class Retriever:
         self._running = asyncio.Semaphore(settings.max_searches_running)
 
     async def search(self, tenant: str, query: SearchQuery) -> SearchOutcome:
-        """Passages that reach the threshold, or that were asked for word by word (see below), best first; equal ones by
-        their position. `similarity` is the cosine for each of them, however it was found.
+        """Returns the passages that reach the threshold or were asked for word by word (see below), best first, equal
+        ones by their position. `similarity` is the cosine for each of them, however it was found.
 
-        Every passage holds each phrase that stands in double quotes in the query, in its very words: only white space,
+        Every passage holds each phrase that stands in double quotes in the query, word for word; only white space,
         case, and the kind of quotes and hyphens do not count. A clause that the query names ("clause 12.3") comes
-        first, then those below it, then what else is near; where the query has another subject, both count. The
-        threshold spares passages with the phrases, in such a clause, or with every significant word of the query.
+        first, then those below it, then what else is near; where the query has another subject too, both count. The
+        threshold does not apply to passages with the phrases, in such a clause, or with every significant word of the
+        query.
 
-        With a reranker the best of these passages come in the order of its scores (see reranking.py); without its
-        answer the search is answered as without it.
+        With a reranker, the best of these passages come in the order of its scores (see `ranking.reranked`); when it
+        does not answer, they come as they would without it.
 
-        The documentation is searched like a matter. Raises InvalidRequest, MatterNotFound, and TooBusy when there is
-        no answer within the time limit."""
+        The documentation is searched like a matter. Raises InvalidRequest, MatterNotFound, and TooBusy when there is no
+        answer within the time limit."""
         matter_id = matter_or_documentation("matter_id", query.matter_id)
         place = SearchScope(tenant, matter_id, uuids_of("document_ids", query.document_ids))
         if not query.query.strip():
@@ -104,7 +105,7 @@ class Retriever:
         )
 
     async def _filenames(self, place: SearchScope) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Of the documents searched, and of those still under way."""
+        """Returns the file names of the documents searched, and of those that are still under way."""
         documents = [
             document
             for document in await self._store.all_documents(place.tenant, place.matter_id)
@@ -117,14 +118,15 @@ class Retriever:
 
 
 class Documentation:
-    """What turns and tools ask of it. Its documents are kept by Matters, under the id DOCUMENTATION."""
+    """A tenant's documentation, such as handbooks and policies, as turns and tools use it. Its documents are kept by
+    Matters, under the id DOCUMENTATION."""
 
     def __init__(self, store: MatterStore, retriever: Retriever) -> None:
         self._store = store
         self._retriever = retriever
 
     async def ready_version(self, tenant: str) -> int:
-        """Its Matter.index_version; 0 where there is nothing to find."""
+        """Returns the documentation's `index_version`; 0 where there is nothing to find."""
         try:
             documentation = await self._store.get_matter(tenant, DOCUMENTATION)
         except MatterNotFound:
@@ -132,6 +134,6 @@ class Documentation:
         return documentation.index_version if documentation.ready_count else 0
 
     async def search(self, tenant: str, query: str, max_results: int) -> SearchOutcome:
-        """Passages that are close to the query, best first; none where there is no documentation. Raises
+        """Returns passages that are close to the query, best first; none where there is no documentation. Raises
         InvalidRequest and TooBusy."""
         return await self._retriever.search(tenant, SearchQuery(DOCUMENTATION, query, max_results))

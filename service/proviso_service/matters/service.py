@@ -48,12 +48,12 @@ MAX_NAME_CHARS = 512
 
 
 class Matters:
-    """Keeps matters and documents and has uploads ingested between `open` and `close`. Close it before the stores and
-    the embedder, which its workers use.
+    """Keeps matters and documents, and has uploads ingested between `open` and `close`. It has to be closed before the
+    stores and the embedder, which its workers use.
 
-    Ids that are no UUIDs are InvalidRequest; matters and documents of other tenants do not exist. Methods about
-    documents take DOCUMENTATION for a matter's id: every tenant has a documentation, empty until something is
-    uploaded."""
+    Ids that are no UUIDs raise InvalidRequest; matters and documents of other tenants count as absent. Methods about
+    documents accept DOCUMENTATION for a matter's id: every tenant has a documentation, which is empty until something
+    is uploaded."""
 
     def __init__(
         self,
@@ -76,14 +76,15 @@ class Matters:
         self._finishing: set[asyncio.Task[object]] = set()
 
     async def open(self) -> None:
-        """Starts ingestion, first of all that an earlier process has left unfinished, and the clearing of what it has
-        left of deleted documents. Waits for neither."""
+        """Starts ingestion, beginning with documents that an earlier process has left unfinished, and the clearing of
+        what deleted documents have left. It waits for neither."""
         await self._clearing.open()
         await self._ingestion.open()
         self._open = True
 
     async def close(self) -> None:
-        """Stops ingestion and clearing where they are; the next start goes on. Uploads and watches end in Draining."""
+        """Stops ingestion and clearing where they are; the next start continues them. Uploads and watches end in
+        Draining."""
         self._open = False
         self._board.close()
         await self._clearing.close()
@@ -97,22 +98,22 @@ class Matters:
         return await self._store.create_matter(tenant, name)
 
     async def get(self, tenant: str, matter_id: str) -> Matter:
-        """Raises MatterNotFound."""
+        """Returns a matter. Raises MatterNotFound."""
         return await self._store.get_matter(tenant, uuid_of("matter_id", matter_id))
 
     async def list(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        """Newest first; only those of exactly this name when it is given."""
+        """Returns a page of matters, newest first; only those of exactly this name when one is given."""
         return await self._store.list_matters(tenant, page, name)
 
     async def delete(self, tenant: str, matter_id: str) -> None:
-        """With its documents, which exist for nobody from the first step on; the rest goes on even if the caller goes
-        away, and is done later where it fails. Raises MatterNotFound."""
+        """Deletes a matter with its documents. They are gone for everybody from the first step on; the rest continues
+        even if the caller goes away, and is done later where it fails. Raises MatterNotFound."""
         matter_id = uuid_of("matter_id", matter_id)
         await self._finish(self._delete_matter(tenant, matter_id))
 
     async def upload(self, tenant: str, header: UploadHeader, pieces: AsyncIterator[bytes]) -> UploadResult:
-        """Stores the bytes and has them ingested. The matter's document of the same bytes is returned instead of a
-        second one; if it has FAILED, it is tried again as what the new file name says it is.
+        """Stores the bytes and has them ingested. When the matter has a document of the same bytes, that document is
+        returned instead; if it has FAILED, it is tried again as a file of the new name and type.
 
         Raises InvalidRequest (header, size, checksum), UnsupportedDocument, MatterNotFound and Draining."""
         header = checked_header(header)
@@ -144,29 +145,29 @@ class Matters:
         return await self._finish(self._add(document))
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
-        """Raises MatterNotFound and DocumentNotFound."""
+        """Returns a document. Raises MatterNotFound and DocumentNotFound."""
         document_id = uuid_of("document_id", document_id)
         return await self._store.get_document(tenant, await self._checked(tenant, matter_id), document_id)
 
     async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
-        """In the order of upload. Raises MatterNotFound."""
+        """Returns a page of documents in the order of upload. Raises MatterNotFound."""
         return await self._store.list_documents(tenant, await self._checked(tenant, matter_id), page)
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
-        """In the order of upload. Raises MatterNotFound."""
+        """Returns all documents in the order of upload. Raises MatterNotFound."""
         return await self._store.all_documents(tenant, await self._checked(tenant, matter_id))
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """It exists for nobody from the first step on; vectors and bytes are cleared even if the caller goes away, and
-        later where that fails. Raises MatterNotFound and DocumentNotFound."""
+        """Deletes a document. It is gone for everybody from the first step on; vectors and bytes are cleared even if
+        the caller goes away, and later where that fails. Raises MatterNotFound and DocumentNotFound."""
         document = await self.get_document(tenant, matter_id, document_id)
         await self._finish(self._delete_document(document))
 
     async def watch(
         self, tenant: str, matter_id: str, document_ids: Sequence[str]
     ) -> AsyncGenerator[DocumentProgress, None]:
-        """The state of each document (all of the matter when none is named), then each change, until all are READY or
-        FAILED. A slow reader gets the latest state and may miss some between.
+        """Yields the state of each document (of all when none is named), then each change, until all are READY or
+        FAILED. A slow reader gets the latest state and may miss some in between.
 
         Raises MatterNotFound; DocumentNotFound at once for an unknown id, and at the end when a document was deleted
         meanwhile; Draining when the service stops."""
@@ -187,8 +188,8 @@ class Matters:
         filename: str = "",
         part: TextPart = WHOLE_TEXT,
     ) -> DocumentText:
-        """Part of the text of the document with the id or the newest of the file name (in any case). Raises
-        InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
+        """Returns part of the text of the document with this id, or of the newest document of this file name (in any
+        case). Raises InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
         if bool(document_id) == bool(filename):
             raise InvalidRequest.of("document_id", "exactly one of document_id and filename must be given")
         check_part(part)
@@ -204,7 +205,7 @@ class Matters:
         return await self._store.find_by_filename(tenant, matter_id, clean_filename("filename", filename))
 
     async def _checked(self, tenant: str, matter_id: str) -> str:
-        """The id in lower case of a matter that exists, or DOCUMENTATION."""
+        """Returns the id, in lower case, of a matter that exists, or DOCUMENTATION."""
         checked_id = matter_or_documentation("matter_id", matter_id)
         if checked_id != DOCUMENTATION:
             await self._store.get_matter(tenant, checked_id)
@@ -222,7 +223,7 @@ class Matters:
         return UploadResult(stored, already_existed=not is_new)
 
     async def _discard(self, tenant: str, document_id: str) -> None:
-        """The bytes of an upload that made no document; where that fails, the next start clears them."""
+        """Discards the bytes of an upload that made no document; where that fails, the next start clears them."""
         try:
             await self._blobs.delete(tenant, document_id)
             await self._store.forget_leftovers(tenant, [document_id])
@@ -234,13 +235,14 @@ class Matters:
         await self._clearing.matter(tenant, matter_id)
 
     async def _delete_document(self, document: Document) -> None:
-        """Rows first: from then on the document is invisible, whatever happens to the rest."""
+        """Deletes the rows first: from then on the document is invisible, whatever happens to the rest."""
         tenant, matter_id, document_id = document.tenant, document.matter_id, document.document_id
         await self._store.delete_document(tenant, matter_id, document_id)
         await self._clearing.document(Leftover(tenant, matter_id, document_id, matter_deleted=False))
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
-        """Runs work to its end, also when the caller is cancelled: half of it would leave bytes that nobody owns."""
+        """Runs work to its end even when the caller is cancelled, because half of it would leave bytes that nobody
+        owns."""
         task = asyncio.create_task(work)
         self._finishing.add(task)
         task.add_done_callback(self._finishing.discard)
@@ -257,7 +259,7 @@ def _log_failure(task: asyncio.Task[T]) -> None:
 
 
 def why_not_ready(document: Document) -> str:
-    """In words for a person."""
+    """Returns why a document cannot be read yet, in words for a person."""
     if document.status is DocumentStatus.FAILED:
         return f"{document.filename} could not be read: {document.failure_reason}"
     return f"{document.filename} is still being processed; try again shortly"

@@ -1,4 +1,4 @@
-"""What matters need from outside: rows, bytes, vectors. Every method is scoped by tenant."""
+"""The stores that matters need: rows, vectors and bytes. Every method is scoped by tenant."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
 
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
-    """A chunk found by one of the query's telling words; `rank` from 0, best first; `all_terms`: it holds every
-    significant word of the query."""
+    """A chunk that holds one of the query's telling words. `rank` counts from 0, best first; `all_terms` says that the
+    chunk holds every significant word of the query."""
 
     chunk_id: str
     rank: int
@@ -22,7 +22,7 @@ class LexicalHit:
 
 @dataclass(frozen=True, slots=True)
 class VectorHit:
-    """A chunk found by its vector; `similarity` is the cosine."""
+    """A chunk that was found by its vector; `similarity` is the cosine."""
 
     chunk_id: str
     similarity: float
@@ -38,7 +38,8 @@ class VectorRecord:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Bytes and vectors that may be there of a document which has no row; `matter_deleted`: nor has its matter."""
+    """Bytes and vectors that may remain of a document which has no row; `matter_deleted` says that its matter has no
+    row either."""
 
     tenant: str
     matter_id: str
@@ -47,16 +48,17 @@ class Leftover:
 
 
 class MatterStore(Protocol):
-    """Rows of matters, documents, texts, chunks and embeddings; the source of truth."""
+    """The rows of matters, documents, texts, chunks and embeddings, which are the source of truth."""
 
     async def create_matter(self, tenant: str, name: str) -> Matter: ...
 
     async def get_matter(self, tenant: str, matter_id: str) -> Matter:
-        """Raises MatterNotFound."""
+        """Returns a matter. Raises MatterNotFound."""
         ...
 
     async def list_matters(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        """Newest first; only those of exactly this name when it is given. Never the documentation."""
+        """Returns a page of matters, newest first; only those of exactly this name when one is given. The documentation
+        is never among them."""
         ...
 
     async def begin_documentation(self, tenant: str) -> None:
@@ -64,90 +66,92 @@ class MatterStore(Protocol):
         ...
 
     async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        """From now on neither the matter nor its documents exist for anybody; `delete_documents` removes their rows.
-        Raises MatterNotFound."""
+        """Makes the matter and its documents absent for everybody; `delete_documents` removes their rows later. Raises
+        MatterNotFound."""
         ...
 
     async def deleted_matters(self) -> Sequence[tuple[str, str]]:
-        """(tenant, matter id) of deleted matters that still have rows."""
+        """Returns (tenant, matter id) of deleted matters that still have rows."""
         ...
 
     async def delete_documents(self, tenant: str, matter_id: str) -> Sequence[Leftover]:
-        """All rows of the next documents of a deleted matter: as many as take a short time. Notes and returns what is
-        left of them; when no document is left, removes the matter's own row and returns nothing."""
+        """Removes all rows of the next documents of a deleted matter, as many as take a short time, and notes and
+        returns what is left of them. When no document is left, it removes the matter's own row and returns nothing."""
         ...
 
     async def begin_upload(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Notes that there may be bytes, until `add_document` or `forget_leftovers`."""
+        """Notes that there may be bytes of an upload, until `add_document` or `forget_leftovers`."""
         ...
 
     async def give_up_uploads(self) -> None:
-        """Nobody is uploading any more: what was begun is a leftover."""
+        """Turns every upload that was begun into a leftover, because nobody is uploading any more."""
         ...
 
     async def leftovers(self, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
-        """Of all tenants, in a fixed order, after the one given; none of uploads that were begun and not given up."""
+        """Returns leftovers of all tenants in a fixed order, after the one given. Uploads that were begun are among
+        them only when they were given up."""
         ...
 
     async def forget_leftovers(self, tenant: str, document_ids: Sequence[str]) -> None: ...
 
     async def add_document(self, document: Document) -> tuple[Document, bool]:
-        """Stores a PENDING document, whose upload is done with that; returns it and True. Fills in
+        """Stores a PENDING document, which completes its upload, and returns it and True. Fills in
         `replaces_document_id`.
 
-        Where the matter has a document of the same bytes, that is returned with False. If it has FAILED, it becomes
-        PENDING again, under the name and media type given, and keeps its place in the order of upload.
+        Where the matter has a document of the same bytes, that document is returned with False. If it has FAILED, it
+        becomes PENDING again under the name and media type given, and keeps its place in the order of upload.
 
         Raises MatterNotFound."""
         ...
 
     async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document:
-        """Raises DocumentNotFound."""
+        """Returns a document. Raises DocumentNotFound."""
         ...
 
     async def find_by_filename(self, tenant: str, matter_id: str, filename: str) -> Document:
-        """The newest document of this file name, compared without case. Raises DocumentNotFound."""
+        """Returns the newest document of this file name, compared without case. Raises DocumentNotFound."""
         ...
 
     async def list_documents(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
-        """In the order of upload."""
+        """Returns a page of documents in the order of upload."""
         ...
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
-        """Every document of a matter in the order of upload."""
+        """Returns every document of a matter in the order of upload."""
         ...
 
     async def unfinished_documents(self) -> Sequence[Document]:
-        """Of all tenants: neither READY nor FAILED, oldest first. None of deleted matters."""
+        """Returns the documents of all tenants that are neither READY nor FAILED, oldest first; none of deleted
+        matters."""
         ...
 
     async def set_status(self, document: Document, status: DocumentStatus, failure_reason: str = "") -> Document:
-        """Raises DocumentNotFound when it was deleted meanwhile."""
+        """Sets a document's status. Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
     async def commit_ready(
         self, document: Document, parsed: ParsedDocument, chunks: Sequence[Chunk], model_id: str, vectors: Vectors
     ) -> Document:
-        """In one transaction: text, structure, chunks, full text, embeddings and READY. Raises DocumentNotFound when
-        it was deleted meanwhile."""
+        """Stores text, structure, chunks, full text and embeddings and makes the document READY, in one transaction.
+        Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """All its rows; notes a leftover. Raises DocumentNotFound."""
+        """Removes all rows of a document and notes a leftover. Raises DocumentNotFound."""
         ...
 
     async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
-        """Part of a READY document's text. Raises DocumentNotFound."""
+        """Returns part of a READY document's text. Raises DocumentNotFound."""
         ...
 
     async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]: ...
 
     async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
-        """Those of the ids that belong to READY documents, in the order asked for."""
+        """Returns those of the chunks that belong to READY documents, in the order asked for."""
         ...
 
     async def neighbours(self, tenant: str, stored: StoredChunk) -> tuple[str, str]:
-        """Texts of the chunks before and after; empty at the ends."""
+        """Returns the texts of the chunks before and after; empty at the ends."""
         ...
 
     async def search_words(
@@ -159,8 +163,8 @@ class MatterStore(Protocol):
         document_ids: Sequence[str] = (),
         phrases: Sequence[str] = (),
     ) -> Sequence[LexicalHit]:
-        """Chunks of READY documents by BM25, best first. `query` is natural language, never full-text syntax. With
-        `phrases`, each given by `wording.fold`, only chunks that hold every one of them."""
+        """Returns chunks of READY documents by BM25, best first. `query` is natural language, never full-text syntax.
+        With `phrases`, each as `wording.fold` gives it, only chunks that hold every one of them."""
         ...
 
     async def search_clauses(
@@ -171,8 +175,9 @@ class MatterStore(Protocol):
         limit: int,
         document_ids: Sequence[str] = (),
     ) -> Sequence[str]:
-        """Ids of READY documents' chunks that are part of the clauses with these numbers, each given by its levels, or
-        of clauses below them. The clauses themselves come first, then by document and position."""
+        """Returns the ids of READY documents' chunks that are part of the clauses with these numbers, each given by its
+        levels, or of clauses below them. The clauses themselves come first; the rest is in the order of document and
+        position."""
         ...
 
     async def documents_matching(
@@ -183,21 +188,22 @@ class MatterStore(Protocol):
         document_ids: Sequence[str] = (),
         phrases: Sequence[str] = (),
     ) -> Sequence[DocumentHits]:
-        """READY documents with passages that hold all significant words of the query and every phrase, most passages
-        first."""
+        """Returns READY documents with passages that hold all significant words of the query and every phrase, those
+        with the most such passages first."""
         ...
 
     async def known_embeddings(
         self, tenant: str, model_id: str, content_sha256: Sequence[str]
     ) -> Mapping[str, Vectors]:
-        """Vectors, shape (dimensions,), that were computed before for this tenant, by Chunk.content_sha256."""
+        """Returns vectors of shape (dimensions,) that were computed before for this tenant, by
+        `Chunk.content_sha256`."""
         ...
 
 
 class VectorIndex(Protocol):
-    """Nearest neighbours inside a matter; never the source of truth.
+    """Finds nearest neighbours inside a matter; it is never the source of truth.
 
-    Writes and deletions take place in the order in which they are asked for, also when the caller of one does not wait
+    Writes and deletions take place in the order in which they are asked for, even when the caller of one does not wait
     for its end."""
 
     async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None: ...
@@ -205,7 +211,7 @@ class VectorIndex(Protocol):
     async def search(
         self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
     ) -> Sequence[VectorHit]:
-        """Best first; only within the tenant's matter (and documents, when given)."""
+        """Returns the nearest chunks, best first, only within the tenant's matter (and the documents, when given)."""
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None: ...
@@ -213,21 +219,21 @@ class VectorIndex(Protocol):
     async def delete_matter(self, tenant: str, matter_id: str) -> None: ...
 
     async def count(self) -> int:
-        """Vectors held, of all tenants."""
+        """Returns the number of vectors held, of all tenants."""
         ...
 
 
 class BlobStore(Protocol):
-    """Uploaded bytes under opaque keys."""
+    """Keeps uploaded bytes under opaque keys."""
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
-        """Durable and whole when it returns; nothing visible when it raises."""
+        """Stores bytes. They are durable and whole when this returns; nothing is visible when it raises."""
         ...
 
     async def get(self, tenant: str, key: str) -> bytes:
-        """Raises KeyError."""
+        """Returns the bytes. Raises KeyError."""
         ...
 
     async def delete(self, tenant: str, key: str) -> None:
-        """Deleting what is absent changes nothing."""
+        """Deletes the bytes; deleting what is absent changes nothing."""
         ...

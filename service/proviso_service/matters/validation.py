@@ -1,4 +1,4 @@
-"""The bytes of an upload on their way to the blob store."""
+"""Checks what callers send: ids, file names, and the bytes of an upload on their way to the blob store."""
 
 import hashlib
 import re
@@ -11,14 +11,14 @@ from proviso_service.matters.model import DOCUMENTATION, UploadHeader
 
 MAX_FILENAME_CHARS = 255
 
-# Line separators and the marks that reverse the reading direction: they make one name look like another.
+# Line separators and the marks that reverse the reading direction make one name look like another.
 _DECEPTIVE = frozenset("\u2028\u2029\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _FOLDERS = re.compile(r"^.*[/\\]", re.DOTALL)
 
 
 def clean_filename(field: str, value: str) -> str:
-    """The name without folders, in Unicode NFC. Raises InvalidRequest when nothing is left, it is too long, or it holds
-    characters that cannot be shown faithfully."""
+    """Returns the name without folders, in Unicode NFC. Raises InvalidRequest when nothing is left, it is too long, or
+    it holds characters that cannot be shown faithfully."""
     if any(unicodedata.category(char) in ("Cc", "Cs") or char in _DECEPTIVE for char in value):
         raise InvalidRequest.of(field, "must not contain control characters")
     name = unicodedata.normalize("NFC", _FOLDERS.sub("", value)).strip()
@@ -33,7 +33,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def checked_header(header: UploadHeader) -> UploadHeader:
-    """The header with ids in lower case and a file name without folders. Raises InvalidRequest with every violation."""
+    """Returns the header with ids in lower case and a file name without folders. Raises InvalidRequest with every
+    violation."""
     violations: list[FieldViolation] = []
     matter_id = filename = ""
     try:
@@ -52,8 +53,8 @@ def checked_header(header: UploadHeader) -> UploadHeader:
 
 
 class CheckedBytes:
-    """Passes pieces on and counts and hashes them. A rule that is broken raises InvalidRequest out of the iteration, so
-    that the blob store, which keeps only what ended well, keeps nothing."""
+    """Passes pieces on, and counts and hashes them. A rule that is broken raises InvalidRequest out of the iteration,
+    so that the blob store, which keeps only what ended well, keeps nothing."""
 
     def __init__(self, pieces: AsyncIterator[bytes], max_bytes: int, expected_sha256: str = "") -> None:
         self._pieces = pieces
@@ -64,7 +65,7 @@ class CheckedBytes:
 
     @property
     def sha256(self) -> str:
-        """In hexadecimal, of what has passed."""
+        """The hash, in hexadecimal, of what has passed so far."""
         return self._hash.hexdigest()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -84,7 +85,7 @@ _UUID_LENGTH = 36
 
 
 def is_uuid(value: str) -> bool:
-    """Whether it is a UUID in its usual form: 36 characters, four hyphens."""
+    """Tells whether the value is a UUID in its usual form: 36 characters, four of them hyphens."""
     if len(value) != _UUID_LENGTH:
         return False
     try:
@@ -94,19 +95,19 @@ def is_uuid(value: str) -> bool:
 
 
 def uuid_of(field: str, value: str) -> str:
-    """The UUID in lower case. Raises InvalidRequest when it is malformed."""
+    """Returns the UUID in lower case. Raises InvalidRequest when it is malformed."""
     if not is_uuid(value):
         raise InvalidRequest.of(field, "must be a UUID")
     return value.lower()
 
 
 def matter_or_documentation(field: str, value: str) -> str:
-    """A matter's UUID in lower case, or DOCUMENTATION. Raises InvalidRequest when it is neither."""
+    """Returns a matter's UUID in lower case, or DOCUMENTATION. Raises InvalidRequest when the value is neither."""
     return value if value == DOCUMENTATION else uuid_of(field, value)
 
 
 def uuids_of(field: str, values: Sequence[str]) -> tuple[str, ...]:
-    """The UUIDs in lower case, each once, in order. Raises InvalidRequest that names every malformed one."""
+    """Returns the UUIDs in lower case, each once, in order. Raises InvalidRequest that names every malformed one."""
     violations = [
         FieldViolation(f"{field}[{index}]", "must be a UUID")
         for index, value in enumerate(values)

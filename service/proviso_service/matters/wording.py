@@ -1,9 +1,8 @@
-"""Texts as they are searched: what differs only in how it was set is the same.
+"""Compares texts as they are searched, and reads what a query asks for: words, exact phrases and clauses.
 
 Documents keep their text as it is. Ligatures, soft hyphens, characters without width, typographic quotes and dashes,
-the case of letters and words broken at a line's end stand between a reader's words and those of the text; everything
-that compares the two goes through here.
-"""
+the case of letters, and words broken at a line's end stand between a reader's words and those of the text; everything
+that compares the two goes through here."""
 
 import re
 from collections.abc import Sequence
@@ -21,38 +20,37 @@ _PLAIN = str.maketrans(
 _LETTER_APOSTROPHE = str.maketrans({"\u02bc": "'"})
 # Letters of the alphabets that are hyphenated; spelt out, so that another version of Unicode does not change them.
 _LETTER = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0386-\u03ff\u0400-\u0481\u048a-\u052f]"
-# A word broken at the end of a line: its hyphen may be its own, or the line's. The letter before it is looked at last,
-# so that most of a text is skipped without it: other writers wait while a document's passages are indexed.
+# A word that is broken at the end of a line: the hyphen may belong to the word or to the line's end. The letter before
+# it is looked at last, so that most of a text is skipped without looking; other writers wait while a document's
+# passages are indexed.
 _BROKEN = re.compile(rf"[-\u2010\u00ad](?<={_LETTER}.)\r?\n[ \t]*(?={_LETTER})")
-# Folding leaves every character of the first kind in its place.
+# Folding leaves every character of the first kind where it is.
 _RUN = re.compile(r"[!-~]+|\s+|.", re.DOTALL)
 
 
 def searchable(text: str) -> str:
-    """What the full-text index reads of a text. Words broken at a line's end are in it in both forms, whole and in
-    parts.
-
-    The index finds its entries again by what it has read: another result for any text needs a step of the schema that
-    builds the index anew."""
+    """Returns what the full-text index reads of a text. Words broken at a line's end are in it in both forms, whole and
+    in parts. The index finds its entries again by what it has read, so a change of the result for any text needs a
+    migration that builds the index anew."""
     plain = readable(text).translate(_LETTER_APOSTROPHE)
     joined = _BROKEN.sub("", plain)
     return plain if joined == plain else f"{plain}\n{joined}"
 
 
 def fold(text: str) -> str:
-    """The form that phrases are compared in."""
+    """Returns the form in which phrases are compared."""
     folded = normalize("NFD", readable(text).translate(_PLAIN).casefold())
     return " ".join(folded.split())
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
-    """Whether the text holds a phrase, given by `fold`, as whole words and in these forms of them."""
+    """Tells whether the text holds a phrase, given as `fold` returns it, in exactly these words."""
     pattern = _pattern(phrase)
     return any(pattern.search(fold(form)) for form in _forms(text))
 
 
 def phrase_spans(text: str, phrase: str) -> list[Span]:
-    """Where the text holds a phrase, given by `fold`; in order, without overlap."""
+    """Yields where the text holds a phrase, given as `fold` returns it, in order and without overlap."""
     pattern = _pattern(phrase)
     for keeps_hyphens in (False, True) if _BROKEN.search(text) else (False,):
         folded, places = _folded_with_places(text, keeps_hyphens)
@@ -63,7 +61,7 @@ def phrase_spans(text: str, phrase: str) -> list[Span]:
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """Beside a letter or digit of the phrase stands no other one, nor an accent."""
+    """Returns a pattern for a phrase as whole words: no other letter, digit or accent may stand beside it."""
     before = r"(?<![^\W_])" if phrase[:1].isalnum() else ""
     after = r"(?![^\W_]|[\u0300-\u036f])" if phrase[-1:].isalnum() else ""
     return re.compile(f"{before}{re.escape(phrase)}{after}")
@@ -76,7 +74,7 @@ def _forms(text: str) -> tuple[str, ...]:
 
 
 def _folded_with_places(text: str, keeps_hyphens: bool) -> tuple[str, list[int]]:
-    """The folded text, and the position in `text` of each of its characters."""
+    """Returns the folded text, and the position in `text` of each of its characters."""
     letters: list[str] = []
     places: list[int] = []
     start = 0
@@ -101,7 +99,7 @@ def _folded_run(run: str) -> str:
     return run.lower() if run.isascii() else normalize("NFD", readable(run).translate(_PLAIN).casefold())
 
 
-# Straight quotes close what straight ones open, typographic ones what typographic ones open.
+# Straight quotes close what straight ones open, and typographic ones what typographic ones open.
 _QUOTED = re.compile('"(?P<straight>[^"]*)"|[\u201c\u201e](?P<curly>[^\u201c\u201d\u201e]*)[\u201d\u201c]')
 # Words beside a reference that only ask for it.
 _ASKING = frozenset(
@@ -112,8 +110,9 @@ _ASKING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """`text` is the query in natural language, without the quotes of its phrases. `phrases` are folded: every passage
-    must hold each. `subject` are the significant words beside phrases and references."""
+    """A query as it was understood. `text` is the query in natural language, without the quotes of its phrases.
+    `phrases` are folded, and every passage must hold each of them. `subject` are the significant words beside phrases
+    and references."""
 
     text: str
     phrases: tuple[str, ...] = ()
@@ -122,12 +121,12 @@ class ParsedQuery:
 
     @property
     def is_reference(self) -> bool:
-        """Whether it asks for clauses by their numbers and for nothing else."""
+        """Tells whether the query asks for clauses by their numbers and for nothing else."""
         return bool(self.references) and not self.phrases and _ASKING.issuperset(self.subject)
 
 
 def parse_query(query: str) -> ParsedQuery:
-    """Quotes that are not balanced, or hold no letter or digit, are ordinary characters."""
+    """Reads a query. Quotes that are not balanced, or that hold no letter or digit, are ordinary characters."""
     quoted = [match for match in _QUOTED.finditer(query) if words_of(_inside(match))]
     phrases = dict.fromkeys(fold(_inside(match)) for match in quoted)
     text = _replaced(query, [(Span(*match.span()), f" {_inside(match)} ") for match in quoted])
@@ -142,7 +141,7 @@ def _inside(match: re.Match[str]) -> str:
 
 
 def _replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
-    """The text with others in place of some parts, given in order."""
+    """Returns the text with some parts, given in order, replaced by others."""
     pieces: list[str] = []
     position = 0
     for span, other in parts:

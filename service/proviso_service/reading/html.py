@@ -3,8 +3,8 @@
 - Scripts, styles, hidden elements and form fields are left out; lists keep their numbers, tables are read row by row. A
   table that only places paragraphs is read as paragraphs.
 - Navigation stands in the text as furniture; headers and footers of articles may hold what matters and are text.
-- Filings that were paged keep their pages where page numbers between rules or page breaks count on; pages are numbered from
-  1, and page numbers and running headers are furniture.
+- Filings that were paged keep their pages where page numbers between rules or page breaks count on; pages are numbered
+  from 1, and page numbers and running headers are furniture.
 - Headings are those of the markup where their text reads as a title, then the titles of clauses, then lines that are
   bold, or underlined and centred.
 """
