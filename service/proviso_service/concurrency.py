@@ -1,18 +1,54 @@
-"""Work that goes on side by side."""
+"""Helpers for asyncio: work within a time limit, work side by side, and work that a cancellation must not break off."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 A = TypeVar("A")
 B = TypeVar("B")
+T = TypeVar("T")
+
+
+async def with_timeout(limit_s: float, work: Awaitable[T], late: Callable[[], Exception] = TimeoutError) -> T:
+    """Returns the result of `work`, or cancels it after `limit_s` seconds and raises the exception that `late` makes.
+
+    A TimeoutError that the work itself raises passes through unchanged. `asyncio.wait_for` is not used, because in
+    Python 3.11 it can lose a cancellation that arrives together with the result."""
+    timer = asyncio.timeout(limit_s)
+    try:
+        async with timer:
+            return await work
+    except TimeoutError:
+        if not timer.expired():
+            raise
+    raise late()  # outside the handler: an exception that carries a TimeoutError would count as transient
+
+
+async def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Returns the result of `work`. When the caller is cancelled, its CancelledError is raised only after the work has
+    ended, whatever the result of the work.
+
+    A thread that writes a file goes on writing when the coroutine that awaits it is cancelled, so the coroutine has to
+    wait for the thread if the file is to stay whole. The work must be short, or bounded in time."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError:
+                continue  # cancelled again: the first one is raised below
+        raise
 
 
 async def together(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """Both results. Where one fails, its exception is raised as it is and the other is cancelled; so are both when the
-    caller is. Nothing goes on when this returns."""
+    """Runs both at the same time and returns both results.
+
+    When one of them fails, its exception is raised unchanged and the other one is cancelled. When the caller is
+    cancelled, both are. Neither is still running when this function returns."""
     tasks = (asyncio.ensure_future(first), asyncio.ensure_future(second))
     try:
         one, other = await asyncio.gather(*tasks)
@@ -24,8 +60,10 @@ async def together(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]
 
 
 async def all_of(work: Iterable[Callable[[], Coroutine[Any, Any, None]]], at_once: int) -> None:
-    """Runs everything, so much of it at the same time. Where one fails, its exception is raised as it is and the others
-    are cancelled; so are all when the caller is. Nothing goes on when this returns."""
+    """Runs all of the work, at most `at_once` pieces at the same time.
+
+    When one piece fails, its exception is raised unchanged and the others are cancelled. When the caller is cancelled,
+    all are. Nothing is still running when this function returns."""
     waiting = iter(work)
 
     async def take() -> None:
@@ -48,7 +86,8 @@ class _Share:
 
 
 class SharedPlaces:
-    """Places for work, of which no holder takes more than a share, so that others find some."""
+    """A number of places for work that several holders compete for. No holder gets more than its share of them, so that
+    a busy holder does not keep the others waiting."""
 
     def __init__(self, places: int, share: int) -> None:
         self._places = asyncio.Semaphore(places)
@@ -57,12 +96,12 @@ class SharedPlaces:
 
     @property
     def holders(self) -> int:
-        """Those who have a place or wait for one; nothing is kept of others."""
+        """How many holders have a place or wait for one. Nothing is remembered of the others."""
         return len(self._shares)
 
     @asynccontextmanager
     async def one(self, holder: str) -> AsyncIterator[None]:
-        """Waits for a place of the holder's, and keeps it."""
+        """Waits for a place for `holder` and keeps it while the context is open."""
         share = self._shares.setdefault(holder, _Share(asyncio.Semaphore(self._share)))
         share.users += 1
         try:
@@ -72,23 +111,3 @@ class SharedPlaces:
             share.users -= 1
             if not share.users:
                 del self._shares[holder]
-
-
-T = TypeVar("T")
-
-
-async def settled(work: Coroutine[Any, Any, T]) -> T:
-    """Awaits `work`; a cancelled caller gets its CancelledError once the work has ended, whatever its result.
-
-    A file that a thread writes goes on being written when its awaiter is cancelled; waiting for it keeps the file
-    whole. The work itself must be short or bounded in time."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError:
-                continue  # cancelled again: the first one is raised below
-        raise

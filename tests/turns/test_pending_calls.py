@@ -44,7 +44,7 @@ async def test_the_first_decision_on_a_call_holds_and_one_for_the_session_is_on_
         assert number in positions
     assert pending.decisions == {f"call-{n}": decision for n, decision in known.items()}
     assert [asked.call_id for asked in pending.asked] == [f"call-{n}" for n, d in known.items() if d is None]
-    assert pending.settled.is_set() == (None not in known.values())
+    assert pending.all_decided.is_set() == (None not in known.values())
 
 
 @given(TOOLS, ANSWERS, st.integers(0, 12))
@@ -58,4 +58,4 @@ async def test_decisions_kept_over_a_restart_are_the_same_as_those_without_one(
             restarted = PendingCalls(restarted.calls, MOMENT, kept)
         assert answer(whole, f"call-{number}", decision) == answer(restarted, f"call-{number}", decision)
     assert whole.decisions == restarted.decisions
-    assert whole.settled.is_set() == restarted.settled.is_set()
+    assert whole.all_decided.is_set() == restarted.all_decided.is_set()

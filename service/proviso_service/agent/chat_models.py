@@ -12,6 +12,7 @@ import structlog
 from langchain_core.language_models import BaseChatModel
 
 from proviso_service.agent.failures import CircuitBreaker, Clock, FailureKind, NotAsked, Permit, classify, retry_after_s
+from proviso_service.concurrency import with_timeout
 from proviso_service.settings import ChatModelSettings
 from proviso_service.turns import TurnLogFull, TurnLogSealed
 
@@ -39,11 +40,11 @@ class ModelGate:
             self._places.release()
 
     async def _take_place(self) -> None:
-        try:
-            async with asyncio.timeout(self._wait_s):
-                await self._places.acquire()
-        except TimeoutError:
-            raise NotAsked("too many calls at once", FailureKind.TRANSIENT) from None
+        await with_timeout(
+            self._wait_s,
+            self._places.acquire(),
+            late=lambda: NotAsked("too many calls at once", FailureKind.TRANSIENT),
+        )
 
     @contextmanager
     def _judged(self) -> Iterator[None]:

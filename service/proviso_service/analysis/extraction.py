@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.analysis.document_scoring import TargetDocument, find_targets
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters import (
     MatterStore,
@@ -104,12 +105,19 @@ class Extraction:
         document_ids = uuids_of("document_ids", query.document_ids)
         if not query.question.strip():
             raise InvalidRequest.of("question", "must not be blank")
-        try:
-            async with asyncio.timeout(self._settings.time_limit_s), self._running:
-                targets = await find_targets(self._store, tenant, matter_id, document_ids)
-                return await self._extract(tenant, matter_id, query, targets)
-        except TimeoutError as error:
-            raise TooBusy("Finding the answer took too long; try again shortly", retry_after_s=1.0) from error
+        return await with_timeout(
+            self._settings.time_limit_s,
+            self._extract_when_free(tenant, matter_id, query, document_ids),
+            late=lambda: TooBusy("Finding the answer took too long; try again shortly", retry_after_s=1.0),
+        )
+
+    async def _extract_when_free(
+        self, tenant: str, matter_id: str, query: ExtractQuery, document_ids: Sequence[str]
+    ) -> ExtractOutcome:
+        """Waits until fewer extractions run than are allowed at the same time."""
+        async with self._running:
+            targets = await find_targets(self._store, tenant, matter_id, document_ids)
+            return await self._extract(tenant, matter_id, query, targets)
 
     async def _extract(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]

@@ -1,11 +1,11 @@
 """Assets of a message: document summaries are prepended as text, images follow as parts (seeds: asset context flow)."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.request_items import estimated_tokens
 from proviso_service.context.selection.search import TextSimilarity
@@ -123,8 +123,7 @@ async def _closest_first(
 ) -> list[int] | None:
     """Places; None where the search failed."""
     try:
-        async with asyncio.timeout(settings.documents_time_limit_s):
-            scores = await similarity.scores(message, list(lines.values()))
+        scores = await with_timeout(settings.documents_time_limit_s, similarity.scores(message, list(lines.values())))
     except Exception as error:  # whatever it is, the turn goes on with the earlier ones
         _log.warning("document_search_failed", error=type(error).__name__, documents=len(lines))
         return None

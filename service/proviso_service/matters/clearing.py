@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Iterable, Sequence
 
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Unavailable
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.progress import ProgressBoard
@@ -122,12 +123,11 @@ class Clearing:
     async def _clear_vectors(self, leftovers: Sequence[Leftover]) -> None:
         first = leftovers[0]
         if first.matter_deleted:
-            async with asyncio.timeout(STEP_TIME_LIMIT_S):
-                await self._vectors.delete_matter(first.tenant, first.matter_id)
+            await with_timeout(STEP_TIME_LIMIT_S, self._vectors.delete_matter(first.tenant, first.matter_id))
             return
         for leftover in leftovers:
-            async with asyncio.timeout(STEP_TIME_LIMIT_S):
-                await self._vectors.delete_document(leftover.tenant, leftover.matter_id, leftover.document_id)
+            deletion = self._vectors.delete_document(leftover.tenant, leftover.matter_id, leftover.document_id)
+            await with_timeout(STEP_TIME_LIMIT_S, deletion)
 
     async def _succeeds(self, work: Awaitable[None]) -> bool:
         try:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Draining, IndexRebuilding, ProvisoError, TooBusy, Unavailable
 from proviso_service.matters.indexes import IndexFailed, IndexStore, OpenIndex, VectorSource
 from proviso_service.matters.reconciling import IndexDifference, IndexRebuild, Progress, RebuildProgress, Reconciler
@@ -196,7 +197,7 @@ class MaintainedIndex:
         latest = [failed for failed in self._failure_times if failed > time.monotonic() - REMEMBERED_S]
         pause_s = min(2.0 ** max(len(latest) - 1, 0) - 1, LONGEST_PAUSE_S)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._called.wait(), pause_s)
+            await with_timeout(pause_s, self._called.wait())
 
     async def _open(self) -> None:
         if self._failures_of_generation >= FAILURES_OF_A_GENERATION:

@@ -1,10 +1,10 @@
 """Takes one document from its bytes to READY."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import UnsupportedDocument
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
@@ -96,8 +96,7 @@ class Pipeline:
         embedder = ChunkEmbedder(document.tenant, self._store, self._embedder)
         for start in range(0, len(chunks), BATCH_CHUNKS):
             batch = chunks[start : start + BATCH_CHUNKS]
-            async with asyncio.timeout(STEP_TIME_LIMIT_S):
-                vectors[start : start + len(batch)] = await embedder.embed(batch)
+            vectors[start : start + len(batch)] = await with_timeout(STEP_TIME_LIMIT_S, embedder.embed(batch))
             report(DocumentProgress(document, start + len(batch), len(chunks)))
         return vectors
 
@@ -109,5 +108,4 @@ class Pipeline:
                 )
                 for row, vector in enumerate(vectors[start : start + BATCH_VECTORS])
             ]
-            async with asyncio.timeout(STEP_TIME_LIMIT_S):
-                await self._vectors.upsert(document.tenant, records)
+            await with_timeout(STEP_TIME_LIMIT_S, self._vectors.upsert(document.tenant, records))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import DocumentNotFound, Draining
 from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.stores import MatterStore
@@ -32,8 +33,7 @@ class DocumentChanges:
         """Returns the changes by document id, None for a document that was deleted. Empty when nothing changes within
         `timeout_s`. Raises Draining when the service stops."""
         try:
-            async with asyncio.timeout(timeout_s):
-                await self._wake.wait()
+            await with_timeout(timeout_s, self._wake.wait())
         except TimeoutError:
             return {}
         if self._closed:

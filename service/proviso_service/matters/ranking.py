@@ -1,7 +1,6 @@
 """Orders what a search found and chooses what it returns: fusion of the orders by meaning, by words and by clause
 numbers (reciprocal rank fusion), the threshold, and a second look by a reranker."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from itertools import chain, islice
 
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import ProvisoError
 from proviso_service.matters.candidates import SearchCandidate
 from proviso_service.matters.model import SearchQuery
@@ -132,8 +132,7 @@ async def reranked(
         return None
     passages = [Passage(one.candidate.stored.chunk.text, one.candidate.stored.chunk.section_path) for one in best]
     try:
-        async with asyncio.timeout(TIME_LIMIT_S):
-            scores = await reranker.score(" ".join(query.text.split()), passages)
+        scores = await with_timeout(TIME_LIMIT_S, reranker.score(" ".join(query.text.split()), passages))
     except (ProvisoError, TimeoutError) as failure:
         _log.warning("search_not_reranked", model=reranker.model_id, failure=type(failure).__name__)
         return None

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from proviso_service.concurrency import together
+from proviso_service.concurrency import together, with_timeout
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
 from proviso_service.matters.candidates import CandidateSearch, SearchScope
 from proviso_service.matters.excerpts import Snippets
@@ -61,13 +61,18 @@ class Retriever:
             return outcome
 
     async def _search_in_time(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
-        try:
-            async with asyncio.timeout(TIME_LIMIT_S), self._running:
-                if place.matter_id != DOCUMENTATION:
-                    await self._store.get_matter(place.tenant, place.matter_id)
-                return await self._search(place, query)
-        except TimeoutError as error:
-            raise TooBusy("The search took too long; try again shortly", retry_after_s=1.0) from error
+        return await with_timeout(
+            TIME_LIMIT_S,
+            self._search_when_free(place, query),
+            late=lambda: TooBusy("The search took too long; try again shortly", retry_after_s=1.0),
+        )
+
+    async def _search_when_free(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
+        """Waits until fewer searches run than are allowed at the same time. Raises MatterNotFound."""
+        async with self._running:
+            if place.matter_id != DOCUMENTATION:
+                await self._store.get_matter(place.tenant, place.matter_id)
+            return await self._search(place, query)
 
     async def _search(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
         parsed = parse_query(query.query)

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.mcp.listing import Listing, read_listing
 from proviso_service.mcp.model import (
     CallRefused,
@@ -83,9 +84,8 @@ class ToolServer:
             raise ToolServerFailed(f"The server {self.config.name!r} is not available: it {self._absence()}.")
         # The failure is raised outside the handlers: one that carried a TimeoutError would be tried again.
         try:
-            async with asyncio.timeout(self.config.timeout_s):
-                output = await connection.call(tool, arguments)
-                return replace(output, text=self.config.masked(output.text)) if output.is_error else output
+            output = await with_timeout(self.config.timeout_s, connection.call(tool, arguments))
+            return replace(output, text=self.config.masked(output.text)) if output.is_error else output
         except TimeoutError:
             failure = f"did not answer within {self.config.timeout_s:g} seconds"
         except ConnectionFailed as error:
@@ -127,8 +127,7 @@ class ToolServer:
     async def _follow(self, connection: Connection) -> str:
         while await connection.news() is News.TOOLS_CHANGED:
             try:
-                async with asyncio.timeout(self.config.timeout_s):
-                    await self._list(connection)
+                await with_timeout(self.config.timeout_s, self._list(connection))
             except TimeoutError:
                 return "did not list its tools in time"
             self._become(ServerState.READY)

@@ -15,6 +15,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.mcp.model import McpServerConfig, StdioTransport
 
 _log = structlog.get_logger(__name__)
@@ -124,7 +125,7 @@ async def _log_errors(config: McpServerConfig, process: Process, stderr: asyncio
 
 async def _exit(process: Process) -> str:
     with suppress(TimeoutError):
-        await asyncio.wait_for(process.wait(), _EXIT_CODE_S)
+        await with_timeout(_EXIT_CODE_S, process.wait())
     code = process.returncode
     if code is None:
         return "closed its output"
@@ -144,7 +145,7 @@ async def _end(process: Process) -> None:
 
 async def _ended(process: Process) -> bool:
     try:
-        await asyncio.wait_for(process.wait(), _GRACE_S)
+        await with_timeout(_GRACE_S, process.wait())
     except TimeoutError:
         return False
     return True

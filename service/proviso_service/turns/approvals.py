@@ -5,26 +5,26 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
 from proviso_service.turns.program import AskedCall, TurnRequest
 from proviso_service.turns.records import Decision
-from proviso_service.turns.store import TurnStore
-from proviso_service.turns.store_calls import within
+from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn
 from proviso_service.turns.turn import Turn, TurnClock, TurnLimits
 
 
 class PendingCalls:
-    """Calls are known by their position. `settled` is set once all of them are decided."""
+    """Calls are known by their position. `all_decided` is set once all of them are decided."""
 
     def __init__(
         self, calls: Sequence[AskedCall], expire_time: datetime, decisions: Sequence[Decision | None] = ()
     ) -> None:
         self.calls = tuple(calls)
         self.expire_time = expire_time
-        self.settled = asyncio.Event()
+        self.all_decided = asyncio.Event()
         self._decisions = list(decisions) or [None] * len(self.calls)
         self._settle()
 
@@ -61,7 +61,7 @@ class PendingCalls:
 
     def _settle(self) -> None:
         if None not in self._decisions:
-            self.settled.set()
+            self.all_decided.set()
 
     def _question(self, call: AskedCall) -> ApprovalRequired:
         return ApprovalRequired(call.call_id, call.tool, call.ref.server_name, call.input_json, self.expire_time)
@@ -135,7 +135,11 @@ class PendingApprovals:
                 self.at_rest.clear()
         self._answers |= pending.decisions
         turn, limits = self._turn, self._limits
-        await within(limits.store_s, self._store.resume(turn.caller, turn.turn_id, self._owner, limits.lease_s))
+        await with_timeout(
+            limits.store_s,
+            self._store.resume(turn.caller, turn.turn_id, self._owner, limits.lease_s),
+            late=store_timeout,
+        )
 
     async def answer(self, call_id: str, decision: Decision) -> None:
         """A person's decision. It is stored, or this raises, whether or not the caller still waits. Raises
@@ -171,7 +175,11 @@ class PendingApprovals:
             earlier_decisions=dict(turn.decisions),
             events=tuple(events),
         )
-        await within(self._limits.store_s, self._store.suspend(turn.caller, turn.turn_id, len(events), suspended))
+        await with_timeout(
+            self._limits.store_s,
+            self._store.suspend(turn.caller, turn.turn_id, len(events), suspended),
+            late=store_timeout,
+        )
         for event in pending.asked:
             turn.log.append(event)
         # In the same step of the event loop, so that nobody's answer comes too early.
@@ -180,8 +188,7 @@ class PendingApprovals:
     async def _wait(self, pending: PendingCalls) -> None:
         left_s = (pending.expire_time - datetime.now(UTC)).total_seconds()
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, left_s)):
-                await pending.settled.wait()
+            await with_timeout(max(0.0, left_s), pending.all_decided.wait())
         async with self._recording:  # a decision that is being stored still counts
             pass
 
@@ -206,7 +213,7 @@ class PendingApprovals:
             stored = self._store.record_decision(
                 turn.caller, turn.turn_id, self._request.session_id, positions, decision, approved
             )
-            await within(self._limits.store_s, stored)
+            await with_timeout(self._limits.store_s, stored, late=store_timeout)
             turn.decisions.update({pending.calls[position].call_id: decision for position in positions})
             pending.record(positions, decision)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.identity import Caller
 from proviso_service.turns.approvals import PendingApprovals
 from proviso_service.turns.events import Event, FinalState
@@ -19,8 +20,7 @@ from proviso_service.turns.program import TurnExecution, TurnOutcome, TurnProgra
 from proviso_service.turns.readers import ConnectedReaders
 from proviso_service.turns.records import EXIT_SEMANTICS, ExitReason, Retryable, TurnSummary
 from proviso_service.turns.sessions import ChatMessage, MessageRole
-from proviso_service.turns.store import TurnStore
-from proviso_service.turns.store_calls import within
+from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnClock, TurnLimits
 
@@ -129,9 +129,10 @@ class TurnRunner:
             return True
         try:
             digest = payload_sha256(request)
-            begun = await within(
+            begun = await with_timeout(
                 limits.store_s,
                 self._store.begin(turn.caller, turn.turn_id, request, digest, self._owner, limits.lease_s),
+                late=store_timeout,
             )
         except Exception as error:  # the caller of `start` gets it
             self.begun.set_exception(error)
@@ -250,8 +251,8 @@ class TurnRunner:
         retryable = retryable or EXIT_SEMANTICS[reason].retryable
         try:
             if self._execution is None and self._restored is not None and self._interruption is not None:
-                async with asyncio.timeout(self._limits.unwind_s):  # interrupted before it could run
-                    self._execution = await self._new_execution()
+                # The turn was interrupted before its program could run.
+                self._execution = await with_timeout(self._limits.unwind_s, self._new_execution())
             outcome = self._execution.interrupted(reason, retryable) if self._execution is not None else None
         except Exception:
             _logger.exception("turn %s: the program failed to account for its interruption", self.turn.turn_id)
@@ -273,9 +274,10 @@ class TurnRunner:
         turn = self.turn
         last_sequence = turn.log.last_sequence + 1
         try:
-            await within(
+            await with_timeout(
                 self._limits.store_s,
                 self._store.finish(turn.caller, turn.turn_id, self._request.session_id, last_sequence, outcome),
+                late=store_timeout,
             )
         except Exception:
             _logger.exception("turn %s: its end could not be stored", turn.turn_id)

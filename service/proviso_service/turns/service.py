@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from structlog.contextvars import bind_contextvars
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
@@ -17,8 +18,7 @@ from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest
 from proviso_service.turns.readers import Retention, check_position, follow
 from proviso_service.turns.records import Decision, ExitReason, Retryable
 from proviso_service.turns.runner import TurnRunner, unreadable_outcome
-from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore
-from proviso_service.turns.store_calls import within
+from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Turn, TurnLimits
 
@@ -69,7 +69,7 @@ class Turns:
         """Closes the turns that an earlier life of this owner left running, takes up those that it left waiting for a
         person, and begins to keep leases."""
         await self._leases.open()
-        for record in await within(self._limits.store_s, self._store.waiting(self._owner)):
+        for record in await with_timeout(self._limits.store_s, self._store.waiting(self._owner), late=store_timeout):
             await self._take_up(record)
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
@@ -195,9 +195,7 @@ class Turns:
         CANCELLED. Those that wait for a person are left to the next life of the service. Reading goes on."""
         self._draining = True
         with suppress(TimeoutError):
-            async with asyncio.timeout(grace_s):
-                while working := self._working():
-                    await working[0].approvals.at_rest.wait()
+            await with_timeout(grace_s, self._until_none_works())
         await self._stop_running()
 
     async def close(self) -> None:
@@ -220,7 +218,7 @@ class Turns:
         if not request.request_id:
             raise refusal
         earlier = self._store.begun_before(caller, request.request_id, payload_sha256(request))
-        turn_id = await within(self._limits.store_s, earlier)
+        turn_id = await with_timeout(self._limits.store_s, earlier, late=store_timeout)
         if turn_id is None:
             raise refusal
         return turn_id
@@ -233,11 +231,13 @@ class Turns:
         """Goes on with a turn that waits for a person; one whose stored state cannot be read ends."""
         caller, turn_id = record.caller, record.turn_id
         try:
-            restored = await within(self._limits.store_s, self._store.suspended(caller, turn_id))
+            restored = await with_timeout(
+                self._limits.store_s, self._store.suspended(caller, turn_id), late=store_timeout
+            )
         except SuspensionUnreadable as error:
             outcome = unreadable_outcome(turn_id, error)
             ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
-            await within(self._limits.store_s, ended)
+            await with_timeout(self._limits.store_s, ended, late=store_timeout)
             return
         self._run(self._new_runner(turn_id, caller, restored.request, restored))
 
@@ -301,7 +301,7 @@ class Turns:
         return running is not None and running[0].interrupt(ExitReason.CANCELLED, retryable)
 
     async def _record(self, caller: Caller, turn_id: str) -> TurnRecord:
-        return await within(self._limits.store_s, self._store.get(caller, turn_id))
+        return await with_timeout(self._limits.store_s, self._store.get(caller, turn_id), late=store_timeout)
 
     async def _stored_final_state(self, caller: Caller, turn_id: str) -> FinalState:
         record = await self._record(caller, turn_id)
@@ -322,6 +322,11 @@ class Turns:
 
     def _working(self) -> list[TurnRunner]:
         return [runner for runner, _ in self._running.values() if not runner.approvals.at_rest.is_set()]
+
+    async def _until_none_works(self) -> None:
+        """Returns once every turn that runs waits for a person."""
+        while working := self._working():
+            await working[0].approvals.at_rest.wait()
 
     async def _stop_running(self) -> None:
         for turn_id, (runner, _) in list(self._running.items()):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import ApprovedTool
+from proviso_service.errors import NotReady
 from proviso_service.identity import Caller
 from proviso_service.turns.events import (
     ApprovalRequired,
@@ -16,7 +18,6 @@ from proviso_service.turns.events import (
 )
 from proviso_service.turns.program import TurnOutcome, TurnRequest
 from proviso_service.turns.records import Decision
-from proviso_service.turns.store_calls import within
 from proviso_service.turns.suspension import SuspendedTurn
 
 
@@ -120,6 +121,11 @@ _RENEWALS_PER_LEASE = 3
 _NOBODY = ""
 
 
+def store_timeout() -> NotReady:
+    """The error of a call of the store that took too long. Whether the store has done the work is then unknown."""
+    return NotReady("The store of turns does not answer in time")
+
+
 class LeaseKeeper:
     """Renews the leases of this process's turns three times in each lease, and once in each lease closes the turns of
     owners that no longer renew theirs."""
@@ -133,7 +139,7 @@ class LeaseKeeper:
 
     async def open(self) -> None:
         """Closes what an earlier life of this owner left, and starts the keeper's task."""
-        await within(self._lease_s, self._close_interrupted(self._owner))
+        await with_timeout(self._lease_s, self._close_interrupted(self._owner), late=store_timeout)
         self._task = asyncio.create_task(self._keep(), name="turn leases")
 
     async def close(self) -> None:
@@ -158,7 +164,7 @@ class LeaseKeeper:
     async def _attempt(self, work: Awaitable[None]) -> None:
         """A failure is logged and met again, or not, at the next round."""
         try:
-            await within(self._lease_s / _RENEWALS_PER_LEASE, work)
+            await with_timeout(self._lease_s / _RENEWALS_PER_LEASE, work, late=store_timeout)
         except Exception:
             _logger.exception("turn leases could not be kept")
 

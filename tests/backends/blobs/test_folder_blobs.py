@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proviso_service.backends.blobs.folder import WRITE_BYTES, FolderBlobStore
-from proviso_service.concurrency import settled
+from proviso_service.concurrency import run_to_end
 from proviso_service.errors import Unavailable
 
 
@@ -128,9 +128,9 @@ async def test_a_cancelled_upload_leaves_nothing_whenever_it_is_cancelled(
             current = asyncio.current_task()
             assert current is not None
             current.cancel()
-        return await settled(work)
+        return await run_to_end(work)
 
-    monkeypatch.setattr("proviso_service.backends.blobs.folder.settled", settled_under_cancellation)
+    monkeypatch.setattr("proviso_service.backends.blobs.folder.run_to_end", settled_under_cancellation)
     with pytest.raises(asyncio.CancelledError):
         await asyncio.ensure_future(blobs.put("acme", "key", pieces(b"bytes")))
     assert files(tmp_path) == []

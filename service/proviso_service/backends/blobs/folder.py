@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from uuid import uuid4
 
-from proviso_service.concurrency import settled
+from proviso_service.concurrency import run_to_end
 from proviso_service.errors import Unavailable
 
 P = ParamSpec("P")
@@ -127,7 +127,7 @@ async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 
     Raises Unavailable when the disk fails, and FileNotFoundError."""
     try:
-        return await settled(asyncio.to_thread(function, *args, **kwargs))
+        return await run_to_end(asyncio.to_thread(function, *args, **kwargs))
     except FileNotFoundError:
         raise
     except OSError as error:

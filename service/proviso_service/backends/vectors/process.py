@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from proviso_service.backends.vectors.frames import LENGTHS, BadFrame, Header, frame, lengths, read_header
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import TooBusy
 from proviso_service.matters import IndexFailed
 
@@ -84,8 +85,7 @@ class WorkerProcess:
         assert self._process.stdin is not None  # noqa: S101  it is a pipe
         self._process.stdin.close()
         try:
-            async with asyncio.timeout(0 if self._is_late else CLOSE_S):
-                await self._process.wait()
+            await with_timeout(0 if self._is_late else CLOSE_S, self._process.wait())
         except TimeoutError:
             pass
         finally:
@@ -102,8 +102,7 @@ class WorkerProcess:
     async def _answer(self, answer: asyncio.Future[Answer], time_limit_s: float) -> Answer:
         """Shielded, so that the call keeps its place in the bound until its answer comes."""
         try:
-            async with asyncio.timeout(time_limit_s):
-                return await asyncio.shield(answer)
+            return await with_timeout(time_limit_s, asyncio.shield(answer))
         except TimeoutError:
             self._is_late = True
             raise IndexFailed(f"did not answer within {time_limit_s:g} s") from None

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.context.catalog.catalog import AgentDefinition
 from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder, AgentLimits, NotText, read_text
 from proviso_service.context.catalog.item_files import ItemDraft, ItemFiles, ReferenceReader, UnreadReference
@@ -36,11 +37,8 @@ async def load_agent(
     references cannot be read just now."""
     bounds = limits or AgentLimits()
     loading = _Loading(root, reader, environment, own_tools, bounds)
-    try:
-        async with asyncio.timeout(bounds.time_limit_s):
-            return await loading.run()
-    except TimeoutError:
-        raise CatalogInvalid([FileFault(".", 0, "", f"takes longer to read than {bounds.time_limit_s:g} s")]) from None
+    too_slow = FileFault(".", 0, "", f"takes longer to read than {bounds.time_limit_s:g} s")
+    return await with_timeout(bounds.time_limit_s, loading.run(), late=lambda: CatalogInvalid([too_slow]))
 
 
 class _Loading:

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import structlog
 
+from proviso_service.concurrency import with_timeout
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import content_sha256
@@ -80,10 +81,12 @@ class ItemSearch:
         and should be the same for all sessions, since their index is kept. Raises TimeoutError after the search's time
         limit, and what the embedder and the cache raise."""
         with self._spans.retrieval("catalog"):
-            async with asyncio.timeout(self._settings.time_limit_s):
-                index = await self._index(tuple(items))
-                vector = await self._embedder.embed_query(message)
+            found = self._index_and_query(tuple(items), message)
+            index, vector = await with_timeout(self._settings.time_limit_s, found)
         return index.matches(message, vector, wanted, self._settings.word_weight, self._settings.top_k)
+
+    async def _index_and_query(self, items: tuple[CatalogItem, ...], message: str) -> tuple[ItemIndex, Vectors]:
+        return await self._index(items), await self._embedder.embed_query(message)
 
     async def _index(self, items: tuple[CatalogItem, ...]) -> ItemIndex:
         if index := self._known(items):
