@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
-from proviso_service.backends.isaacus.client import Usage
+from proviso_service.backends.isaacus.client import EndpointUsage
 from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.models import AnswerSpan, Passage
 from proviso_service.settings import IsaacusSettings
@@ -148,6 +148,6 @@ async def test_usage_is_counted_by_endpoint(world: IsaacusWorld) -> None:
     await IsaacusReranker(client, SETTINGS).score("three more words", CLAUSES)
     words = sum(len(passage.text.split()) for passage in CLAUSES)
     assert client.usage == {
-        "classifications/universal": Usage(calls=2, tries=2, input_tokens=2 * 2 + words),
-        "rerankings": Usage(calls=1, tries=1, input_tokens=3 + words),
+        "classifications/universal": EndpointUsage(calls=2, tries=2, input_tokens=2 * 2 + words),
+        "rerankings": EndpointUsage(calls=1, tries=1, input_tokens=3 + words),
     }

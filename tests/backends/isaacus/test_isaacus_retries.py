@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.isaacus.client import Usage
+from proviso_service.backends.isaacus.client import EndpointUsage
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import Fault, hangs_up, problem, says
@@ -98,4 +98,4 @@ async def test_every_try_is_counted(world: IsaacusWorld) -> None:
     world.server.then(problem(400))
     with pytest.raises(ModelApiRefused):
         await world.embedder(client).embed_query("one two")
-    assert client.usage == {"embeddings": Usage(calls=2, tries=4, failures=1, input_tokens=2)}
+    assert client.usage == {"embeddings": EndpointUsage(calls=2, tries=4, failures=1, input_tokens=2)}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from proviso_service.backends.isaacus.analysis import CLASSIFICATION, IsaacusClassifier
-from proviso_service.backends.isaacus.failures import refused_with
+from proviso_service.backends.isaacus.failures import rejected
 from proviso_service.errors import ModelApiError
 from proviso_service.models import Passage
 from proviso_service.settings import IsaacusSettings
@@ -36,7 +36,7 @@ ECHOES = [
 
 
 def message_of(status: int, body: object, *sent: str) -> str:
-    return refused_with(Response(status), body, sent).error.message
+    return rejected(Response(status), body, sent).error.message
 
 
 @pytest.mark.parametrize("echo", ECHOES)

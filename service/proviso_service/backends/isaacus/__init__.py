@@ -1,1 +1,3 @@
-"""Isaacus's hosted models behind the model ports. What leaves the machine is described in docs/isaacus.md."""
+"""Isaacus's hosted models: embedder, reranker, classifier and extractor, called over its HTTP API by its SDK.
+
+docs/isaacus.md describes which texts leave the machine."""

@@ -1,20 +1,20 @@
-"""Isaacus's classifier and extractor, as the ports of `models` ask for them."""
+"""Isaacus's classifier and extractor; they implement the protocols Classifier and AnswerExtractor of `models`."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from proviso_service.backends.isaacus.client import (
-    AnswerPart,
-    Call,
+    ApiCall,
     Classifications,
-    Extraction,
+    ExtractedAnswer,
     Extractions,
     IsaacusClient,
-    Scored,
+    TextExtraction,
+    TextScore,
     by_index,
 )
-from proviso_service.backends.isaacus.failures import unreadable_answer
+from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, code_points, plain, score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import AnswerSpan, Passage, Scores
@@ -24,8 +24,10 @@ CLASSIFICATION = "classifications/universal"
 
 
 class IsaacusClassifier:
-    """Classifier port. Statements are sent as plain words: the language is evaluated here, so that a score is kept for
-    each statement."""
+    """Scores how far a passage fits a statement, over Isaacus's classification endpoint.
+
+    Each statement is sent as plain text (`is_iql` is off): the service evaluates IQL queries itself, so that it can
+    store one score for each statement."""
 
     def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
         self._client = client
@@ -41,7 +43,7 @@ class IsaacusClassifier:
         ask = partial(self._ask, plain(statement))
         return await score_all(self._client, passages, self._texts_per_call, ask)
 
-    async def _ask(self, statement: str, texts: Sequence[str]) -> Sequence[Scored]:
+    async def _ask(self, statement: str, texts: Sequence[str]) -> Sequence[TextScore]:
         request: dict[str, Any] = {
             "model": self._model,
             "query": statement,
@@ -51,20 +53,22 @@ class IsaacusClassifier:
             "chunking_options": None,  # passages are chunks already
         }
         send = partial(self._client.sdk.classifications.universal.with_raw_response.create, **request)
-        answer = await self._client.call(Call(CLASSIFICATION, send, texts, statement), Classifications)
+        answer = await self._client.call(ApiCall(CLASSIFICATION, send, texts, statement), Classifications)
         return answer.classifications
 
 
 EXTRACTION = "extractions/qa"
 ANSWERS = 3
-"""Of one passage."""
+"""The number of answers that are asked for in each passage."""
 
 
 class IsaacusExtractor:
-    """Answer extractor port. Passages are sent as they stand, without headings, because answers are positions in them.
+    """Finds the spans of passages that answer a question, over Isaacus's extraction endpoint.
 
-    An answer's score is that of the span among the passage's spans, times what is left by the score of there being no
-    answer: so a good span of a passage that hardly answers comes after a fair one of a passage that does."""
+    Passages are sent unchanged and without headings, because answers come back as positions in them. The API gives each
+    span a score among the passage's spans, and each passage the score of holding no answer at all. An answer's score
+    is span score times (1 - score of no answer), so that a good span of a passage that hardly answers the question
+    ranks below a fair span of a passage that does."""
 
     def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
         self._client = client
@@ -101,13 +105,13 @@ class IsaacusExtractor:
             "chunking_options": None,  # passages are chunks already
         }
         send = partial(self._client.sdk.extractions.qa.with_raw_response.create, **request)
-        answer = await self._client.call(Call(EXTRACTION, send, texts, question), Extractions)
+        answer = await self._client.call(ApiCall(EXTRACTION, send, texts, question), Extractions)
         ordered = by_index(answer.extractions, len(texts))
         return [_answers(extraction, text) for extraction, text in zip(ordered, texts, strict=True)]
 
 
-def _answers(extraction: Extraction, text: str) -> tuple[AnswerSpan, ...]:
-    """Best first; of those that overlap, the best."""
+def _answers(extraction: TextExtraction, text: str) -> tuple[AnswerSpan, ...]:
+    """The passage's answers, best first; of answers that overlap, only the best is kept."""
     kept: list[AnswerSpan] = []
     for span in sorted(extraction.answers, key=lambda span: (-span.score, span.start)):
         answer = _checked(span, text, 1 - extraction.inextractability_score)
@@ -116,10 +120,12 @@ def _answers(extraction: Extraction, text: str) -> tuple[AnswerSpan, ...]:
     return tuple(kept)
 
 
-def _checked(span: AnswerPart, text: str, share: float) -> AnswerSpan:
-    """The span without white space at its ends. Raises ModelApiUnavailable where the answer does not stand there."""
+def _checked(span: ExtractedAnswer, text: str, share: float) -> AnswerSpan:
+    """The span without white space at its ends, its score multiplied by `share`.
+
+    Raises ModelApiUnavailable where the passage does not hold the answer's text at its position."""
     inside = text[span.start : span.end]
     if span.end > len(text) or inside.split() != span.text.split():
-        raise unreadable_answer("an answer is not where it says")
+        raise unusable_answer("an extracted answer is not at the position that it gives")
     start = span.end - len(inside.lstrip())
     return AnswerSpan(start, start + len(inside.strip()), span.score * share)

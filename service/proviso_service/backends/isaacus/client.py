@@ -1,5 +1,7 @@
-"""Calls of Isaacus's API, and the answers it gives: calls are bounded in number and time, tried again where that
-helps, and counted; answers are checked before anything is read from them."""
+"""IsaacusClient, which makes the calls of Isaacus's API, and the forms of the API's responses.
+
+Calls are limited in number and time, retried where that may help, and counted. A response is checked against its form
+before anything is read from it."""
 
 import asyncio
 import logging
@@ -15,7 +17,13 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
-from proviso_service.backends.isaacus.failures import Failure, not_in_time, not_reached, refused_with, unreadable_answer
+from proviso_service.backends.isaacus.failures import (
+    FailedAttempt,
+    connection_failed,
+    rejected,
+    timed_out,
+    unusable_answer,
+)
 from proviso_service.models import ModelBusy, ModelClosed
 from proviso_service.settings import IsaacusSettings
 from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed, send_trace_context
@@ -25,67 +33,76 @@ if TYPE_CHECKING:
     from isaacus import AsyncIsaacus
     from opentelemetry.trace import Span
 
+_log = structlog.get_logger(__name__)
+
+MAX_WAITING = 1_024
+"""Calls that may wait for a place."""
+
+_RETRY_AFTER_S = 2.0
+
+Sleep = Callable[[float], Awaitable[None]]
+
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Part(BaseModel):
+class _ResponseModel(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class _BilledTokens(_Part):
+class _BilledTokens(_ResponseModel):
     input_tokens: Count
 
 
-class Answer(_Part):
+class ApiResponse(_ResponseModel):
     usage: _BilledTokens
 
 
-class Scored(_Part):
+class TextScore(_ResponseModel):
     index: Count
     score: Fraction
 
 
-class Classifications(Answer):
-    """Of POST /classifications/universal."""
+class Classifications(ApiResponse):
+    """The response of POST /classifications/universal."""
 
-    classifications: tuple[Scored, ...]
-
-
-class Rerankings(Answer):
-    """Of POST /rerankings."""
-
-    results: tuple[Scored, ...]
+    classifications: tuple[TextScore, ...]
 
 
-class Embedding(_Part):
+class Rerankings(ApiResponse):
+    """The response of POST /rerankings."""
+
+    results: tuple[TextScore, ...]
+
+
+class Embedding(_ResponseModel):
     index: Count
     embedding: list[float]
 
 
-class Embeddings(Answer):
-    """Of POST /embeddings."""
+class Embeddings(ApiResponse):
+    """The response of POST /embeddings."""
 
     embeddings: tuple[Embedding, ...]
 
 
-class AnswerPart(_Part):
+class ExtractedAnswer(_ResponseModel):
     text: str
     start: Count
     end: Count
     score: Fraction
 
 
-class Extraction(_Part):
+class TextExtraction(_ResponseModel):
     index: Count
-    answers: tuple[AnswerPart, ...]
+    answers: tuple[ExtractedAnswer, ...]
     inextractability_score: Fraction
 
 
-class Extractions(Answer):
-    """Of POST /extractions/qa."""
+class Extractions(ApiResponse):
+    """The response of POST /extractions/qa."""
 
-    extractions: tuple[Extraction, ...]
+    extractions: tuple[TextExtraction, ...]
 
 
 class _Indexed(Protocol):
@@ -94,24 +111,21 @@ class _Indexed(Protocol):
 
 
 T = TypeVar("T", bound=_Indexed)
+A = TypeVar("A", bound=ApiResponse)
 
 
 def by_index(results: Sequence[T], count: int) -> list[T]:
-    """The results in the order of the texts, of which each has one. Raises ModelApiUnavailable."""
+    """The results in the order of the `count` texts that were sent. Raises ModelApiUnavailable unless each text has
+    exactly one result."""
     ordered = sorted(results, key=lambda result: result.index)
     if [result.index for result in ordered] != list(range(count)):
-        raise unreadable_answer("it has not one result for each text")
+        raise unusable_answer("it does not have exactly one result for each text")
     return ordered
 
 
-MAX_WAITING = 1_024
-
-_RETRY_AFTER_S = 2.0
-
-
 class CallGate:
-    """Lets `at_once` calls in. Where there is more than one place, one of them is kept for urgent calls, so that no
-    search waits for the end of an analysis."""
+    """Lets `at_once` calls run at a time. Where that is more than one, one place is reserved for urgent calls, so that
+    a search does not wait for an analysis to end."""
 
     def __init__(self, at_once: int) -> None:
         self._all = asyncio.Semaphore(at_once)
@@ -120,7 +134,7 @@ class CallGate:
 
     @asynccontextmanager
     async def place(self, *, urgent: bool) -> AsyncIterator[None]:
-        """Raises ModelBusy when too many wait already."""
+        """Waits for a place, and holds it inside. Raises ModelBusy when MAX_WAITING calls wait already."""
         if self._waiting >= MAX_WAITING:
             raise ModelBusy("Too many calls are waiting for Isaacus's models", _RETRY_AFTER_S)
         async with AsyncExitStack() as held:
@@ -134,24 +148,18 @@ class CallGate:
             yield
 
 
-_log = structlog.get_logger(__name__)
-
-A = TypeVar("A", bound=Answer)
-Sleep = Callable[[float], Awaitable[None]]
-
-
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Of one endpoint since the start. `tries` counts every request that was sent; `input_tokens` is what the answers
-    say, which is what is paid for."""
+class EndpointUsage:
+    """What has been used of one endpoint since the start. `tries` counts every request, with those that repeat a call;
+    `input_tokens` is the sum that the API's responses state, which is what it bills."""
 
     calls: int = 0
     tries: int = 0
     failures: int = 0
     input_tokens: int = 0
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
+    def __add__(self, other: "EndpointUsage") -> "EndpointUsage":
+        return EndpointUsage(
             self.calls + other.calls,
             self.tries + other.tries,
             self.failures + other.failures,
@@ -160,9 +168,9 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """`send` makes one request by the SDK's raw responses. `texts` and `query` are what it sends, for telling what may
-    not be told. Somebody waits for an `urgent` one."""
+class ApiCall:
+    """A call of one endpoint. `send` makes one request and returns the SDK's raw response. `texts` and `query` are what
+    the request holds; error messages must not repeat them. A person waits for an `urgent` call."""
 
     endpoint: str
     send: Callable[[], Awaitable[Any]]
@@ -172,8 +180,10 @@ class Call:
 
 
 class IsaacusClient:
-    """The API through the official SDK, whose own retries are off. Answers are read here, not by the SDK, which would
-    take whatever comes and look at every number of an embedding on the event loop."""
+    """Calls the API through the official SDK, whose own retries are off.
+
+    Responses are parsed here and not by the SDK, which would accept any form, and would check each number of an
+    embedding on the event loop."""
 
     def __init__(
         self,
@@ -186,8 +196,8 @@ class IsaacusClient:
         self.calls_at_once = settings.calls_at_once
         self._settings = settings
         self._gate = CallGate(settings.calls_at_once)
-        self._usage: defaultdict[str, Usage] = defaultdict(Usage)
-        self._own_wait = wait_exponential_jitter(
+        self._usage: defaultdict[str, EndpointUsage] = defaultdict(EndpointUsage)
+        self._backoff = wait_exponential_jitter(
             initial=settings.retry_base_s, max=settings.retry_max_s, jitter=settings.retry_base_s
         )
         self._sleep = sleep
@@ -203,51 +213,54 @@ class IsaacusClient:
         sleep: Sleep = asyncio.sleep,
         spans: Spans = NO_SPANS,
     ) -> Self:
-        """Makes no call. Imports the SDK, which takes about a second, so call it in a thread."""
+        """A client of the API at `base_url`; makes no call. It imports the SDK, which takes about a second, so call it
+        in a thread."""
         from isaacus import AsyncIsaacus, DefaultAsyncHttpxClient
 
-        # It logs requests with their texts when it debugs, which a variable of its own turns on.
+        # At level DEBUG, which an environment variable of the SDK turns on, it logs requests with their texts.
         logging.getLogger("isaacus").setLevel(logging.WARNING)
         sdk = AsyncIsaacus(
             api_key=key,
             base_url=base_url,
             max_retries=0,
             timeout=settings.timeout_s,
-            # What is sent goes to this address and to no other.
+            # Texts are sent to this address only, so redirects are not followed.
             http_client=DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 timeout=settings.timeout_s,
                 event_hooks={"request": [send_trace_context]},
             ),
         )
-        # Each is imported when it is looked at first.
+        # The SDK imports each resource when it is first accessed: here, and not on the event loop later.
         _ = sdk.embeddings, sdk.rerankings, sdk.classifications.universal, sdk.extractions.qa
         return cls(sdk, settings, sleep, spans)
 
     @property
-    def usage(self) -> Mapping[str, Usage]:
-        """By endpoint."""
+    def usage(self) -> Mapping[str, EndpointUsage]:
+        """The use of each endpoint, by its path."""
         return dict(self._usage)
 
-    async def call(self, call: Call, answer: type[A]) -> A:
-        """The answer, read. A call that is tried again keeps its place among those under way, so that an API that asks
-        for patience gets fewer calls. Raises ModelApiError, ModelBusy, and ModelClosed."""
-        begun = time.monotonic()
+    async def call(self, call: ApiCall, answer: type[A]) -> A:
+        """Makes the call, with retries, and returns its parsed response. A call keeps its place among those under way
+        while it waits to be retried, so that an API that asks its clients to wait gets fewer calls.
+
+        Raises ModelApiError, ModelBusy and ModelClosed."""
+        start_s = time.monotonic()
         async with self._gate.place(urgent=call.urgent):
-            outcome: bytes | Failure = await self._retrying()(self._try, call, count())
-        result = outcome if isinstance(outcome, Failure) else _read(outcome, answer)
-        seconds = round(time.monotonic() - begun, 3)
-        if isinstance(result, Failure):
-            self._usage[call.endpoint] += Usage(calls=1, failures=1)
+            outcome: bytes | FailedAttempt = await self._retrying()(self._attempt, call, count())
+        result = outcome if isinstance(outcome, FailedAttempt) else _read(outcome, answer)
+        seconds = round(time.monotonic() - start_s, 3)
+        if isinstance(result, FailedAttempt):
+            self._usage[call.endpoint] += EndpointUsage(calls=1, failures=1)
             _log.warning("isaacus_call_failed", endpoint=call.endpoint, reason=result.error.message, seconds=seconds)
             raise result.error
         tokens = result.usage.input_tokens
-        self._usage[call.endpoint] += Usage(calls=1, input_tokens=tokens)
+        self._usage[call.endpoint] += EndpointUsage(calls=1, input_tokens=tokens)
         _log.info("isaacus_call", endpoint=call.endpoint, texts=len(call.texts), input_tokens=tokens, seconds=seconds)
         return result
 
     async def close(self) -> None:
-        """Refuses further calls and hangs up."""
+        """Refuses further calls, logs the usage and closes the connections."""
         self._is_closed = True
         for endpoint, usage in self._usage.items():
             _log.info(
@@ -260,15 +273,15 @@ class IsaacusClient:
             )
         await self.sdk.close()
 
-    async def _try(self, call: Call, earlier: Iterator[int]) -> "bytes | Failure":
+    async def _attempt(self, call: ApiCall, earlier: Iterator[int]) -> "bytes | FailedAttempt":
         if self._is_closed:
             raise ModelClosed("The client of Isaacus's models is closed")
-        self._usage[call.endpoint] += Usage(tries=1)
+        self._usage[call.endpoint] += EndpointUsage(tries=1)
         with self._spans.post(str(self.sdk.base_url), call.endpoint, next(earlier)) as span:
             return await self._exchange(call, span)
 
-    async def _exchange(self, call: Call, span: "Span") -> "bytes | Failure":
-        """One request; its span is told the status, and the kind of a failure."""
+    async def _exchange(self, call: ApiCall, span: "Span") -> "bytes | FailedAttempt":
+        """One request: the body of the response, or why it failed. The span records status and kind of failure."""
         from isaacus import APIConnectionError, APIStatusError, APITimeoutError
 
         limit_s = self._settings.timeout_s
@@ -279,42 +292,43 @@ class IsaacusClient:
                 return response.content
         except (TimeoutError, APITimeoutError):
             failed(span, "timeout")
-            return not_in_time(limit_s)
+            return timed_out(limit_s)
         except APIConnectionError as error:
             failed(span, error_type(error))
-            return not_reached()
+            return connection_failed()
         except APIStatusError as error:
             span.set_attribute(STATUS_CODE, error.status_code)
             failed(span, error_type(error))
-            return refused_with(error.response, error.body, [self.sdk.api_key, call.query, *call.texts])
+            return rejected(error.response, error.body, [self.sdk.api_key, call.query, *call.texts])
 
     def _retrying(self) -> AsyncRetrying:
-        """For one call; outcomes are values, so that no exception of the SDK hangs on what is raised."""
+        """The retry policy, for one call. Attempts return their failure instead of raising it, so that no exception of
+        the SDK, which may hold texts, becomes the context of the error that is raised at the end."""
         return AsyncRetrying(
             stop=stop_after_attempt(self._settings.retries + 1),
             wait=self._wait,
-            retry=retry_if_result(self._may_be_tried_again),
+            retry=retry_if_result(self._should_retry),
             retry_error_callback=_last_outcome,
             sleep=self._sleep,
         )
 
-    def _may_be_tried_again(self, outcome: "bytes | Failure") -> bool:
-        if not isinstance(outcome, Failure) or not outcome.is_transient:
+    def _should_retry(self, outcome: "bytes | FailedAttempt") -> bool:
+        if not isinstance(outcome, FailedAttempt) or not outcome.is_transient:
             return False
         return (outcome.retry_after_s or 0.0) <= self._settings.retry_after_max_s
 
     def _wait(self, state: RetryCallState) -> float:
         asked_s = state.outcome.result().retry_after_s if state.outcome else None
-        return self._own_wait(state) if asked_s is None else float(asked_s)
+        return self._backoff(state) if asked_s is None else float(asked_s)
 
 
 def _last_outcome(state: RetryCallState) -> Any:
-    """Of the last try, whatever it was."""
+    """What the last attempt returned, also when it failed."""
     return state.outcome.result() if state.outcome else None
 
 
-def _read(content: bytes, answer: type[A]) -> A | Failure:
+def _read(content: bytes, answer: type[A]) -> A | FailedAttempt:
     try:
         return answer.model_validate_json(content)
     except ValidationError:
-        return Failure(unreadable_answer("it is malformed"))
+        return FailedAttempt(unusable_answer("it is malformed"))

@@ -1,4 +1,7 @@
-"""What a call that failed is told as: never with the key, and never with words of what was sent."""
+"""Failed calls of Isaacus's API as errors of the service.
+
+Their messages never hold the key, nor words of the texts that were sent: an answer of the API may repeat both, so its
+own words are only used where they cannot be such a repetition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +31,7 @@ _READ_CHARS = 2_000
 _LONGEST_RETRY_AFTER_S = 24 * 3_600.0
 _DEFAULT_RETRY_AFTER_S = 1.0
 _RUN_WORDS = 4
-_PLAIN_TEXT = """
+_COMMON_TEXT = """
 a an and any are as at be been by can could did do does for from had has have if in into is it its longer longest many
 may more most must no not of on one only or other over please should so some such than that the their then there these
 this to too try under up was were when which while will with would you your
@@ -40,65 +43,70 @@ received request requests required retry second seconds server service short siz
 syntax template templates temporarily text texts timeout token tokens unavailable unexpected unknown upgrade usage valid
 value
 """
-_PLAIN_WORDS = frozenset(_PLAIN_TEXT.split())
-"""Of which any error of this API is made: each of them may be told though it was in what was sent."""
+_COMMON_WORDS = frozenset(_COMMON_TEXT.split())
+"""Words that errors of this API are usually made of. They may be repeated although a text that was sent holds them too:
+a common word gives nothing of the text away."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Of one try. `is_transient`: another try may go better, not before `retry_after_s` where the API has said so."""
+class FailedAttempt:
+    """Why one attempt of a call failed. When `is_transient`, another attempt may succeed; `retry_after_s` is the wait
+    in seconds that the API asked for, None where it named none."""
 
     error: ModelApiError
     is_transient: bool = False
     retry_after_s: float | None = None
 
 
-def not_in_time(limit_s: float) -> Failure:
-    return Failure(ModelApiUnavailable(SERVICE, f"no answer within {limit_s:g} s"), is_transient=True)
+def timed_out(limit_s: float) -> FailedAttempt:
+    return FailedAttempt(ModelApiUnavailable(SERVICE, f"no answer within {limit_s:g} s"), is_transient=True)
 
 
-def not_reached() -> Failure:
-    return Failure(ModelApiUnavailable(SERVICE, "the connection failed"), is_transient=True)
+def connection_failed() -> FailedAttempt:
+    return FailedAttempt(ModelApiUnavailable(SERVICE, "the connection failed"), is_transient=True)
 
 
-def unreadable_answer(why: str) -> ModelApiUnavailable:
+def unusable_answer(why: str) -> ModelApiUnavailable:
     return ModelApiUnavailable(SERVICE, f"the answer cannot be used: {why}")
 
 
-def refused_with(response: httpx.Response, body: object, sent: Sequence[str]) -> Failure:
-    """Of an answer that says what is wrong, in `body`, to what was `sent`: texts, query and key."""
+def rejected(response: httpx.Response, body: object, sent: Sequence[str]) -> FailedAttempt:
+    """The failure behind an answer with an error status. `body` is its decoded JSON; `sent` are the key, the query and
+    the texts of the request, none of which the message may repeat."""
     status = response.status_code
-    details = f"{_said(status, body, sent)} (status {status})"
+    details = f"{_problem_text(status, body, sent)} (status {status})"
     if status in _TRANSIENT or status >= 500:
         wait_s = _retry_after_s(response.headers.get("retry-after"))
-        told_s = _DEFAULT_RETRY_AFTER_S if wait_s is None else wait_s
-        return Failure(ModelApiUnavailable(SERVICE, details, told_s), is_transient=True, retry_after_s=wait_s)
+        shown_wait_s = _DEFAULT_RETRY_AFTER_S if wait_s is None else wait_s
+        return FailedAttempt(
+            ModelApiUnavailable(SERVICE, details, shown_wait_s), is_transient=True, retry_after_s=wait_s
+        )
     hint = _REDIRECTED if status < 400 else _HINTS.get(status)
-    return Failure(ModelApiRefused(SERVICE, f"{details}; {hint}" if hint else details))
+    return FailedAttempt(ModelApiRefused(SERVICE, f"{details}; {hint}" if hint else details))
 
 
-def _said(status: int, body: object, sent: Sequence[str]) -> str:
-    """Title and detail of the problem, as far as they may be told; else what the status is called."""
+def _problem_text(status: int, body: object, sent: Sequence[str]) -> str:
+    """The title and detail that the API gave, where they are safe to repeat; else the status's standard phrase."""
     problem: dict[Any, Any] = body if isinstance(body, dict) else {}
-    title = _tellable(problem.get("title"), sent)[:_TITLE_CHARS].rstrip(". ")
-    detail = _tellable(problem.get("detail"), sent)[:_DETAIL_CHARS].rstrip(". ")
-    return ": ".join(part for part in (title or _name_of(status), detail) if part)
+    title = _safe_line(problem.get("title"), sent)[:_TITLE_CHARS].rstrip(". ")
+    detail = _safe_line(problem.get("detail"), sent)[:_DETAIL_CHARS].rstrip(". ")
+    return ": ".join(part for part in (title or _phrase_of(status), detail) if part)
 
 
-def _tellable(said: object, sent: Sequence[str]) -> str:
-    """What was said, in one line; empty where it may repeat anything that was sent."""
-    if not isinstance(said, str):
+def _safe_line(text: object, sent: Sequence[str]) -> str:
+    """The text in one line; empty where it is no text, or may repeat anything that was sent."""
+    if not isinstance(text, str):
         return ""
-    line = " ".join("".join(c if c.isprintable() else " " for c in said[:_READ_CHARS]).split())
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:_READ_CHARS]).split())
     return "" if _repeats(line, sent) else line
 
 
 def _repeats(line: str, sent: Sequence[str]) -> bool:
-    """Whether the line holds a word of what was sent, even as part of another one, that is not plain; several plain
-    words in a row; or one of the texts as a whole."""
+    """Whether the line may repeat what was sent: it holds an uncommon word that occurs in it (even inside another
+    word), a run of _RUN_WORDS common words that occurs in it, or one of the texts as a whole."""
     words = _words(line)
     everything = _folded("\n".join(sent))
-    if any(word in everything for word in set(words) - _PLAIN_WORDS):
+    if any(word in everything for word in set(words) - _COMMON_WORDS):
         return True
     texts = [_spaced(_words(text)) for text in sent]
     runs = [_spaced(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1)]
@@ -119,7 +127,7 @@ def _spaced(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _name_of(status: int) -> str:
+def _phrase_of(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -1,4 +1,4 @@
-"""Isaacus's embedder and reranker, as the ports of `models` ask for them."""
+"""Isaacus's embedder and reranker; they implement the protocols Embedder and Reranker of `models`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from proviso_service.backends.isaacus.client import Call, Embeddings, IsaacusClient, Rerankings, Scored, by_index
-from proviso_service.backends.isaacus.failures import unreadable_answer
+from proviso_service.backends.isaacus.client import ApiCall, Embeddings, IsaacusClient, Rerankings, TextScore, by_index
+from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, plain, score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import Passage, Scores, Vectors
@@ -17,12 +17,12 @@ EMBEDDING = "embeddings"
 
 
 def embedder_id(settings: IsaacusSettings) -> str:
-    """Of the embedder that these settings describe."""
+    """The model id of the embedder that these settings describe; vectors are stored under it."""
     return f"isaacus/{settings.embedder_model}/{settings.dimensions}"
 
 
 class IsaacusEmbedder:
-    """Embedder port. What a text has beyond the model's length is dropped."""
+    """Embeds texts over Isaacus's API. A text that is longer than the model's context is cut at its end."""
 
     def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
         self._client = client
@@ -63,16 +63,17 @@ class IsaacusEmbedder:
             "dimensions": self.dimensions,
         }
         send = partial(self._client.sdk.embeddings.with_raw_response.create, **request)
-        answer = await self._client.call(Call(EMBEDDING, send, texts, urgent=urgent), Embeddings)
-        return self._unit([one.embedding for one in by_index(answer.embeddings, len(texts))])
+        answer = await self._client.call(ApiCall(EMBEDDING, send, texts, urgent=urgent), Embeddings)
+        return self._normalized([one.embedding for one in by_index(answer.embeddings, len(texts))])
 
-    def _unit(self, embeddings: Sequence[Sequence[float]]) -> Vectors:
+    def _normalized(self, embeddings: Sequence[Sequence[float]]) -> Vectors:
+        """The embeddings as rows of length 1. Raises ModelApiUnavailable for one of a wrong size or without length."""
         if any(len(embedding) != self.dimensions for embedding in embeddings):
-            raise unreadable_answer(f"an embedding has not {self.dimensions} dimensions")
+            raise unusable_answer(f"an embedding does not have {self.dimensions} dimensions")
         vectors = np.array(embeddings, dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-            raise unreadable_answer("an embedding has no direction")
+            raise unusable_answer("an embedding is zero or not finite")
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 
@@ -81,7 +82,7 @@ RERANKING = "rerankings"
 
 
 class IsaacusReranker:
-    """Reranker port. Somebody waits for a search, so its calls are urgent."""
+    """Scores passages by a search query over Isaacus's API. Its calls are urgent, since a person waits for a search."""
 
     def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
         self._client = client
@@ -97,7 +98,7 @@ class IsaacusReranker:
         ask = partial(self._ask, plain(query))
         return await score_all(self._client, passages, self._texts_per_call, ask)
 
-    async def _ask(self, query: str, texts: Sequence[str]) -> Sequence[Scored]:
+    async def _ask(self, query: str, texts: Sequence[str]) -> Sequence[TextScore]:
         request: dict[str, Any] = {
             "model": self._model,
             "query": query,
@@ -108,5 +109,5 @@ class IsaacusReranker:
             "chunking_options": None,  # passages are chunks already
         }
         send = partial(self._client.sdk.rerankings.with_raw_response.create, **request)
-        answer = await self._client.call(Call(RERANKING, send, texts, query, urgent=True), Rerankings)
+        answer = await self._client.call(ApiCall(RERANKING, send, texts, query, urgent=True), Rerankings)
         return answer.results
