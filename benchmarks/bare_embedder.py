@@ -9,7 +9,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import MiniLmEmbedder
 
 BATCH_TEXTS = 1_024
 

@@ -21,8 +21,7 @@ from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
-from proviso_service.embedded.classifier import EmbeddedClassifier
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
 from proviso_service.models import Passage

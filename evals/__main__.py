@@ -12,8 +12,7 @@ from evals.figures import answer
 from evals.library import library
 from evals.rankings import RANKINGS
 from evals.report import Report
-from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.settings import DocumentSettings
 
 

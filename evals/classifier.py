@@ -17,10 +17,9 @@ from evals.data import DataProblem, is_held_out
 from evals.entailment import Entailment, measure_entailment
 from evals.fitting import fit
 from evals.phrasings import about
-from proviso_service.embedded import classifier
+from proviso_service.embedded import ModelNotPrepared, classifier
 from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
 from proviso_service.embedded.classifier.model import StatementScorer
-from proviso_service.embedded.prepared import ModelNotPrepared
 
 _SHIPPED = Path(classifier.__file__).with_name("fitted.npz")
 _MIN_MARKED = 3

@@ -13,7 +13,7 @@ from evals.cache import CachedEmbedder
 from evals.corpus import Corpus, read_corpus
 from evals.data import DataProblem, load
 from evals.phrasings import phrasings
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.settings import DocumentSettings
 
 FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))

@@ -23,11 +23,10 @@ from evals.extraction_fitting import fit_head
 from evals.extraction_ways import by_extractor, by_meaning, by_search, by_words, whole_sentences
 from evals.fitting import word_statistics
 from evals.library import library
+from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.embedded.classifier.fitted import WordStatistics
 from proviso_service.embedded.classifier.words import Stemmer
 from proviso_service.embedded.extractor.answers import AnswerFinder
-from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.embedded.prepared import ModelNotPrepared
 from proviso_service.models import Embedder
 from proviso_service.settings import DocumentSettings
 

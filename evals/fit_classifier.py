@@ -7,9 +7,8 @@ from pathlib import Path
 from evals.classifier_data import Inputs, arguments, opened_inputs
 from evals.data import DataProblem
 from evals.fitting import fit
-from proviso_service.embedded import classifier
+from proviso_service.embedded import ModelNotPrepared, classifier
 from proviso_service.embedded.classifier.fitted import to_bytes
-from proviso_service.embedded.prepared import ModelNotPrepared
 
 _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 

@@ -10,10 +10,9 @@ from evals.data import DataProblem
 from evals.extraction import arguments, opened
 from evals.extraction_data import Asked
 from evals.extraction_fitting import fit_head
-from proviso_service.embedded import classifier, extractor
+from proviso_service.embedded import ModelNotPrepared, classifier, extractor
 from proviso_service.embedded.classifier.fitted import from_bytes
 from proviso_service.embedded.extractor.model import head_to_json
-from proviso_service.embedded.prepared import ModelNotPrepared
 
 _TARGET = Path(extractor.__file__).with_name("fitted.json")
 

@@ -23,8 +23,7 @@ from proviso_service.context.model import ItemRef
 from proviso_service.context.selection.index import Matches
 from proviso_service.context.selection.request_items import ItemBudget, choose
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.models import Embedder
 from proviso_service.settings import SelectionSettings
 

@@ -12,7 +12,7 @@ import pytest
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.embedded import ModelNotPrepared
 from proviso_service.mcp.model import ServerState
 from proviso_service.settings import Settings
 from proviso_service.tools.registry import OWN_TOOL_NAMES

@@ -8,9 +8,7 @@ import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
-from proviso_service.embedded.classifier import EmbeddedClassifier
-from proviso_service.embedded.minilm import MiniLmEmbedder
-from proviso_service.embedded.prepared import MODEL_ID
+from proviso_service.embedded import MODEL_ID, EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEndUnavailable, Opening, back_ends, vector_model
 

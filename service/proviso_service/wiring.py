@@ -39,9 +39,7 @@ from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
-from proviso_service.embedded.chat.model import LocalChatModel
-from proviso_service.embedded.minilm import MiniLmEncoder
-from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.embedded import LocalChatModel, MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher

@@ -8,10 +8,14 @@ from enum import StrEnum
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
-from proviso_service.embedded.classifier import EmbeddedClassifier
-from proviso_service.embedded.extractor import EmbeddedExtractor
-from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
-from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
+from proviso_service.embedded import (
+    DIMENSIONS,
+    MODEL_ID,
+    EmbeddedClassifier,
+    EmbeddedExtractor,
+    MiniLmEmbedder,
+    MiniLmEncoder,
+)
 from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans

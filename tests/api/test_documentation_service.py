@@ -14,7 +14,7 @@ from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.api.domain import Limits
 from proviso_service.api.identity import Context
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.identity import Caller
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.settings import ContextSettings, TurnSettings

@@ -12,7 +12,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.doctor import Finding, Level, examine
-from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
+from proviso_service.embedded import DIMENSIONS, MODEL_ID
 from proviso_service.matters.stores import VectorRecord
 
 DATA = Path("data")

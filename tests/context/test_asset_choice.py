@@ -12,7 +12,7 @@ from proviso_service.context.assets import choose_documents, choose_images, docu
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.request_items import estimated_tokens
 from proviso_service.context.selection.search import TextSimilarity
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.errors import NotReady
 from proviso_service.models import Embedder, Vectors
 from proviso_service.settings import ContextSettings

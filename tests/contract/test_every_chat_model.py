@@ -17,8 +17,7 @@ from pydantic import Field
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.backends.llm.factory import build_chat_model
-from proviso_service.embedded.chat.model import LocalChatModel
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
 from proviso_service.settings import Settings
 from proviso_service.turns import ExitReason
 from tests.support import gemini_replies

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder, runs_of_similar_length
+from proviso_service.embedded import MiniLmEmbedder, MiniLmEncoder
+from proviso_service.embedded.minilm import runs_of_similar_length
 from proviso_service.embedded.prepared import MAX_TOKENS
 from proviso_service.models import ModelBusy, ModelClosed, Vectors
 

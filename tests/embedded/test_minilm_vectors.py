@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
+from proviso_service.embedded import MiniLmEmbedder, MiniLmEncoder
 from proviso_service.embedded.prepare import find_source, read_float_tensors
 from tests.embedded import bert_reference
 

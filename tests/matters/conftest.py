@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import MiniLmEmbedder
 from tests.support.matters_world import MattersWorld, matters_world
 
 

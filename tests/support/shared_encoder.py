@@ -7,8 +7,7 @@ from pathlib import Path
 import onnxruntime
 from tokenizers import Tokenizer
 
-from proviso_service.embedded.minilm import MiniLmEncoder
-from proviso_service.embedded.prepared import ModelNotPrepared
+from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
 from proviso_service.models import Vectors
 
 _KEPT_BATCHES = 1_000

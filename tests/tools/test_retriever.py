@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 
-from proviso_service.embedded.chat.evidence import read_evidence
+from proviso_service.embedded.chat.conversation import read_evidence
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import Passage, Rendered

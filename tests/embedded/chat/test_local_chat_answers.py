@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.embedded.chat import LocalChatModel, wording
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.text import is_title, split_sentences
-from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.scripted_matter import (
     LEASE,
     NDA,

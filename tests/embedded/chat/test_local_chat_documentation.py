@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from proviso_service.embedded.chat import LocalChatModel, wording
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded.chat import wording
 from proviso_service.tool_results import FoundPassage, FoundPassages
 from tests.support.scripted_matter import TOOLS, marker, tool
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from proviso_service.embedded.chat import LocalChatModel
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
 from tests.support.scripted_matter import LEASE, NDA, SERVICES, TOOLS, ScriptedMatter, document_id, run_turn, tool
 
 IQL = "isaacus_iql"

@@ -7,9 +7,8 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.tools import tool
 
-from proviso_service.embedded.chat import LocalChatModel
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat.model import MODEL_NAME
-from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.scripted_matter import TOOLS, ScriptedMatter, marker, run_turn
 
 QUESTION = "What is the governing law of the NDA?"

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from proviso_service.embedded.chat.comparison import larger_line, only_amount, only_duration
-from proviso_service.embedded.chat.conversation import ViewedDocument, read_conversation, read_user_message
-from proviso_service.embedded.chat.evidence import read_evidence
+from proviso_service.embedded.chat.conversation import (
+    ViewedDocument,
+    read_conversation,
+    read_evidence,
+    read_user_message,
+)
 from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
 from proviso_service.embedded.chat.wording import quote

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from proviso_service.embedded.chat import LocalChatModel, wording
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.examples import Intent
-from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.scripted_matter import (
     DOCUMENTS,
     LEASE,

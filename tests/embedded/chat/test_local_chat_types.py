@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from proviso_service.embedded.chat import LocalChatModel
+from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat.clause_queries import asks_for_types
-from proviso_service.embedded.minilm import MiniLmEmbedder
 from tests.support.chat_utterances import HELD_OUT, TUNED
 from tests.support.scripted_matter import LEASE, NDA, TOOLS, ScriptedMatter, Turn, document_id, run_turn, tool
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proviso_service.embedded.extractor import EmbeddedExtractor
+from proviso_service.embedded import EmbeddedExtractor
 from proviso_service.models import Passage
 
 OPENING = (

@@ -1,5 +1,1 @@
 """The embedded chat model: picks tools by intent and answers with quotes, names and counts from their results."""
-
-from proviso_service.embedded.chat.model import LocalChatModel
-
-__all__ = ["LocalChatModel"]

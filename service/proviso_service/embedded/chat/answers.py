@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.comparison import compared
-from proviso_service.embedded.chat.evidence import Evidence, Search
+from proviso_service.embedded.chat.conversation import Evidence, Search
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
 from proviso_service.embedded.chat.ranking import Scored, Wanted, closest, rank

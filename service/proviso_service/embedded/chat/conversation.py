@@ -1,10 +1,29 @@
 """Reads the message list of a model call: what is asked now, what was asked before, what the tools have said since."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from pydantic import ValidationError
+
+from proviso_service.tool_results import (
+    CLASSIFY_TOOL,
+    IQL_TOOL,
+    LIST_TOOL,
+    RETRIEVER_TOOL,
+    SEARCH_TOOL,
+    TEXT_TOOL,
+    ClassifiedClauses,
+    DocumentList,
+    DocumentPart,
+    FoundPassage,
+    FoundPassages,
+    QueryMatches,
+    ToolOutput,
+)
 
 _MARKER = re.compile(
     r'\[CONTEXT\] The user has selected matter "(?P<matter>[^\n]*)" \(matter_id: [^\s()]+\)\.[ \t]*(?:\n|$)'
@@ -92,3 +111,116 @@ def _has_images(message: BaseMessage) -> bool:
 
 def _unescaped(name: str) -> str:
     return re.sub(r"\\([\\\"])", r"\1", name)
+
+
+class Search(FoundPassages):
+    """The passages that a search has found, with the documents and the number of passages that it was asked for."""
+
+    document_ids: tuple[str, ...] = ()
+    max_results: int = 0
+
+    @property
+    def documents_not_shown(self) -> int:
+        """Documents with passages that the result had no room for."""
+        shown = {one.document_id or one.filename for one in self.results}
+        return max(0, self.documents_found - len(shown))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more may have been found than the search was asked for."""
+        return 0 < self.max_results <= self.total_found
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A tool that could not answer; `error` is only set when the tool stated it in its typed form."""
+
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCall:
+    name: str
+    args: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The calls that were made in this turn and their results by kind, each in order; `listing` is the last one."""
+
+    calls: tuple[MadeCall, ...] = ()
+    listing: DocumentList | None = None
+    searches: tuple[Search, ...] = ()
+    parts: tuple[DocumentPart, ...] = ()
+    analyses: tuple[QueryMatches, ...] = ()
+    classified: tuple[ClassifiedClauses, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def has_called(self, name: str) -> bool:
+        return any(call.name == name for call in self.calls)
+
+    @property
+    def passages(self) -> tuple[FoundPassage, ...]:
+        """Everything quotable, in the order the tools gave it, each text once."""
+        found = [passage for search in self.searches for passage in search.results]
+        found += [part.passage for part in self.parts]
+        unique = {(passage.document_id or passage.filename, passage.text): passage for passage in reversed(found)}
+        return tuple(reversed(unique.values()))
+
+
+def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
+    """`steps` are the messages after the current user message."""
+    calls = {
+        str(call["id"]): MadeCall(call["name"], call["args"])
+        for message in steps
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    values = [_read(message, calls.get(message.tool_call_id)) for message in steps if isinstance(message, ToolMessage)]
+    listings = [value for value in values if isinstance(value, DocumentList)]
+    return Evidence(
+        calls=tuple(calls.values()),
+        listing=listings[-1] if listings else None,
+        searches=tuple(value for value in values if isinstance(value, Search)),
+        parts=tuple(value for value in values if isinstance(value, DocumentPart)),
+        analyses=tuple(value for value in values if isinstance(value, QueryMatches)),
+        classified=tuple(value for value in values if isinstance(value, ClassifiedClauses)),
+        failures=tuple(value for value in values if isinstance(value, Failure)),
+    )
+
+
+_SHAPES: Mapping[str, type[ToolOutput]] = {
+    CLASSIFY_TOOL: ClassifiedClauses,
+    IQL_TOOL: QueryMatches,
+    LIST_TOOL: DocumentList,
+    RETRIEVER_TOOL: Search,
+    SEARCH_TOOL: Search,
+    TEXT_TOOL: DocumentPart,
+}
+
+
+def _read(message: ToolMessage, call: MadeCall | None) -> ToolOutput | Failure:
+    tool = call.name if call else message.name or ""
+    # The retriever writes references for people's eyes, and nothing but a line of text when it has found none.
+    value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))
+    if value is None and tool == RETRIEVER_TOOL:
+        return Search()
+    if not isinstance(value, dict) or tool not in _SHAPES:
+        return Failure()
+    if "error" in value:
+        return Failure(str(value["error"]))
+    if tool == SEARCH_TOOL and call:
+        asked = {"document_ids": call.args.get("document_ids") or (), "max_results": call.args.get("max_results", 0)}
+        value = value | asked
+    try:
+        return _SHAPES[tool].model_validate(value)
+    except ValidationError:
+        return Failure()
+
+
+def _json(text: str) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

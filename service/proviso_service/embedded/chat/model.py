@@ -21,8 +21,7 @@ from pydantic import PrivateAttr, SkipValidation
 
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.answers import answer
-from proviso_service.embedded.chat.conversation import Conversation, UserMessage, read_conversation
-from proviso_service.embedded.chat.evidence import read_evidence
+from proviso_service.embedded.chat.conversation import Conversation, UserMessage, read_conversation, read_evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.planning import (

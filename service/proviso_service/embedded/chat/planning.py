@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proviso_service.embedded.chat.evidence import Evidence
+from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.evidence import Evidence
+from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
 from proviso_service.embedded.chat.task import Task

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
-from proviso_service.embedded.chat.conversation import Asset, UserMessage
-from proviso_service.embedded.chat.evidence import Evidence, Search
+from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
 from proviso_service.embedded.chat.quoting import opening_of
 from proviso_service.embedded.chat.task import Target, Task

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query
-from proviso_service.embedded.chat.conversation import Conversation, ViewedDocument
-from proviso_service.embedded.chat.evidence import Evidence
+from proviso_service.embedded.chat.conversation import Conversation, Evidence, ViewedDocument
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (

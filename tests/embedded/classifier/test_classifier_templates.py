@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proviso_service.embedded.classifier import EmbeddedClassifier
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.iql.templates import TemplateCatalog
 from proviso_service.models import Passage
 

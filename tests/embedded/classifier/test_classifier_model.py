@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proviso_service.embedded.classifier import EmbeddedClassifier
-from proviso_service.embedded.minilm import MiniLmEmbedder
+from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.models import ModelBusy, ModelClosed, Passage, Vectors
 from tests.support.word_embedder import WordEmbedder
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proviso_service.embedded.extractor import EmbeddedExtractor
+from proviso_service.embedded import EmbeddedExtractor
 from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
 
