@@ -18,9 +18,10 @@ from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.identity import Caller
 from proviso_service.mcp.model import ServerState
 from proviso_service.mcp.opening import open_session
-from proviso_service.mcp.servers import Backoff
+from proviso_service.mcp.servers import RestartPolicy
 from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.reader import ProcessReader
+from proviso_service.retrying import Backoff
 from proviso_service.tools.base import GivenArgs, ToolScope
 from tests.api.serving import conversations, refusal, served
 from tests.support.agent_servers import CatalogView, odd_server, processes, with_servers
@@ -28,7 +29,7 @@ from tests.support.agent_world import Lookup
 from tests.support.mcp_world import QUICK
 from tests.support.processes import ended, folder_of
 
-NEVER = Backoff(first_s=3_600, longest_s=3_600)
+NEVER = RestartPolicy(Backoff(first_s=3_600, longest_s=3_600))
 """What has failed stays so."""
 
 
@@ -50,9 +51,9 @@ class World:
 
 
 @asynccontextmanager
-async def world(tmp_path: Path, folder: Path, backoff: Backoff = NEVER) -> AsyncIterator[World]:
+async def world(tmp_path: Path, folder: Path, restarts: RestartPolicy = NEVER) -> AsyncIterator[World]:
     reader = ProcessReader(ReadingLimits(), processes=2)
-    agent = AgentCatalog(folder, [Lookup()], reader, open_session, backoff)
+    agent = AgentCatalog(folder, [Lookup()], reader, open_session, restarts)
     try:
         await agent.holder.reload()
         async with (

@@ -15,7 +15,7 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.matters import FileReader
 from proviso_service.mcp.listing import Listing
 from proviso_service.mcp.model import Connect, ServerHealth, ServerState
-from proviso_service.mcp.servers import Backoff, McpServers
+from proviso_service.mcp.servers import McpServers, RestartPolicy
 from proviso_service.reading import DocumentReader
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import OWN_TOOL_NAMES, Toolbox
@@ -33,12 +33,12 @@ class AgentCatalog:
         own_tools: Iterable[Tool],
         reader: DocumentReader,
         connect: Connect,
-        backoff: Backoff | None = None,
+        restarts: RestartPolicy | None = None,
     ) -> None:
         """Not loaded yet: that is for `holder.reload`. Without a folder it is the default agent's."""
         self._folder = folder or default_agent_folder()
         self._reader = reader
-        self._servers = McpServers(connect, backoff=backoff, on_change=self._on_change)
+        self._servers = McpServers(connect, restarts=restarts, on_change=self._on_change)
         self._listings: Mapping[str, Listing | None] = {}
         self._since = datetime.now(UTC)
         self.toolbox = Toolbox(own_tools, self._servers)

@@ -8,6 +8,7 @@ import pytest
 from proviso_service.errors import DocumentNotFound, MatterNotFound, Unavailable
 from proviso_service.matters import clearing
 from proviso_service.matters.model import Document, Matter, UploadHeader
+from proviso_service.retrying import Backoff
 from tests.support.audit import check_sound, inventory
 from tests.support.matters_world import TENANT, MattersWorld, pieces
 
@@ -47,7 +48,7 @@ async def ingested(world: MattersWorld, *filenames: str) -> tuple[Matter, list[D
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries that do not wait."""
-    monkeypatch.setattr(clearing, "FIRST_RETRY_S", 0.001)
+    monkeypatch.setattr(clearing, "BACKOFF", Backoff(0.001, 0.01))
 
 
 @pytest.mark.usefixtures("soon")

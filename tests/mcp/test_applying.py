@@ -22,7 +22,7 @@ from proviso_service.mcp.model import (
     ToolOutput,
     ToolServerFailed,
 )
-from proviso_service.mcp.servers import Backoff, McpServers
+from proviso_service.mcp.servers import McpServers, RestartPolicy
 from tests.support.mcp_world import QUICK, Watch
 
 ONE = McpServerConfig("one", StdioTransport("one"))
@@ -156,7 +156,7 @@ async def test_the_same_list_stays_the_same_object_and_another_does_not() -> Non
 
 async def test_a_server_that_announces_new_tools_without_end_is_asked_for_them_now_and_then() -> None:
     sessions, watch = Sessions(), Watch()
-    servers = McpServers(sessions.connect, backoff=Backoff(list_s=3_600), on_change=watch)
+    servers = McpServers(sessions.connect, restarts=RestartPolicy(list_s=3_600), on_change=watch)
     servers.apply([ONE])
     await servers.settled()
     for _ in range(100):
@@ -174,7 +174,7 @@ async def test_a_reason_never_repeats_a_secret() -> None:
         raise ConnectionFailed("refused the session: the key hunter22 is not hunter22more, level 1")
 
     secrets = {"X-Key": SecretStr("Bearer hunter22"), "X-Long": SecretStr("hunter22more"), "X-Level": SecretStr("1")}
-    servers = McpServers(connect, backoff=QUICK)
+    servers = McpServers(connect, restarts=QUICK)
     servers.apply([McpServerConfig("one", HttpTransport("https://x.example", secrets))])
     await servers.settled()
     (health,) = servers.health()

@@ -18,7 +18,8 @@ from proviso_service.mcp.model import (
     StdioTransport,
     ToolOutput,
 )
-from proviso_service.mcp.servers import Backoff, McpServers
+from proviso_service.mcp.servers import McpServers, RestartPolicy
+from proviso_service.retrying import Backoff
 from tests.support.mcp_world import Watch
 
 CONFIG = McpServerConfig(name="played", transport=StdioTransport(command="played"))
@@ -44,13 +45,15 @@ class PlayedConnection:
 
 @pytest.mark.parametrize(("failures", "pause_s"), [(1, 1.0), (2, 2.0), (3, 4.0), (7, 60.0), (10_000, 60.0)])
 def test_pauses_double_up_to_the_longest(failures: int, pause_s: float) -> None:
-    assert Backoff().pause_s(failures) == pause_s
+    assert RestartPolicy().backoff.pause_s(failures) == pause_s
 
 
 @dataclass(frozen=True)
 class Counting(Backoff):
     """Does not pause, and remembers how many failures in a row it was told of."""
 
+    first_s: float = 0.0
+    longest_s: float = 0.0
     told: list[int] = field(default_factory=list)
 
     def pause_s(self, failures: int) -> float:
@@ -66,8 +69,8 @@ async def test_failures_are_counted_anew_after_a_session_that_lasted(settled_s: 
         connection.news_queue.put_nowait(News.ENDED)
         yield connection
 
-    watch, backoff = Watch(), Counting(settled_s=settled_s)
-    servers = McpServers(connect, backoff=backoff, on_change=watch)
+    watch, backoff = Watch(), Counting()
+    servers = McpServers(connect, restarts=RestartPolicy(backoff, settled_s), on_change=watch)
     servers.apply([CONFIG])
     await watch.until(lambda health: health.starts == 4)
     await servers.stop()
@@ -86,7 +89,7 @@ async def test_a_session_that_ends_is_opened_again_and_its_tools_stay_known_mean
         yield opened[-1]
 
     watch = Watch()
-    servers = McpServers(connect, backoff=Backoff(0.001, 0.002), on_change=watch)
+    servers = McpServers(connect, restarts=RestartPolicy(Backoff(0.001, 0.002)), on_change=watch)
     servers.apply([CONFIG])
     await servers.settled()
     opened[0].news_queue.put_nowait(News.ENDED)

@@ -11,10 +11,11 @@ from pydantic import SecretStr
 
 from proviso_service.mcp.connecting import connect
 from proviso_service.mcp.model import McpServerConfig, ServerHealth, ServerTool, StdioTransport
-from proviso_service.mcp.servers import Backoff, McpServers
+from proviso_service.mcp.servers import McpServers, RestartPolicy
+from proviso_service.retrying import Backoff
 
 ODD = Path(__file__).with_name("odd_mcp_server.py")
-QUICK = Backoff(first_s=0.01, longest_s=0.05)
+QUICK = RestartPolicy(Backoff(first_s=0.01, longest_s=0.05))
 
 
 def odd(name: str = "odd", *arguments: str, **settings: Any) -> McpServerConfig:
@@ -49,7 +50,7 @@ class Watch:
 @asynccontextmanager
 async def running(*configs: McpServerConfig, watch: Watch | None = None) -> AsyncIterator[McpServers]:
     """The servers, started and settled."""
-    servers = McpServers(connect, backoff=QUICK, on_change=watch or Watch())
+    servers = McpServers(connect, restarts=QUICK, on_change=watch or Watch())
     servers.apply(configs)
     try:
         await servers.settled()

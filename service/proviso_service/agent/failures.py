@@ -8,10 +8,9 @@ from enum import StrEnum
 
 import httpx
 
-from proviso_service.causes import with_causes
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.matters import IndexFailed
-from proviso_service.retry_after import retry_after_seconds
+from proviso_service.retrying import retry_after_seconds, with_causes
 
 _MAX_RETRY_AFTER_S = 24 * 3600.0
 

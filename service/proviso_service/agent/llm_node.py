@@ -13,9 +13,9 @@ from proviso_service.agent.failures import FailureKind, classify, retry_after_s
 from proviso_service.agent.model_call import ModelCall, text_of
 from proviso_service.agent.outcome import ANSWERED
 from proviso_service.agent.payload import grounding_reminder, is_grounding_reminder, trim_messages
-from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import ValidCall, read_calls
+from proviso_service.retrying import RetryPolicy
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, DiscardReason, ExitReason
 
 _log = structlog.get_logger(__name__)

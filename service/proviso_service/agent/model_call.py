@@ -19,8 +19,9 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableBinding
 
-from proviso_service.agent.retries import RetryPolicy
+from proviso_service.agent.failures import may_retry, retry_after_s
 from proviso_service.agent.state import TurnMemory, TurnScope
+from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import ModelCallSpan
 from proviso_service.turns import DiscardReason
 
@@ -42,7 +43,10 @@ class ModelCall:
         meter = self._scope.memory.meter
         with spans.chat(name, lambda: meter.usage) as span:
             async for attempt in self._retries.attempts(
-                self._scope.time_left_s, lambda: text.discard(DiscardReason.MODEL_RETRY)
+                may_retry,
+                retry_after_s,
+                time_left_s=self._scope.time_left_s,
+                before_retry=lambda _: text.discard(DiscardReason.MODEL_RETRY),
             ):
                 with attempt, spans.attempt(attempt.retry_state.attempt_number, name):
                     return await self._stream(list(messages), span)

@@ -6,11 +6,11 @@ from proviso_service.agent import suspension
 from proviso_service.agent.execution import AgentExecution, build_graph, limits_of
 from proviso_service.agent.llm_node import LlmNode
 from proviso_service.agent.preparation import AgentDependencies, Preparation
-from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import TurnMemory
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
+from proviso_service.retrying import Backoff, RetryPolicy
 from proviso_service.turns import Emit, SuspensionUnreadable, TurnApprovals, TurnRequest
 
 
@@ -20,9 +20,9 @@ class Agent:
     def __init__(self, dependencies: AgentDependencies) -> None:
         turns = dependencies.turns
         self.dependencies = dependencies
+        backoff = Backoff(turns.retry_base_s, turns.retry_max_s)
         self.graph = build_graph(
-            LlmNode(RetryPolicy(turns.model_retries, turns.retry_base_s, turns.retry_max_s)),
-            ToolsNode(RetryPolicy(turns.tool_retries, turns.retry_base_s, turns.retry_max_s)),
+            LlmNode(RetryPolicy(turns.model_retries, backoff)), ToolsNode(RetryPolicy(turns.tool_retries, backoff))
         )
 
     def start(

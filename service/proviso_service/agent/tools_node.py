@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
 from proviso_service.agent.approvals import ASK_ANEW, GO_ON_WITHOUT, refused_calls, why_not_made
+from proviso_service.agent.failures import may_retry, retry_after_s
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.payload import TOOL_LIMIT_REACHED, Note, trim_messages
-from proviso_service.agent.retries import RetryPolicy
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import (
     TOOL_CHANGED,
@@ -26,6 +26,7 @@ from proviso_service.agent.tool_calls import (
     record_end,
 )
 from proviso_service.errors import ProvisoError
+from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of
 from proviso_service.tools.rendering import to_json
@@ -136,7 +137,7 @@ class ToolsNode:
         return result, False
 
     async def _run_tool(self, call: ValidCall, scope: TurnScope) -> ToolResult:
-        async for attempt in self._retries.attempts(scope.time_left_s):
+        async for attempt in self._retries.attempts(may_retry, retry_after_s, time_left_s=scope.time_left_s):
             with attempt, scope.spans.attempt(attempt.retry_state.attempt_number):
                 return await call.tool.run(scope.tool_scope, call.args)
         raise AssertionError("the retry policy ends in a result or an exception")

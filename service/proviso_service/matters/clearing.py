@@ -10,11 +10,10 @@ from proviso_service.errors import Unavailable
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
+from proviso_service.retrying import Backoff
 
 BATCH_LEFTOVERS = 100
-FIRST_RETRY_S = 1.0
-LONGEST_RETRY_S = 60.0
-"""The wait doubles with each failure in a row, from the first wait to the longest."""
+BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
 STEP_TIME_LIMIT_S = 300.0
 """The time limit of one deletion in the index, including what waits there before it."""
@@ -73,15 +72,15 @@ class Clearing:
             self._wanted.set()
 
     async def _work(self) -> None:
-        wait_s = FIRST_RETRY_S
+        failures = 0
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             if await self._succeeds(self._round()):
-                wait_s = FIRST_RETRY_S
+                failures = 0
             else:
-                await asyncio.sleep(wait_s)
-                wait_s = min(2 * wait_s, LONGEST_RETRY_S)
+                failures += 1
+                await asyncio.sleep(BACKOFF.pause_s(failures))
                 self._wanted.set()
 
     async def _round(self) -> None:

@@ -18,6 +18,7 @@ from proviso_service.matters.model import Document, DocumentProgress, DocumentSt
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.stores import MatterStore, VectorIndex
+from proviso_service.retrying import Backoff, RetryPolicy
 
 
 class Backlog:
@@ -68,6 +69,7 @@ class Backlog:
 
 BACKLOG_CAPACITY = 1_000
 ATTEMPTS = 4
+_LONGEST_RETRY_S = 60.0
 FAULT = "The document could not be processed because of a fault in the service. Upload it again to retry."
 
 _log = structlog.get_logger(__name__)
@@ -86,13 +88,14 @@ class Ingestion:
         workers: int,
         retry_s: float = 1.0,
     ) -> None:
-        """`retry_s` is the wait after the first transient failure; it doubles with each."""
+        """`retry_s` is the longest first wait after a transient failure; it doubles."""
         self._store = store
         self._vectors = vectors
         self._pipeline = pipeline
         self._board = board
         self._worker_count = workers
         self._retry_s = retry_s
+        self._retries = RetryPolicy(ATTEMPTS - 1, Backoff(retry_s, _LONGEST_RETRY_S))
         self._backlog = Backlog(store, BACKLOG_CAPACITY)
         self._workers: list[asyncio.Task[None]] = []
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -158,16 +161,14 @@ class Ingestion:
             await self._fail(document, FAULT)
 
     async def _ingest_patiently(self, document: Document) -> None:
-        """Ingests a document and tries again when something is busy or away for the moment."""
-        for attempt in range(ATTEMPTS - 1):
-            try:
+        """Ingests the document, again where something that it needs is busy or away for the moment."""
+
+        def tell(failure: BaseException) -> None:
+            _log.warning("ingestion waits", document_id=document.document_id, failure=type(failure).__name__)
+
+        async for attempt in self._retries.attempts(_is_transient, before_retry=tell):
+            with attempt:
                 await self._pipeline.ingest(document, self._board.publish)
-            except (ModelApiUnavailable, TooBusy, Unavailable, TimeoutError) as failure:
-                _log.warning("ingestion waits", document_id=document.document_id, failure=type(failure).__name__)
-                await asyncio.sleep(self._retry_s * 2**attempt)
-            else:
-                return
-        await self._pipeline.ingest(document, self._board.publish)
 
     async def _fail(self, document: Document, reason: str) -> None:
         """Sets a document to FAILED. Its vectors are deleted first, so that after a crash in between the next process
@@ -183,3 +184,8 @@ class Ingestion:
 
     async def _delete_vectors(self, document: Document) -> None:
         await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
+
+
+def _is_transient(error: BaseException) -> bool:
+    """Whether something that ingestion needs was busy or away for the moment."""
+    return isinstance(error, (ModelApiUnavailable, TooBusy, Unavailable, TimeoutError))

@@ -24,6 +24,7 @@ from proviso_service.mcp.model import (
     ToolOutput,
     ToolServerFailed,
 )
+from proviso_service.retrying import Backoff
 
 _log = structlog.get_logger(__name__)
 
@@ -32,31 +33,27 @@ OnChange = Callable[[ServerHealth], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Backoff:
-    """Pauses before a server is started again: `first_s`, doubling to at most `longest_s`; from the first once more
-    after a session that lasted `settled_s`. `list_s` is the one between lists of tools that a server announces."""
+class RestartPolicy:
+    """When a server that has ended is started again: after a pause of `backoff`, which counts failures in a row from
+    one again after a session that lasted `settled_s`. `list_s` is the pause between lists of tools that a server
+    announces."""
 
-    first_s: float = 1.0
-    longest_s: float = 60.0
+    backoff: Backoff = Backoff(first_s=1.0, longest_s=60.0)
     settled_s: float = 60.0
     list_s: float = 0.5
-
-    def pause_s(self, failures: int) -> float:
-        """Before the next start, after so many failures in a row."""
-        return float(min(self.longest_s, self.first_s * 2 ** min(failures - 1, 30)))
 
 
 class ToolServer:
     """Owns a server's session: `run` opens and closes it in the task that runs it, and nowhere else."""
 
-    def __init__(self, config: McpServerConfig, connect: Connect, backoff: Backoff, on_change: OnChange) -> None:
+    def __init__(self, config: McpServerConfig, connect: Connect, restarts: RestartPolicy, on_change: OnChange) -> None:
         self.config = config
         self.listing: Listing | None = None
         """As it was last; None until the server has listed its tools for the first time."""
         self.settled = asyncio.Event()
         """Set once the first start has come to something."""
         self._connect = connect
-        self._backoff = backoff
+        self._restarts = restarts
         self._on_change = on_change
         self._connection: Connection | None = None
         self._starts = 0
@@ -73,9 +70,9 @@ class ToolServer:
             begun = asyncio.get_running_loop().time()
             reason = await self._session()
             lasted_s = asyncio.get_running_loop().time() - begun
-            failures = 1 if lasted_s >= self._backoff.settled_s else failures + 1
+            failures = 1 if lasted_s >= self._restarts.settled_s else failures + 1
             self._become(ServerState.FAILED, reason)
-            await asyncio.sleep(self._backoff.pause_s(failures))
+            await asyncio.sleep(self._restarts.backoff.pause_s(failures))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """One call, within the time limit; ToolServerFailed. Calls may overlap."""
@@ -131,7 +128,7 @@ class ToolServer:
             except TimeoutError:
                 return "did not list its tools in time"
             self._become(ServerState.READY)
-            await asyncio.sleep(self._backoff.list_s)  # what it announces meanwhile is one change
+            await asyncio.sleep(self._restarts.list_s)  # what it announces meanwhile is one change
         return connection.end
 
     async def _list(self, connection: Connection) -> None:
@@ -185,9 +182,11 @@ class McpServers:
     """Each server in a task of its own, from the `apply` that brings it to the one that takes it away, or `stop`.
     Nothing here waits for a server but `call`, `settled` and `stop`."""
 
-    def __init__(self, connect: Connect, *, backoff: Backoff | None = None, on_change: OnChange = _ignore) -> None:
+    def __init__(
+        self, connect: Connect, *, restarts: RestartPolicy | None = None, on_change: OnChange = _ignore
+    ) -> None:
         self._connect = connect
-        self._backoff = backoff or Backoff()
+        self._restarts = restarts or RestartPolicy()
         self._on_change = on_change
         self._running: Mapping[str, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -236,7 +235,7 @@ class McpServers:
         return running if running and running.server.config == config else None
 
     def _begin(self, config: McpServerConfig) -> _Running:
-        server = ToolServer(config, self._connect, self._backoff, self._on_change)
+        server = ToolServer(config, self._connect, self._restarts, self._on_change)
         place = self._places.setdefault(config.name, asyncio.Lock())
         return _Running(server, asyncio.create_task(_run(server, place), name=f"mcp-{config.name}"))
 

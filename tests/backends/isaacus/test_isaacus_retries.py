@@ -30,8 +30,8 @@ async def test_what_may_pass_is_tried_again(world: IsaacusWorld, fault: Fault) -
     await world.embedder(**RETRIES).embed_query("a clause")
     assert world.server.attempts == 3
     first, second = world.waits
-    assert 1.0 <= first <= 2.0
-    assert 2.0 <= second <= 3.0
+    assert 0.0 <= first <= 1.0
+    assert 0.0 <= second <= 2.0
 
 
 @pytest.mark.parametrize("status", [301, 307, 400, 401, 402, 403, 404, 413, 422])
@@ -58,7 +58,7 @@ async def test_retries_can_be_off(world: IsaacusWorld) -> None:
 async def test_waits_end_growing(world: IsaacusWorld) -> None:
     world.server.always("embeddings", hangs_up)
     await failure(world, retries=6, retry_base_s=1.0, retry_max_s=5.0)
-    assert world.waits[3:] == [5.0, 5.0, 5.0]
+    assert max(world.waits) <= 5.0
 
 
 async def test_a_wait_that_the_api_asks_for_is_kept(world: IsaacusWorld) -> None:
@@ -68,8 +68,8 @@ async def test_a_wait_that_the_api_asks_for_is_kept(world: IsaacusWorld) -> None
     )
     await world.embedder(retries=3, retry_base_s=0.1, retry_max_s=0.2).embed_query("a clause")
     asked, dated, own = world.waits
-    assert asked == 7.0
-    assert 15.0 <= dated <= 20.0
+    assert 7.0 <= asked <= 7.1
+    assert 15.0 <= dated <= 20.2
     assert own <= 0.2
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
 from proviso_service.backends.isaacus.failures import (
     FailedAttempt,
@@ -25,6 +24,7 @@ from proviso_service.backends.isaacus.failures import (
     unusable_answer,
 )
 from proviso_service.models import ModelBusy, ModelClosed
+from proviso_service.retrying import Backoff, RetryPolicy
 from proviso_service.settings import IsaacusSettings
 from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed, send_trace_context
 
@@ -179,6 +179,14 @@ class ApiCall:
     urgent: bool = False
 
 
+class _AttemptFailed(Exception):
+    """An attempt has failed. Only the retry policy sees this exception."""
+
+    def __init__(self, attempt: FailedAttempt) -> None:
+        super().__init__(attempt.error.message)
+        self.attempt = attempt
+
+
 class IsaacusClient:
     """Calls the API through the official SDK, whose own retries are off.
 
@@ -197,9 +205,7 @@ class IsaacusClient:
         self._settings = settings
         self._gate = CallGate(settings.calls_at_once)
         self._usage: defaultdict[str, EndpointUsage] = defaultdict(EndpointUsage)
-        self._backoff = wait_exponential_jitter(
-            initial=settings.retry_base_s, max=settings.retry_max_s, jitter=settings.retry_base_s
-        )
+        self._retries = RetryPolicy(settings.retries, Backoff(settings.retry_base_s, settings.retry_max_s))
         self._sleep = sleep
         self._spans = spans
         self._is_closed = False
@@ -247,7 +253,7 @@ class IsaacusClient:
         Raises ModelApiError, ModelBusy and ModelClosed."""
         start_s = time.monotonic()
         async with self._gate.place(urgent=call.urgent):
-            outcome: bytes | FailedAttempt = await self._retrying()(self._attempt, call, count())
+            outcome = await self._outcome(call)
         result = outcome if isinstance(outcome, FailedAttempt) else _read(outcome, answer)
         seconds = round(time.monotonic() - start_s, 3)
         if isinstance(result, FailedAttempt):
@@ -273,12 +279,27 @@ class IsaacusClient:
             )
         await self.sdk.close()
 
-    async def _attempt(self, call: ApiCall, earlier: Iterator[int]) -> "bytes | FailedAttempt":
+    async def _outcome(self, call: ApiCall) -> bytes | FailedAttempt:
+        """What the last attempt came to. A failure is a value, so that the error that is raised for it carries no
+        exception of the SDK."""
+        earlier = count()
+        try:
+            async for attempt in self._retries.attempts(self._may_retry, _asked_wait_s, sleep=self._sleep):
+                with attempt:
+                    return await self._attempt(call, earlier)
+        except _AttemptFailed as last:
+            return last.attempt
+        raise AssertionError("the retry policy ends in a response or an exception")
+
+    async def _attempt(self, call: ApiCall, earlier: Iterator[int]) -> bytes:
         if self._is_closed:
             raise ModelClosed("The client of Isaacus's models is closed")
         self._usage[call.endpoint] += EndpointUsage(tries=1)
         with self._spans.post(str(self.sdk.base_url), call.endpoint, next(earlier)) as span:
-            return await self._exchange(call, span)
+            outcome = await self._exchange(call, span)
+        if isinstance(outcome, FailedAttempt):
+            raise _AttemptFailed(outcome)
+        return outcome
 
     async def _exchange(self, call: ApiCall, span: "Span") -> "bytes | FailedAttempt":
         """One request: the body of the response, or why it failed. The span records status and kind of failure."""
@@ -301,30 +322,14 @@ class IsaacusClient:
             failed(span, error_type(error))
             return rejected(error.response, error.body, [self.sdk.api_key, call.query, *call.texts])
 
-    def _retrying(self) -> AsyncRetrying:
-        """The retry policy, for one call. Attempts return their failure instead of raising it, so that no exception of
-        the SDK, which may hold texts, becomes the context of the error that is raised at the end."""
-        return AsyncRetrying(
-            stop=stop_after_attempt(self._settings.retries + 1),
-            wait=self._wait,
-            retry=retry_if_result(self._should_retry),
-            retry_error_callback=_last_outcome,
-            sleep=self._sleep,
-        )
-
-    def _should_retry(self, outcome: "bytes | FailedAttempt") -> bool:
-        if not isinstance(outcome, FailedAttempt) or not outcome.is_transient:
+    def _may_retry(self, error: BaseException) -> bool:
+        if not isinstance(error, _AttemptFailed) or not error.attempt.is_transient:
             return False
-        return (outcome.retry_after_s or 0.0) <= self._settings.retry_after_max_s
-
-    def _wait(self, state: RetryCallState) -> float:
-        asked_s = state.outcome.result().retry_after_s if state.outcome else None
-        return self._backoff(state) if asked_s is None else float(asked_s)
+        return (error.attempt.retry_after_s or 0.0) <= self._settings.retry_after_max_s
 
 
-def _last_outcome(state: RetryCallState) -> Any:
-    """What the last attempt returned, also when it failed."""
-    return state.outcome.result() if state.outcome else None
+def _asked_wait_s(error: BaseException) -> float | None:
+    return error.attempt.retry_after_s if isinstance(error, _AttemptFailed) else None
 
 
 def _read(content: bytes, answer: type[A]) -> A | FailedAttempt:

@@ -13,7 +13,7 @@ import httpx
 
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from proviso_service.reading import WORD
-from proviso_service.retry_after import retry_after_seconds
+from proviso_service.retrying import retry_after_seconds
 
 SERVICE = "Isaacus"
 

@@ -18,7 +18,7 @@ from langchain_google_genai import ChatGoogleGenerativeAI
 from pydantic import ValidationError
 
 from proviso_service.backends.llm.replies import ProviderRefusal, StreamedReplies, parts_of
-from proviso_service.retry_after import retry_after_seconds
+from proviso_service.retrying import retry_after_seconds
 from proviso_service.telemetry.spans import trace_headers
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{1,62}")

@@ -17,8 +17,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import Field
 
-from proviso_service.causes import with_causes
-from proviso_service.retry_after import retry_after_seconds
+from proviso_service.retrying import retry_after_seconds, with_causes
 
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "ServerTimeoutError"})
 _CONNECTIONS = frozenset(

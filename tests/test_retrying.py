@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.retry_after import retry_after_seconds
+from proviso_service.retrying import retry_after_seconds
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DAY_S = 24 * 3600
