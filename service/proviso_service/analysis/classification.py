@@ -143,6 +143,8 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class TypeCount:
+    """How many clauses of a type were found, and in how many documents."""
+
     clause_type: str
     clauses: int
     documents: int

@@ -41,6 +41,8 @@ KANON_MINI = "kanon-universal-classifier-mini"
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
+    """A query that was read, with everything that its evaluation needs."""
+
     tenant: str
     query: IqlQuery
     tree: Expression
@@ -97,6 +99,7 @@ class Planner:
 
 
 def invalid_iql(error: IqlSyntaxError) -> InvalidIql:
+    """Returns the error that tells a caller every fault of a query and the place of the first."""
     violations = [
         FieldViolation("query", f"At character {problem.span.start + 1}, {problem.message}")
         for problem in error.problems

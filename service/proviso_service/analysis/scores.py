@@ -65,6 +65,8 @@ ENTRY_SCORES = 100
 
 
 class ScoreKey(NamedTuple):
+    """The key of a document's scores for one statement."""
+
     tenant: str
     model_id: str
     document_id: str
@@ -80,6 +82,7 @@ class ScoreCache:
         self._entries: OrderedDict[ScoreKey, Scores] = OrderedDict()
 
     def get(self, key: ScoreKey) -> Scores | None:
+        """Returns the scores, which are then the last used; None where there are none."""
         scores = self._entries.get(key)
         if scores is not None:
             self._entries.move_to_end(key)

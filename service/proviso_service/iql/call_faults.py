@@ -21,6 +21,7 @@ _WITHOUT_ARTICLE = frozenset({"a", "an", "the", "relevant"})
 
 
 def log_missing_name(span: Span, log: ProblemLog) -> None:
+    """Reports a call that is nothing but `IS`."""
     log.add(
         ProblemKind.MISSING_TEMPLATE_NAME,
         span,
@@ -43,6 +44,7 @@ def log_unclosed_quote(query: str, part: CallPart, end: int, log: ProblemLog) ->
 
 
 def log_argument_count(definition: TemplateDefinition, call: TemplateCall, span: Span, log: ProblemLog) -> None:
+    """Reports a call with more or fewer arguments than its template takes."""
     log.add(
         ProblemKind.ARGUMENT_COUNT,
         span_of(call.arguments) if call.arguments else span,
@@ -57,6 +59,7 @@ def _counted(arguments: int) -> str:
 
 
 def log_empty_argument(definition: TemplateDefinition, argument: CallPart, log: ProblemLog) -> None:
+    """Reports an argument that is empty or white space."""
     log.add(
         ProblemKind.EMPTY_ARGUMENT,
         Span(argument.start, argument.end),
@@ -82,6 +85,7 @@ def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: 
 
 
 def log_text_after_argument(query: str, call: TemplateCall, log: ProblemLog) -> None:
+    """Reports text that follows the arguments of a call."""
     span = span_of(call.rest)
     log.add(
         ProblemKind.TEXT_AFTER_ARGUMENT,
@@ -113,6 +117,7 @@ def log_unquoted(
 
 
 def log_unknown(call: TemplateCall, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> None:
+    """Reports a call of a template that does not exist, and suggests those with a similar name."""
     log.add(
         ProblemKind.UNKNOWN_TEMPLATE,
         span_of(call.name or call.arguments),

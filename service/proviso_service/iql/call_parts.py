@@ -44,6 +44,7 @@ class TemplateCall(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[CallPart]) -> "TemplateCall":
+        """Divides the parts of a call into its name, its arguments and what follows them."""
         first = next((i for i, part in enumerate(parts) if part.is_argument), len(parts))
         last = next((i for i, part in enumerate(parts[first:], first) if not part.is_argument), len(parts))
         return cls(parts[:first], parts[first:last], parts[last:])
@@ -54,10 +55,12 @@ class TemplateCall(NamedTuple):
 
 
 def parts_of(query: str, start: int, end: int) -> list[CallPart]:
+    """Cuts a part of a query into words, arguments and unclosed quotes."""
     return [CallPart(found[0], *found.span()) for found in _PART.finditer(query, start, end)]
 
 
 def joined(parts: Sequence[CallPart]) -> str:
+    """Returns the parts as text, separated by single spaces."""
     return " ".join(part.text for part in parts)
 
 
@@ -67,6 +70,7 @@ def span_of(parts: Sequence[CallPart]) -> Span:
 
 
 def unescaped(text: str) -> str:
+    """Returns the text without the backslashes that escape a character."""
     return _ESCAPE.sub(r"\1", text)
 
 

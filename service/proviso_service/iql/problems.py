@@ -23,6 +23,7 @@ class Edit:
     label: str
 
     def applied(self, query: str) -> str:
+        """Returns the query with this change made."""
         return query[: self.span.start] + self.text + query[self.span.end :]
 
 
@@ -41,10 +42,12 @@ def replacing(lead: str, span: Span, *texts: str) -> Remedy:
 
 
 def leaving_out(suggestion: str, span: Span, what: str = "it") -> Remedy:
+    """Suggests to leave the span out."""
     return Remedy(suggestion, (left_out(span, what),))
 
 
 def left_out(span: Span, what: str = "it") -> Edit:
+    """Returns the change that leaves the span out."""
     return Edit(span, "", f"Leave {what} out")
 
 
@@ -165,6 +168,7 @@ class ProblemLog:
             self._problems.append(Problem(kind, span, found, expected, typed))
 
     def in_order(self) -> tuple[Problem, ...]:
+        """Returns the problems in the order of the text."""
         return tuple(sorted(self._problems, key=lambda problem: (problem.span.start, problem.span.end)))
 
 

@@ -53,6 +53,8 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """The negation of one operand."""
+
     operand: "Expression"
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
@@ -101,6 +103,8 @@ class Average:
 
 
 class Comparator(StrEnum):
+    """The operators of a comparison."""
+
     GREATER = ">"
     LESS = "<"
 
@@ -178,15 +182,18 @@ def canonical_text(tree: Expression) -> str:
 
 
 def statement_in_braces(text: str) -> str:
+    """Returns a statement in words as a query writes it, with its escapes."""
     escaped = _ESCAPED_IN_STATEMENT.sub(r"\\\g<0>", text)
     return f"{{\\{escaped}}}" if _BEGINS_LIKE_A_TEMPLATE.match(text) else f"{{{escaped}}}"
 
 
 def template_in_braces(name: str, arguments: tuple[str, ...]) -> str:
+    """Returns the call of a template as a query writes it."""
     return f"{{{' '.join(('IS', name, *map(argument_in_quotes, arguments)))}}}"
 
 
 def argument_in_quotes(text: str) -> str:
+    """Returns an argument in its quotes, with its escapes."""
     escaped = _ESCAPED_IN_ARGUMENT.sub(r"\\\g<0>", text)
     return f'"{escaped}"'
 

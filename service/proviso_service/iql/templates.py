@@ -112,6 +112,7 @@ class TemplateCatalog:
 
 
 def normalised(name: str) -> str:
+    """Returns a name in lower case with single spaces, which is how templates are known."""
     return " ".join(name.casefold().split())
 
 
@@ -190,6 +191,7 @@ def _definition(entry: dict[str, Any]) -> TemplateDefinition:
 
 
 _COMMON_WORDS = frozenset({"a", "an", "and", "clause", "clauses", "for", "from", "is", "of", "or", "that", "the", "to"})
+"""Words that say nothing about the subject of a template; names are compared without them."""
 
 
 def traits(name: str) -> frozenset[str]:

@@ -16,6 +16,8 @@ _OPERATORS_AND_TEXT = re.compile(r"[<>]=|=[<>]|<>|[()+<>]|[^\s()+<>]+")
 
 
 class TokenKind(Enum):
+    """The kinds of tokens. END follows the last token of a query."""
+
     STATEMENT = auto()
     TEXT = auto()
     OPEN = auto()
@@ -54,6 +56,7 @@ class Token(NamedTuple):
 
 
 def has_braces(query: str) -> bool:
+    """Tells whether any unescaped brace is in the query."""
     return any(len(found[0]) == 1 for found in _BRACES_AND_ESCAPES.finditer(query))
 
 

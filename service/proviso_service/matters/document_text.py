@@ -9,6 +9,7 @@ from proviso_service.matters.model import Document, DocumentText
 from proviso_service.matters.stores import MatterStore
 from proviso_service.matters.wording import fold
 from proviso_service.reading import ClauseReference, Heading, PageSpan, Place, Span, clause_named, clause_of_title
+from proviso_service.spelling import Spelling, likeness
 
 MAX_SUGGESTIONS = 3
 
@@ -17,7 +18,8 @@ _COMPARED_HEADINGS = 2_000
 
 _COMPARED_CHARS = 120
 _OUTER_MARKS = " .:;,-_*#\"'()[]"
-_GRAM_CHARS = 3
+_MIN_LIKENESS = 0.2
+"""Low, because a title is often much longer than what is asked for."""
 
 
 def find_heading(headings: Sequence[Heading], wanted: str) -> Heading | None:
@@ -29,10 +31,12 @@ def find_heading(headings: Sequence[Heading], wanted: str) -> Heading | None:
 
 def nearest_titles(headings: Sequence[Heading], wanted: str) -> list[str]:
     """Returns the titles that have the most in common with what was wanted, best first; at most MAX_SUGGESTIONS."""
-    grams = _grams(_key(wanted))
+    spelling = Spelling.of(_key(wanted)[:_COMPARED_CHARS])
     titles = dict.fromkeys(heading.title for heading in headings[:_COMPARED_HEADINGS])
-    scored = [(_likeness(grams, _grams(_key(title))), title) for title in titles]
-    return [title for score, title in sorted(scored, key=lambda pair: -pair[0]) if score > 0][:MAX_SUGGESTIONS]
+    scored = [(likeness(spelling, Spelling.of(_key(title)[:_COMPARED_CHARS])), title) for title in titles]
+    return [title for score, title in sorted(scored, key=lambda pair: -pair[0]) if score >= _MIN_LIKENESS][
+        :MAX_SUGGESTIONS
+    ]
 
 
 def section_of(headings: Sequence[Heading], heading: Heading, text_length: int) -> Span:
@@ -95,16 +99,6 @@ def _is_same_number(wanted: ClauseReference, other: ClauseReference | None) -> b
 
 def _key(title: str) -> str:
     return fold(title).strip(_OUTER_MARKS)
-
-
-def _grams(key: str) -> frozenset[str]:
-    padded = f" {key[:_COMPARED_CHARS]} "
-    return frozenset(padded[index : index + _GRAM_CHARS] for index in range(len(padded) - _GRAM_CHARS + 1))
-
-
-def _likeness(grams: frozenset[str], other: frozenset[str]) -> float:
-    """Returns the share of what both hold in what either holds."""
-    return len(grams & other) / len(grams | other) if grams and other else 0.0
 
 
 @dataclass(frozen=True, slots=True)

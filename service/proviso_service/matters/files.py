@@ -18,6 +18,7 @@ from proviso_service.settings import DocumentSettings
 
 
 def reading_limits(settings: DocumentSettings) -> ReadingLimits:
+    """Returns the limits of reading that the settings give."""
     return ReadingLimits(
         max_text_chars=settings.max_text_chars,
         max_pages=settings.max_pages,
@@ -45,6 +46,7 @@ class FileReader:
         self.media_type(filename)
 
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
+        """Returns the text, structure and passages of a file."""
         with _as_service_errors():
             return await self._reader.read(media_type, content)
 

@@ -75,7 +75,9 @@ class OpenIndex(VectorIndex, Protocol):
         """The names of the parts that matters are spread over."""
         ...
 
-    def part_of(self, tenant: str, matter_id: str) -> str: ...
+    def part_of(self, tenant: str, matter_id: str) -> str:
+        """Returns the name of the part that holds a matter."""
+        ...
 
     async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
         """Returns every vector of a part with its similarity; it is minus infinity for a vector that a search cannot
@@ -94,7 +96,9 @@ class OpenIndex(VectorIndex, Protocol):
 class IndexStore(Protocol):
     """Keeps generations of the index, of which one is current. Methods raise IndexFailed and OSError."""
 
-    async def open_current(self) -> OpenIndex: ...
+    async def open_current(self) -> OpenIndex:
+        """Opens the current generation."""
+        ...
 
     async def build(self) -> OpenIndex:
         """Makes a new empty generation, which is not current yet."""

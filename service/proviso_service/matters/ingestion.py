@@ -101,10 +101,12 @@ class Ingestion:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
+        """Starts the workers, beginning with the documents that earlier ones have left unfinished."""
         await self._backlog.load()
         self._workers = [asyncio.create_task(self._work()) for _ in range(self._worker_count)]
 
     async def close(self) -> None:
+        """Stops the workers where they are."""
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)

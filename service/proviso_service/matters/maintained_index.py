@@ -97,6 +97,8 @@ class MaintainedIndex:
     async def search(
         self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
     ) -> Sequence[VectorHit]:
+        """Returns the nearest chunks, best first, from the index or, for few vectors and while the index is not whole,
+        from the database."""
         if await self._source.count_vectors(tenant, matter_id, document_ids) <= self._few:
             return await self._source.nearest_chunks(tenant, matter_id, self._model_id, vector, limit, document_ids)
         index = self._index

@@ -9,6 +9,8 @@ from proviso_service.reading import Chunk, Place, Span
 
 
 class DocumentStatus(StrEnum):
+    """Where a document is on its way from upload to search."""
+
     PENDING = "pending"
     PROCESSING = "processing"
     READY = "ready"
@@ -35,6 +37,9 @@ class Matter:
 
 @dataclass(frozen=True, slots=True)
 class Document:
+    """A document of a matter. Counts are filled in once it is READY, `failure_reason` when it has FAILED.
+    `replaces_document_id` is the earlier document of the same file name."""
+
     document_id: str
     matter_id: str
     tenant: str
@@ -109,6 +114,8 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class UploadHeader:
+    """What a caller says about a file before its bytes; `sha256` is empty or the hash of the bytes in hexadecimal."""
+
     matter_id: str
     filename: str
     sha256: str = ""
@@ -116,6 +123,8 @@ class UploadHeader:
 
 @dataclass(frozen=True, slots=True)
 class UploadResult:
+    """The document of an upload; `already_existed` says that the matter had a document of the same bytes."""
+
     document: Document
     already_existed: bool
 

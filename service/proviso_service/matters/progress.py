@@ -21,11 +21,13 @@ class DocumentChanges:
         self._closed = False
 
     def offer(self, document_id: str, progress: DocumentProgress | None) -> None:
+        """Takes the latest progress of a document, None for a deletion; changes of other documents are ignored."""
         if document_id in self._document_ids:
             self._latest[document_id] = progress
             self._wake.set()
 
     def close(self) -> None:
+        """Ends waiting with Draining."""
         self._closed = True
         self._wake.set()
 
@@ -53,6 +55,7 @@ class ProgressBoard:
         self._closed = False
 
     def publish(self, progress: DocumentProgress) -> None:
+        """Takes the progress of a document and passes it to the watchers."""
         document = progress.document
         if document.status.is_final:
             self._under_way.pop(document.document_id, None)
@@ -65,6 +68,7 @@ class ProgressBoard:
         self._under_way.pop(document_id, None)
 
     def deleted(self, document_id: str) -> None:
+        """Passes the deletion of a document to the watchers."""
         self.forget(document_id)
         self._offer(document_id, None)
 

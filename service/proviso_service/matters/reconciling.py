@@ -178,6 +178,7 @@ class IndexRebuild:
         return self._ended
 
     def begin(self, total: int) -> None:
+        """Reports the number of vectors that have to be written."""
         self._set(RebuildProgress(0, total))
 
     def advance(self, done: int) -> None:
@@ -186,6 +187,7 @@ class IndexRebuild:
             self._set(RebuildProgress(done, max(done, self._progress.total)))
 
     def end(self, failure: ProvisoError | None = None) -> None:
+        """Reports the end, with the failure if there was one."""
         self._ended, self._failure = True, failure
         self._set(self._progress if failure else RebuildProgress(self._progress.total, self._progress.total))
 

@@ -92,6 +92,7 @@ class Matters:
         await asyncio.gather(*self._finishing, return_exceptions=True)
 
     async def create(self, tenant: str, name: str) -> Matter:
+        """Makes a matter. Raises InvalidRequest for a name that is blank or too long."""
         name = name.strip()
         if not 1 <= len(name) <= MAX_NAME_CHARS:
             raise InvalidRequest.of("name", f"must have 1 to {MAX_NAME_CHARS} characters")

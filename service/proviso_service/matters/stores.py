@@ -30,6 +30,8 @@ class VectorHit:
 
 @dataclass(frozen=True, slots=True)
 class VectorRecord:
+    """The vector of a chunk, shape (dimensions,), and where the chunk belongs."""
+
     chunk_id: str
     matter_id: str
     document_id: str
@@ -50,7 +52,9 @@ class Leftover:
 class MatterStore(Protocol):
     """The rows of matters, documents, texts, chunks and embeddings, which are the source of truth."""
 
-    async def create_matter(self, tenant: str, name: str) -> Matter: ...
+    async def create_matter(self, tenant: str, name: str) -> Matter:
+        """Makes an empty matter."""
+        ...
 
     async def get_matter(self, tenant: str, matter_id: str) -> Matter:
         """Returns a matter. Raises MatterNotFound."""
@@ -92,7 +96,9 @@ class MatterStore(Protocol):
         them only when they were given up."""
         ...
 
-    async def forget_leftovers(self, tenant: str, document_ids: Sequence[str]) -> None: ...
+    async def forget_leftovers(self, tenant: str, document_ids: Sequence[str]) -> None:
+        """Removes the record of leftovers of these documents."""
+        ...
 
     async def add_document(self, document: Document) -> tuple[Document, bool]:
         """Stores a PENDING document, which completes its upload, and returns it and True. Fills in
@@ -144,7 +150,9 @@ class MatterStore(Protocol):
         """Returns part of a READY document's text. Raises DocumentNotFound."""
         ...
 
-    async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]: ...
+    async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
+        """Returns the headings and pages of a READY document, both in order."""
+        ...
 
     async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
         """Returns those of the chunks that belong to READY documents, in the order asked for."""
@@ -206,7 +214,9 @@ class VectorIndex(Protocol):
     Writes and deletions take place in the order in which they are asked for, even when the caller of one does not wait
     for its end."""
 
-    async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None: ...
+    async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None:
+        """Writes vectors; one that the index has for the same chunk is replaced."""
+        ...
 
     async def search(
         self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
@@ -214,9 +224,13 @@ class VectorIndex(Protocol):
         """Returns the nearest chunks, best first, only within the tenant's matter (and the documents, when given)."""
         ...
 
-    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None: ...
+    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
+        """Removes the vectors of a document."""
+        ...
 
-    async def delete_matter(self, tenant: str, matter_id: str) -> None: ...
+    async def delete_matter(self, tenant: str, matter_id: str) -> None:
+        """Removes the vectors of a matter."""
+        ...
 
     async def count(self) -> int:
         """Returns the number of vectors held, of all tenants."""

@@ -34,12 +34,14 @@ CELL_BREAK = " | "
 
 
 def text_too_long(limits: ReadingLimits) -> UnreadableFile:
+    """Returns the error for a text that is longer than the limit."""
     return UnreadableFile(
         f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts."
     )
 
 
 def too_many_pages(limits: ReadingLimits) -> UnreadableFile:
+    """Returns the error for a document with more pages than the limit."""
     return UnreadableFile(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
 
 

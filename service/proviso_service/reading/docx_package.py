@@ -33,6 +33,7 @@ _PROTECTED = "The document is protected by a password. Remove the password in Wo
 
 
 def damaged() -> UnreadableFile:
+    """Returns the error for a document whose package or XML cannot be read."""
     return UnreadableFile(_DAMAGED)
 
 
@@ -85,6 +86,7 @@ class Package:
             yield PackagePart(file, self)
 
     def spend(self, size_bytes: int) -> None:
+        """Takes bytes off the budget. Raises UnreadableFile once it is spent."""
         self._left_bytes -= size_bytes
         if self._left_bytes < 0:
             raise _too_large()

@@ -81,6 +81,7 @@ def attribute(element: Element, name: str) -> str:
 
 
 def child(element: Element | None, wanted: str) -> Element | None:
+    """Returns the first child of that kind; None where there is none."""
     if element is not None:
         for found in element:
             if kind(found) == wanted:
@@ -202,6 +203,7 @@ class WordParts:
         self._related = self._relations(main)
 
     def document(self) -> AbstractContextManager[PackagePart]:
+        """Opens the part that holds the document's body."""
         return self._package.open(self._main)
 
     def related(self, relation: str) -> Element | None:

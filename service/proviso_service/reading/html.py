@@ -52,6 +52,7 @@ def paging(blocks: Sequence[HtmlBlock]) -> Paging:
 
 
 def is_page_number(text: str) -> bool:
+    """Tells whether the text is a page number, such as "12", "- iv -" or "Page 3 of 10"."""
     return _PAGE_NUMBER.fullmatch(text) is not None
 
 

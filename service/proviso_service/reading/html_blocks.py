@@ -59,6 +59,7 @@ class BlockDraft:
         return not self._pieces
 
     def add(self, text: str, look: Look) -> None:
+        """Adds text that looks as `look` says."""
         if look.keeps_space:
             self._pieces.append(text)
             self._after_space = False
@@ -76,6 +77,7 @@ class BlockDraft:
         self._underlined_chars += shown if look.underlined else 0
 
     def break_line(self) -> None:
+        """Adds a line break."""
         self._pieces.append("\n")
         self._after_space = True
 
@@ -113,4 +115,5 @@ def _without_edges(text: str) -> str:
 
 
 def texts_of(blocks: Sequence[HtmlBlock]) -> list[str]:
+    """Returns the texts of those blocks that have one."""
     return [block.text for block in blocks if block.text]

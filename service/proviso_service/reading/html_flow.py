@@ -106,6 +106,7 @@ class HtmlTable:
     _taken: dict[int, int] = field(default_factory=dict)
 
     def open_row(self) -> None:
+        """Begins the next row; cells above that span several rows take their columns in it."""
         self._rows.append([])
         self._next_column = 0
         self._taken = {column: rows - 1 for column, rows in self._taken.items() if rows > 1}
@@ -182,6 +183,7 @@ class HtmlFlow:
         self._open.append(_Open(Look(), self.blocks))
 
     def open(self, tag: str, element: LexborNode) -> bool:
+        """Takes an element that opens, and returns whether it is shown, so that the walk goes into it."""
         above = self._open[-1]
         attributes = element.attributes
         style = style_of(attributes["style"] or "") if "style" in attributes else PLAIN
@@ -202,9 +204,11 @@ class HtmlFlow:
         return shown
 
     def text(self, text: str) -> None:
+        """Adds text to the block under way."""
         self._draft.add(text, self._open[-1].look)
 
     def close(self, tag: str) -> None:
+        """Ends the block, table, list or page that the element has opened."""
         if self._open[-1].is_block:
             self._flush()
         closed = self._open.pop()
@@ -219,6 +223,7 @@ class HtmlFlow:
             self._break(PageBreak.PAGE)
 
     def finish(self) -> list[HtmlBlock]:
+        """Ends the last block and returns all blocks."""
         self._flush()
         return self.blocks
 

@@ -101,9 +101,13 @@ class Visitor(Protocol):
         """Takes an element that opens, and returns whether to go into it; it is closed in either case."""
         ...
 
-    def text(self, text: str) -> None: ...
+    def text(self, text: str) -> None:
+        """Takes text that stands directly in the element that is open."""
+        ...
 
-    def close(self, tag: str) -> None: ...
+    def close(self, tag: str) -> None:
+        """Takes an element that closes."""
+        ...
 
 
 def body_of(text: str) -> LexborNode | None:
@@ -160,54 +164,11 @@ def _check_bounds(text: str) -> None:
 
 
 BLOCKS = frozenset(
-    {
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "details",
-        "dialog",
-        "div",
-        "fieldset",
-        "figcaption",
-    }
-    | {
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "legend",
-        "main",
-        "nav",
-    }
-    | {
-        "p",
-        "section",
-        "summary",
-        "dd",
-        "dl",
-        "dt",
-        "dir",
-        "li",
-        "menu",
-        "ol",
-        "ul",
-        "listing",
-        "plaintext",
-        "pre",
-        "xmp",
-    }
-    | {"caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"}
+    """
+    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption
+    figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p plaintext pre
+    section summary table tbody td tfoot th thead tr ul xmp
+    """.split()  # noqa: SIM905  # a list of so many literals is no easier to read
 )
 NOT_SHOWN = frozenset(
     {"area", "base", "colgroup", "head", "link", "map", "meta", "noframes", "noscript", "script", "style", "template"}
@@ -252,6 +213,7 @@ PLAIN = ElementStyle()
 
 
 def style_of(declarations: str) -> ElementStyle:
+    """Reads the declarations of a `style` attribute."""
     found = {name: value.strip() for name, value in _DECLARATION.findall(declarations.lower())}
     if not found:
         return PLAIN

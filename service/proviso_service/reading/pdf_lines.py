@@ -90,6 +90,7 @@ class Frame:
 
 
 def frame_of(page: PdfPage, quarter_turns: int) -> Frame:
+    """Returns the frame of a page whose direction of reading is turned so."""
     return Frame(quarter_turns, *page.get_bbox())
 
 
@@ -311,6 +312,7 @@ def rows_of(segments: Iterable[Segment]) -> list[Row]:
 
 
 def text_of(row: Iterable[Segment]) -> str:
+    """Returns the text of a row, its segments separated by spaces."""
     return " ".join(segment.text for segment in row)
 
 

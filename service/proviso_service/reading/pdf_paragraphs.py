@@ -127,12 +127,16 @@ class PdfParagraph:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
+    """A table and the number of its page."""
+
     page: int
     table: PdfTable
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedFurniture:
+    """Furniture inside a page, and the number of the page."""
+
     page: int
     text: str
 

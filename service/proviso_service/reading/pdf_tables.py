@@ -39,6 +39,7 @@ class Rule:
         return self.bottom - self.top > self.right - self.left
 
     def touches(self, other: "Rule") -> bool:
+        """Tells whether the rules touch, or almost do."""
         return (
             self.left <= other.right + _TOUCHING
             and other.left <= self.right + _TOUCHING
@@ -55,6 +56,7 @@ class Grid:
     rows: tuple[float, ...]
 
     def holds(self, segment: Segment) -> bool:
+        """Tells whether the middle of the segment lies in the grid."""
         x, y = _middle(segment)
         return self.columns[0] <= x < self.columns[-1] and self.rows[0] <= y < self.rows[-1]
 

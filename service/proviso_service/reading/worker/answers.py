@@ -87,10 +87,12 @@ def encode_read(read: ReadDocument) -> Iterator[bytes]:
 
 
 def encode_unsupported(reason: str) -> bytes:
+    """Returns the frame that refuses the document, with the reason for a person."""
     return frame(UNSUPPORTED, reason[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
 
 
 def encode_fault(where: str) -> bytes:
+    """Returns the frame that says where the parser failed."""
     return frame(FAULT, where[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
 
 

@@ -29,6 +29,7 @@ class BrokenStream(Exception):
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
+    """Returns a frame as bytes."""
     return HEADER.pack(kind, len(payload)) + payload
 
 
