@@ -7,6 +7,10 @@ from enum import StrEnum
 
 from proviso_service.reading import Chunk, Place, Span
 
+DOCUMENTATION = "documentation"
+"""Stands in the place of a matter's id for the tenant's documentation, which belongs to no matter. It is not a UUID, so
+nothing that asks for a matter reaches it."""
+
 
 class DocumentStatus(StrEnum):
     """Where a document is on its way from upload to search."""
@@ -201,8 +205,3 @@ class SearchOutcome:
     rerank_failed: bool = False
     documents_available: tuple[str, ...] = field(default=())
     documents_processing: tuple[str, ...] = field(default=())
-
-
-DOCUMENTATION = "documentation"
-"""Stands in the place of a matter's id for the tenant's documentation, which belongs to no matter. It is not a UUID, so
-nothing that asks for a matter reaches it."""

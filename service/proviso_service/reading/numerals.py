@@ -1,4 +1,5 @@
-"""How clauses, pages and lists count: 3 as "3", "c", "iii", "third"; and numbers that are written in words."""
+"""Writes numbers as clauses, pages and lists count, 3 as "3", "c", "iii" or "third", and reads Roman numerals and
+numbers in words."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -6,7 +7,7 @@ from itertools import pairwise
 
 
 class NumeralStyle(StrEnum):
-    """Named as in the number formats of Word."""
+    """The ways to write a number, named as in the number formats of Word."""
 
     DECIMAL = "decimal"
     DECIMAL_ZERO = "decimalZero"
@@ -36,7 +37,7 @@ NUMBER_WORDS = (
     rf"(?:(?:{'|'.join(_TENS[2:])})(?:[\s-](?:{'|'.join(_CARDINALS[1:10])}))?"
     rf"|{'|'.join(sorted(_CARDINALS, key=len, reverse=True))})"
 )
-"""Pattern of a number below a hundred in words, for `value_in_words`."""
+"""A pattern of a number below a hundred in words, for `value_in_words`."""
 
 _IRREGULAR_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"} | {
     "nine": "ninth",
@@ -45,20 +46,20 @@ _IRREGULAR_ORDINALS = {"one": "first", "two": "second", "three": "third", "five"
 
 
 def numeral(value: int, style: str) -> str:
-    """The number as a list of that style shows it: after "z" comes "aa", then "bb". An unknown style and a number that
-    the style has no sign for are decimal."""
+    """Returns the number as a list of that style shows it: after "z" comes "aa", then "bb". An unknown style gives a
+    decimal number, and so does a number that the style cannot write."""
     return _WRITTEN.get(style, str)(value)
 
 
 def roman_value(signs: str) -> int:
-    """What a Roman numeral counts, in small letters or capitals; 0 for what is none, such as "iiii"."""
+    """Returns the value of a Roman numeral in small letters or capitals; 0 for what is none, such as "iiii"."""
     digits = [_WORTH.get(sign, 0) for sign in signs.lower()]
     value = sum(-one if one < following else one for one, following in pairwise((*digits, 0)))
     return value if 0 < value <= _MAX_ROMAN and _roman(value) == signs.lower() else 0
 
 
 def value_in_words(words: str) -> int:
-    """What words that match NUMBER_WORDS count, in whatever case: 30 for "Thirty", 45 for "forty-five"."""
+    """Returns the value of words that match NUMBER_WORDS, whatever their case: 30 for "Thirty", 45 for "forty-five"."""
     first, *rest = words.lower().replace("-", " ").split()
     if first in _CARDINALS:
         return _CARDINALS.index(first)
