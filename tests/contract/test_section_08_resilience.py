@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tenacity import RetryCallState, Retrying
 
-from proviso_service.agent.retries import RetryPolicy
+from proviso_service.retrying import Backoff, RetryPolicy
 from proviso_service.settings import TurnSettings
 from proviso_service.turns import ExitReason
 from tests.support.contract_world import EXTRACT, ContractWorld, Mode
@@ -50,7 +50,8 @@ async def test_8_8_waits_grow_exponentially_and_differ() -> None:
 
 def wait_before_retry(number: int) -> float:
     """Seconds before the retry of this number, from 0, as the settings have it."""
-    attempts = RetryPolicy(40, TurnSettings().retry_base_s, TurnSettings().retry_max_s).attempts(3_600.0)
+    backoff = Backoff(TurnSettings().retry_base_s, TurnSettings().retry_max_s)
+    attempts = RetryPolicy(40, backoff).attempts(lambda _: True)
     state = RetryCallState(Retrying(), None, (), {})
     state.attempt_number = number + 1
     return float(attempts.wait(state))
