@@ -16,7 +16,15 @@ from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTranspor
 from proviso_service.tools.base import Tool
 from proviso_service.tools.served import McpTool
 from proviso_service.turns import Decision, ExitReason, Retryable, ToolEnd, TurnOutcome, TurnRequest
-from tests.support.agent_world import CALLER, FAST_TURNS, MATTER_ID, AgentWorld, Lookup, agent_world, items_of
+from tests.support.agent_world import (
+    CALLER,
+    FAST_TURNS,
+    MATTER_ID,
+    AgentWorld,
+    Lookup,
+    agent_world,
+    items_of,
+)
 from tests.support.catalogs import an_item
 from tests.support.request_world import request_world
 from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, text
@@ -78,7 +86,7 @@ async def resumed(
     agent = AgentDefinition("Test", "", mcp_servers=(server,))
     world.agent.dependencies.catalog.exchange(Catalog(agent, items_of([Lookup()]), ("time",)))
     state = before.persons.states[0]
-    execution = await world.agent.resume(CALLER, "turn-1", REQUEST, world.events.append, world.persons, state)
+    execution = await world.agent.resume(world.turn(REQUEST), state)
     return world, await execution.run()
 
 
@@ -134,7 +142,7 @@ async def test_a_changed_catalog_changes_nothing_for_a_turn_that_waited_and_its_
         again = agent_world(text("It says “the Tenant” [House style]."), items=changed)
         again.persons.decisions = decisions
         state = world.agent.persons.states[0]
-        execution = await again.agent.resume(CALLER, turn_id, REQUEST, again.events.append, again.persons, state)
+        execution = await again.agent.resume(again.turn(REQUEST, turn_id=turn_id), state)
         outcome = await execution.run()
         assert again.model.payloads[0] == world.agent.model.payloads[1]
         assert again.model.tools_seen[0] == world.agent.model.tools_seen[1]
@@ -161,7 +169,7 @@ async def test_a_turn_goes_on_with_its_model_also_where_another_one_is_the_defau
     models = ChatModels(NamedChatModel("other", other), NamedChatModel("scripted", again.model))
     again.agent.dependencies = replace(again.agent.dependencies, models=models)
     state = before.persons.states[0]
-    execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+    execution = await again.agent.resume(again.turn(REQUEST), state)
     outcome = await execution.run()
     assert [call.model for call in outcome.final_state.usage.calls] == ["scripted", "scripted"]
     assert outcome.final_state.message == SORRY.tokens[0]
@@ -179,7 +187,7 @@ async def test_a_limit_that_is_lower_by_now_lets_no_more_calls_through() -> None
     )
     again.persons.decisions = ONCE
     state = before.persons.states[0]
-    execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+    execution = await again.agent.resume(again.turn(REQUEST), state)
     final = (await execution.run()).final_state
     assert (final.exit_reason, final.tool_calls) == (ExitReason.MAX_TOOL_CALLS_REACHED, 2)
     assert errors(again) == []
@@ -192,7 +200,7 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuil
         await world.agent.run(REQUEST.message)
         again = agent_world()
         state = world.agent.persons.states[0]
-        execution = await again.agent.resume(CALLER, "turn-1", REQUEST, again.events.append, again.persons, state)
+        execution = await again.agent.resume(again.turn(REQUEST), state)
         outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
         await world.turns.finish(CALLER, "turn-1", "", 9, outcome)
         assert (await world.rebuilt(turn_id="turn-1")).matches

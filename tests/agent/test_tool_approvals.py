@@ -27,7 +27,6 @@ from proviso_service.turns import (
 )
 from tests.agent.decided_calls import CALL, DENIED, GROUNDED, SEND, SORRY, Send, outcomes
 from tests.support.agent_world import (
-    CALLER,
     LOOKUP,
     MATTER_ID,
     AgentWorld,
@@ -128,9 +127,7 @@ async def test_a_turn_that_is_ended_while_it_waits_keeps_what_was_decided_so_far
     decisions = {"lookup": Decision.APPROVE_ONCE, "send": None}
     world = agent_world(calls(CALL, SEND), GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
     world.persons.decided = asyncio.Event()
-    execution = world.agent.start(
-        CALLER, "turn-1", TurnRequest("Which law?", MatterContext(MATTER_ID)), world.events.append, world.persons
-    )
+    execution = world.agent.start(world.turn(TurnRequest("Which law?", MatterContext(MATTER_ID))))
     running = asyncio.create_task(execution.run())
     await world.persons.busy.wait()
     running.cancel()
@@ -152,7 +149,7 @@ async def test_a_turn_goes_on_from_its_state_to_the_same_answer() -> None:
 
     again = agent_world(GROUNDED, tools=[Lookup(), Send()], decisions=decisions)
     request = TurnRequest("Which law?", matter_context=whole.matter_context)
-    execution = await again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    execution = await again.agent.resume(again.turn(request), state)
     resumed = await execution.run()
 
     asked_at = next(n for n, event in enumerate(before) if isinstance(event, ToolStart) and event.call_id == "call-2-0")
@@ -174,9 +171,7 @@ async def test_a_resumed_turn_asks_what_it_asked_before_whatever_the_catalog_say
     now = agent_world(SORRY)
     now.persons.decisions = {"lookup": Decision.DENY}
     request = TurnRequest("Which law?")
-    execution = await now.agent.resume(
-        CALLER, "turn-1", request, now.events.append, now.persons, world.persons.states[0]
-    )
+    execution = await now.agent.resume(now.turn(request), world.persons.states[0])
     await execution.run()
     assert outcomes(now) == [("lookup", DENIED)]
 
@@ -191,16 +186,14 @@ async def test_a_state_that_cannot_be_gone_on_from_is_refused() -> None:
     damages += [without_contents, no_model, plain | {"turns": "two"}]
     for damaged in damages:
         with pytest.raises(SuspensionUnreadable):
-            await world.agent.resume(
-                CALLER, "t", TurnRequest("?"), world.events.append, world.persons, json.dumps(damaged)
-            )
+            await world.agent.resume(world.turn(TurnRequest("?"), turn_id="t"), json.dumps(damaged))
 
 
 async def test_a_state_is_read_without_holding_up_others() -> None:
     world = agent_world(calls(CALL), GROUNDED, decisions={"lookup": Decision.APPROVE_ONCE})
     await world.run("Which law?")
     other = asyncio.create_task(asyncio.sleep(0, "was served meanwhile"))
-    await world.agent.resume(CALLER, "t", TurnRequest("?"), world.events.append, world.persons, world.persons.states[0])
+    await world.agent.resume(world.turn(TurnRequest("?"), turn_id="t"), world.persons.states[0])
     assert other.done()
 
 
@@ -221,7 +214,7 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_
     await world.run("Which law?")
     state = world.persons.states[0]
     request = TurnRequest("Which law?")
-    execution = await world.agent.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    execution = await world.agent.resume(world.turn(request), state)
     outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
     assert [message.content for message in outcome.new_messages] == ["Which law?", "Approved once: proviso:lookup"]
     assert outcome.final_state.usage.model_calls == 1
@@ -232,7 +225,7 @@ async def resumed(world: AgentWorld, *script: Step, **parts: Any) -> tuple[Agent
     again = agent_world(*script, decisions=world.persons.decisions, **parts)
     request = TurnRequest("Which law?", MatterContext(MATTER_ID))
     state = world.persons.states[-1]
-    execution = await again.agent.resume(CALLER, "turn-1", request, again.events.append, again.persons, state)
+    execution = await again.agent.resume(again.turn(request), state)
     return again, await execution.run()
 
 

@@ -9,7 +9,15 @@ from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, UNFINISHED, called
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import ToolScope
 from proviso_service.turns import ExitReason, MessageRole, Retryable, ToolCallRecord, TurnRequest
-from tests.support.agent_world import CALLER, LOOKUP, MATTER_ID, PASSAGE, Found, Lookup, LookupArgs, agent_world
+from tests.support.agent_world import (
+    LOOKUP,
+    MATTER_ID,
+    PASSAGE,
+    Found,
+    Lookup,
+    LookupArgs,
+    agent_world,
+)
 from tests.support.memory_caches import memory_caches
 from tests.support.scripted_model import Call, Step, calls, text
 
@@ -104,7 +112,7 @@ async def test_a_turn_that_is_cut_short_has_the_call_that_was_running(
     stuck = Stuck()
     world = agent_world(calls(ASK), tools=[stuck])
     request = TurnRequest("Which law?", MatterContext(MATTER_ID))
-    execution = world.agent.start(CALLER, "turn-1", request, world.events.append, world.persons)
+    execution = world.agent.start(world.turn(request))
     running = asyncio.create_task(execution.run())
     await stuck.running.wait()
     running.cancel()

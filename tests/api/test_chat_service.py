@@ -15,7 +15,7 @@ from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.api.identity import LOCAL_USER
 from proviso_service.identity import LOCAL_TENANT, Caller
 from proviso_service.settings import TurnSettings
-from proviso_service.turns import Emit, ExitReason, Token, TurnApprovals, TurnOutcome, TurnRequest
+from proviso_service.turns import ExitReason, RunningTurn, Token, TurnOutcome
 from tests.api.serving import Refusal, conversations, refusal, refused_with, served
 from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, NeverWaits, ScriptedExecution, emits
 
@@ -154,11 +154,9 @@ class Endless(NeverWaits):
     running: asyncio.Event = field(default_factory=asyncio.Event)
     turn_id: str = ""
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> ScriptedExecution:
-        self.turn_id = turn_id
-        return ScriptedExecution(turn_id, request, emit, self._run, approvals)
+    def start(self, turn: RunningTurn) -> ScriptedExecution:
+        self.turn_id = turn.turn_id
+        return ScriptedExecution(turn.turn_id, turn.request, turn.emit, self._run, turn.approvals)
 
     async def _run(self, execution: ScriptedExecution) -> TurnOutcome:
         self.running.set()

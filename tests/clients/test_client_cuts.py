@@ -52,7 +52,7 @@ async def read(turn: AsyncTurn) -> None:
 async def test_every_event_arrives_once_and_in_order_in_fifty_turns_that_are_cut(
     connect: Connect, tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proviso_service.turns.readers.JOINED_MAX_CHARS", 1)  # a turn has as many bytes as the next
+    monkeypatch.setattr("proviso_service.turns.turn.JOINED_MAX_CHARS", 1)  # a turn has as many bytes as the next
     chance = random.Random(7)  # noqa: S311
     model = PacedModel(script=[calls(LIST), text(*WORDS)] * (ROUNDS + 1))
     models = ChatModels(NamedChatModel("paced", model))

@@ -72,7 +72,7 @@ async def test_an_answer_comes_with_its_tools_and_citations(go_module: GoModule,
 async def test_fifty_cut_turns_end_with_every_event_once(
     go_module: GoModule, tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proviso_service.turns.readers.JOINED_MAX_CHARS", 1)  # turns of many bytes, however busy it is
+    monkeypatch.setattr("proviso_service.turns.turn.JOINED_MAX_CHARS", 1)  # turns of many bytes, however busy it is
     words = [f"word{number} " for number in range(60)]
     chance = random.Random(7)  # noqa: S311
     settings = {"token_interval_s": 0}

@@ -43,8 +43,10 @@ from proviso_service.turns import (
     Decision,
     Event,
     MessageRole,
+    RunningTurn,
     Session,
     SessionStore,
+    TurnClock,
     TurnOutcome,
     TurnRequest,
 )
@@ -256,11 +258,15 @@ class AgentWorld:
     persons: Persons
     events: list[Event] = field(default_factory=list)
 
+    def turn(self, request: TurnRequest, turn_id: str = "turn-1", caller: Caller = CALLER) -> RunningTurn:
+        """A turn as the engine gives it to the agent, with a minute's time."""
+        return RunningTurn(turn_id, caller, request, self.events.append, self.persons, TurnClock(60.0))
+
     async def run(self, message: str, **request: Any) -> TurnOutcome:
         request.setdefault("matter_context", MatterContext(MATTER_ID))
         self.events.clear()
         asked = TurnRequest(message, **request)
-        execution = self.agent.start(CALLER, "turn-1", asked, self.events.append, self.persons)
+        execution = self.agent.start(self.turn(asked))
         return await execution.run()
 
 

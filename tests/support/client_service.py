@@ -20,7 +20,7 @@ from unittest.mock import patch
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.turns.readers import ConnectedReaders
+from proviso_service.turns.turn import ConnectedReaders
 from proviso_service.wiring import App
 from tests.support.marked_tools import needing_approval
 from tests.support.message_scripted_model import MessageScriptedModel

@@ -38,9 +38,7 @@ class RequestWorld:
         self.turn_ids.append(turn_id)
         await self.turns.begin(caller, turn_id, request, "", "test", 60)
         self.agent.events.clear()
-        outcome = await self.agent.agent.start(
-            caller, turn_id, request, self.agent.events.append, self.agent.persons
-        ).run()
+        outcome = await self.agent.agent.start(self.agent.turn(request, turn_id=turn_id, caller=caller)).run()
         await self.turns.finish(caller, turn_id, request.session_id, 9, outcome)
         return outcome
 

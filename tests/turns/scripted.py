@@ -19,6 +19,7 @@ from proviso_service.turns import (
     Heartbeat,
     LoggedEvent,
     Retryable,
+    RunningTurn,
     Token,
     ToolEnd,
     ToolStart,
@@ -56,9 +57,7 @@ def completed(message: str = ANSWER) -> TurnOutcome:
 class NeverWaits:
     """Part of a TurnProgram that asks nobody."""
 
-    async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
-    ) -> TurnExecution:
+    async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
         raise AssertionError("this program has never waited for a person")
 
 
@@ -82,7 +81,7 @@ class ScriptedExecution:
             FinalState(reason, retryable, semantics.display_message, semantics.message, usage=USAGE_SO_FAR)
         )
 
-    def left(self) -> None:
+    def release(self) -> None:
         pass
 
 
@@ -96,15 +95,11 @@ class Program:
     script: Script
     execution: type[ScriptedExecution] = ScriptedExecution
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> ScriptedExecution:
-        return self.execution(turn_id, request, emit, self.script, approvals)
+    def start(self, turn: RunningTurn) -> ScriptedExecution:
+        return self.execution(turn.turn_id, turn.request, turn.emit, self.script, turn.approvals)
 
-    async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
-    ) -> ScriptedExecution:
-        return self.execution(turn_id, request, emit, self.script, approvals, state)
+    async def resume(self, turn: RunningTurn, state: str) -> ScriptedExecution:
+        return self.execution(turn.turn_id, turn.request, turn.emit, self.script, turn.approvals, state)
 
 
 def emits(*events: Event, message: str = ANSWER) -> Program:
@@ -128,10 +123,8 @@ class Gated(NeverWaits):
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> ScriptedExecution:
-        return ScriptedExecution(turn_id, request, emit, self._script, approvals)
+    def start(self, turn: RunningTurn) -> ScriptedExecution:
+        return ScriptedExecution(turn.turn_id, turn.request, turn.emit, self._script, turn.approvals)
 
     async def _script(self, execution: ScriptedExecution) -> TurnOutcome:
         for event in self.before:

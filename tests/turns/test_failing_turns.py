@@ -5,18 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from proviso_service.identity import Caller
 from proviso_service.turns import (
     EXIT_SEMANTICS,
-    Emit,
     ExitReason,
     FinalState,
     Retryable,
+    RunningTurn,
     Token,
-    TurnApprovals,
     TurnExecution,
     TurnOutcome,
-    TurnRequest,
     TurnState,
 )
 from tests.turns.memory_turn_store import MemoryTurnStore
@@ -105,31 +102,25 @@ async def test_the_exception_of_a_failed_program_goes_to_the_service_s_log(caplo
 
 
 class FailsToStart(NeverWaits):
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> TurnExecution:
+    def start(self, turn: RunningTurn) -> TurnExecution:
         raise ValueError(PRIVATE)
 
 
 class StartsNothing(NeverWaits):
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> TurnExecution:
+    def start(self, turn: RunningTurn) -> TurnExecution:
         return None  # type: ignore[return-value]
 
 
 class Unaccountable(NeverWaits):
     """Fails to run and to account for it."""
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> TurnExecution:
+    def start(self, turn: RunningTurn) -> TurnExecution:
         return self
 
     async def run(self) -> TurnOutcome:
         raise ValueError(PRIVATE)
 
-    def left(self) -> None:
+    def release(self) -> None:
         raise AssertionError("this program has never waited for a person")
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:

@@ -16,7 +16,7 @@ from proviso_service.turns import (
     TurnOutcome,
     TurnRequest,
 )
-from proviso_service.turns.readers import JOINED_MAX_CHARS
+from proviso_service.turns.turn import JOINED_MAX_CHARS
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,

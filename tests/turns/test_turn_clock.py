@@ -24,10 +24,10 @@ def test_it_runs_from_its_making_on_and_never_below_zero(now: list[float]) -> No
     assert (clock.used_s, clock.left_s) == (11, 0)
 
 
-def test_it_stands_still_while_it_is_stopped_also_by_a_failure(now: list[float]) -> None:
+def test_it_stands_still_while_it_is_paused_also_by_a_failure(now: list[float]) -> None:
     clock = TurnClock(10)
     now[0] += 2
-    with suppress(ValueError), clock.stopped():
+    with suppress(ValueError), clock.paused():
         now[0] += 50
         assert clock.used_s == 2
         raise ValueError

@@ -32,7 +32,7 @@ def traced(*script: Step) -> tuple[TurnExecution, InMemorySpanExporter]:
     world = agent_world(*script)
     program, exporter = traced_program(world)
     request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
-    return program.start(CALLER, "turn-1", request, world.events.append, world.persons), exporter
+    return program.start(world.turn(request)), exporter
 
 
 def traced_program(world: AgentWorld) -> tuple[TracedProgram, InMemorySpanExporter]:
@@ -115,7 +115,7 @@ async def test_a_turn_that_cannot_be_taken_up_again_ends_its_span() -> None:
     world = agent_world(text("Hm."))
     program, exporter = traced_program(world)
     with pytest.raises(SuspensionUnreadable):
-        await program.resume(CALLER, "turn-1", TurnRequest("?"), world.events.append, world.persons, CONFIDENTIAL)
+        await program.resume(world.turn(TurnRequest("?")), CONFIDENTIAL)
     attributes = only_span(exporter).attributes or {}
     assert (attributes["proviso.turn_id"], attributes["error.type"]) == ("turn-1", "SuspensionUnreadable")
 
@@ -127,7 +127,7 @@ async def test_a_turn_that_is_taken_up_again_has_a_span_of_its_own() -> None:
     program, exporter = traced_program(agent_world(asking[1]))
     request = TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID))
     state = world.persons.states[0]
-    execution = await program.resume(CALLER, "turn-1", request, world.events.append, world.persons, state)
+    execution = await program.resume(world.turn(request), state)
     await execution.run()
     attributes = only_span(exporter).attributes or {}
     assert (attributes["proviso.turn_id"], attributes["proviso.cycles"]) == ("turn-1", 2)

@@ -9,7 +9,7 @@ from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.items import Approval
 from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of
-from proviso_service.turns import AskedCall, Decision, TurnApprovals, TurnClock
+from proviso_service.turns import AskedCall, Decision, TurnApprovals
 
 ASK_ANEW = "Call it again if it is still needed: the person is asked about it as it is now."
 GO_ON_WITHOUT = "Do not call it again in this turn. Go on without it, and say what could not be done."
@@ -37,7 +37,7 @@ class Verdict:
 
 class ToolApprovals:
     """The decisions on one turn's calls. `approved` are tools that need no further approval while they are what they
-    were; `asked` are the ids of the calls that persons were asked about last. While they are, the clock stands still.
+    were; `asked` are the ids of the calls that persons were asked about last.
 
     A tool needs an approval where that was said when the turn `began`, or is said now: calls go to the servers that
     there are now."""
@@ -47,7 +47,6 @@ class ToolApprovals:
         began: Catalog,
         catalog: CatalogHolder,
         approvals: TurnApprovals,
-        clock: TurnClock,
         approved: Iterable[ApprovedTool] = (),
         asked: Iterable[str] = (),
     ) -> None:
@@ -56,7 +55,6 @@ class ToolApprovals:
         self._began = began
         self._catalog = catalog
         self._approvals = approvals
-        self._clock = clock
 
     async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> Verdict:
         """What came of asking about those calls of a message that need it. `suspend` gives what the turn goes on
@@ -65,8 +63,7 @@ class ToolApprovals:
         if not to_ask:
             return Verdict({})
         self.asked = frozenset(call.call_id for call in to_ask)
-        with self._clock.stopped():
-            decisions = dict(await self._approvals.decide(to_ask, suspend))
+        decisions = dict(await self._approvals.decide(to_ask, suspend))
         # As they were asked about, maybe before a restart.
         made = [(call, decision) for call, decision in self._approvals.made if call.call_id in decisions]
         self.approved |= {

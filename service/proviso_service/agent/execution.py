@@ -24,19 +24,15 @@ from proviso_service.agent.suspension import SuspendedAgent
 from proviso_service.agent.tool_calls import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import AssetKind
-from proviso_service.identity import Caller
 from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import Passage, ToolScope
 from proviso_service.turns import (
     DiscardReason,
-    Emit,
     ExitReason,
     Retryable,
-    TurnApprovals,
-    TurnClock,
+    RunningTurn,
     TurnOptions,
     TurnOutcome,
-    TurnRequest,
     TurnStart,
 )
 
@@ -50,28 +46,19 @@ class AgentExecution:
         self,
         dependencies: AgentDependencies,
         graph: Graph,
-        caller: Caller,
-        turn_id: str,
-        request: TurnRequest,
-        emit: Emit,
-        approvals: TurnApprovals,
+        turn: RunningTurn,
         suspended: SuspendedAgent | None = None,
     ) -> None:
         """A turn that was `suspended` goes on where it stood. Raises ValueError and KeyError where contents that its
         request context names are damaged or missing."""
         self._dependencies = dependencies
         self._graph = graph
-        self._caller = caller
-        self._turn_id = turn_id
-        self._request = request
-        self._emit = emit
-        self._approvals = approvals
+        self._turn = turn
         self._suspended = suspended
         self._catalog = dependencies.catalog.current
         self._memory = self._restored(suspended) if suspended else TurnMemory()
-        self._text = AnswerText(emit, suspended.texts if suspended else 0)
-        self._clock = TurnClock(dependencies.turns.time_limit_s, suspended.used_s if suspended else None)
-        self._limits = limits_of(request.options, dependencies.turns)
+        self._text = AnswerText(turn.emit, suspended.texts if suspended else 0)
+        self._limits = limits_of(turn.request.options, dependencies.turns)
 
     async def run(self) -> TurnOutcome:
         try:
@@ -83,12 +70,12 @@ class AgentExecution:
         return outcome
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        for call, decision in self._approvals.made:  # also where others that it waited for are missing
+        for call, decision in self._turn.approvals.made:  # also where others that it waited for are missing
             self._memory.note_decision(call.call_id, call.ref, decision)
         outcome = self._outcome(reason)
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
 
-    def left(self) -> None:
+    def release(self) -> None:
         """Nothing remains to be done: all that the turn goes on from is stored."""
 
     def _restored(self, suspended: SuspendedAgent) -> TurnMemory:
@@ -100,7 +87,7 @@ class AgentExecution:
 
     async def _begin(self) -> TurnOutcome:
         preparation = Preparation(
-            self._dependencies, self._caller, self._request, self._limits, self._catalog, self._memory
+            self._dependencies, self._turn.caller, self._turn.request, self._limits, self._catalog, self._memory
         )
         prepared = await preparation.run()
         self._announce()
@@ -110,9 +97,8 @@ class AgentExecution:
         return await self._run_graph(state, self._sources(), preparation.cache)
 
     async def _go_on(self, suspended: SuspendedAgent) -> TurnOutcome:
-        """Goes on where a suspended turn stood; its clock goes on now. It keeps no replies, since what they depend on
+        """Goes on where a suspended turn stood. It keeps no replies, since what they depend on
         may have changed."""
-        self._clock.start()
         sources = self._sources(suspended.passages)
         return await self._run_graph(suspended.state, sources, NoCache(), suspended.asked)
 
@@ -121,12 +107,12 @@ class AgentExecution:
         self._memory.model = self._model.name
         if self._memory.request_context is None:
             raise RuntimeError("the preparation ended without a request context")
-        self._emit(TurnStart(self._memory.request_context, self._request.session_id, self._memory.model))
+        self._turn.emit(TurnStart(self._memory.request_context, self._turn.request.session_id, self._memory.model))
 
     @property
     def _model(self) -> NamedChatModel:
         """The one that the turn began with, also after a restart."""
-        return self._dependencies.models.get(self._memory.model or self._request.options.model)
+        return self._dependencies.models.get(self._memory.model or self._turn.request.options.model)
 
     async def _run_graph(
         self, state: AgentState, sources: Sources, cache: TurnCache | NoCache, asked: Sequence[str] = ()
@@ -135,7 +121,7 @@ class AgentExecution:
         asked about before."""
         memory = self._memory
         approvals = ToolApprovals(
-            self._catalog, self._dependencies.catalog, self._approvals, self._clock, memory.approved_tools, asked
+            self._catalog, self._dependencies.catalog, self._turn.approvals, memory.approved_tools, asked
         )
 
         async def suspend(state: AgentState) -> str:
@@ -147,18 +133,17 @@ class AgentExecution:
                 passages=sources.passages,
                 texts=self._text.texts,
                 asked=tuple(approvals.asked),
-                used_s=self._clock.used_s,
             )
             return await asyncio.to_thread(suspension.write, suspended)
 
         context = memory.matter_context
         scope = TurnScope(
-            emit=self._emit,
+            emit=self._turn.emit,
             model=self._model,
             cache=cache,
             tools=memory.items.tools,
             tool_scope=ToolScope(
-                self._caller,
+                self._turn.caller,
                 context.matter_id if context else None,
                 (context.document_id or None) if context else None,
             ),
@@ -166,7 +151,7 @@ class AgentExecution:
             sources=sources,
             text=self._text,
             memory=memory,
-            clock=self._clock,
+            clock=self._turn.clock,
             approvals=approvals,
             suspend=suspend,
             spans=self._dependencies.spans,
@@ -196,9 +181,9 @@ class AgentExecution:
         return make_outcome(
             reason,
             self._memory,
-            turn_id=self._turn_id,
+            turn_id=self._turn.turn_id,
             new_session=self._catalog.new_session(),
-            duration_s=self._clock.used_s,
+            duration_s=self._turn.clock.used_s,
         )
 
 

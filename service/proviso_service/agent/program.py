@@ -11,7 +11,7 @@ from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
 from proviso_service.retrying import Backoff, RetryPolicy
-from proviso_service.turns import Emit, SuspensionUnreadable, TurnApprovals, TurnRequest
+from proviso_service.turns import RunningTurn, SuspensionUnreadable, TurnRequest
 
 
 class Agent:
@@ -25,19 +25,15 @@ class Agent:
             LlmNode(RetryPolicy(turns.model_retries, backoff)), ToolsNode(RetryPolicy(turns.tool_retries, backoff))
         )
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> AgentExecution:
-        return AgentExecution(self.dependencies, self.graph, caller, turn_id, request, emit, approvals)
+    def start(self, turn: RunningTurn) -> AgentExecution:
+        return AgentExecution(self.dependencies, self.graph, turn)
 
-    async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
-    ) -> AgentExecution:
+    async def resume(self, turn: RunningTurn, state: str) -> AgentExecution:
         suspended = await asyncio.to_thread(suspension.read, state)
         if suspended.memory.model not in self.dependencies.models.names:
             raise SuspensionUnreadable("its chat model is not set up any more")
         try:
-            return AgentExecution(self.dependencies, self.graph, caller, turn_id, request, emit, approvals, suspended)
+            return AgentExecution(self.dependencies, self.graph, turn, suspended)
         except (ValueError, KeyError) as error:  # of contents that its request context names
             raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 

@@ -23,7 +23,7 @@ class SuspendedAgent:
 
     `contents` are those of the items that the model was given, by SHA-256; the memory's own `items` are not stored.
     `passages` are what tools have found, in the order of their numbers; `texts` is the number of texts begun; `asked`
-    are the ids of the calls that persons were asked about; `used_s` is the time used of the turn's limit."""
+    are the ids of the calls that persons were asked about."""
 
     state: AgentState
     memory: TurnMemory
@@ -31,7 +31,6 @@ class SuspendedAgent:
     passages: tuple[Passage, ...]
     texts: int
     asked: tuple[str, ...]
-    used_s: float
 
 
 _CALLS = TypeAdapter(tuple[ModelCallUsage, ...])

@@ -29,7 +29,9 @@ from proviso_service.turns.program import (
     Emit,
     HistoryMessage,
     OnDisconnect,
+    RunningTurn,
     TurnApprovals,
+    TurnClock,
     TurnExecution,
     TurnOptions,
     TurnOutcome,
@@ -52,7 +54,6 @@ from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, Se
 from proviso_service.turns.store import TurnBegun, TurnRecord, TurnState, TurnStore
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable, suspended_from_json, suspended_to_json
 from proviso_service.turns.tracing import TracedProgram
-from proviso_service.turns.turn import TurnClock
 
 __all__ = [
     "ANSWERS_LOOKED_AT",
@@ -77,6 +78,7 @@ __all__ = [
     "OnDisconnect",
     "RemovalSuggestion",
     "Retryable",
+    "RunningTurn",
     "Session",
     "SessionStore",
     "SuspendedTurn",

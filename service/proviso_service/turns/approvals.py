@@ -9,11 +9,11 @@ from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
-from proviso_service.turns.program import AskedCall, TurnRequest
+from proviso_service.turns.program import AskedCall, TurnClock, TurnRequest
 from proviso_service.turns.records import Decision
 from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn
-from proviso_service.turns.turn import Turn, TurnClock, TurnLimits
+from proviso_service.turns.turn import Turn, TurnLimits
 
 
 class PendingCalls:

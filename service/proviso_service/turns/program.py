@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -107,9 +109,58 @@ class TurnApprovals(Protocol):
         ...
 
 
+class TurnClock:
+    """The one clock of a turn's time limit. It stands still while the turn waits for a person.
+
+    A new clock runs at once. One that is given `used_s`, the seconds that the turn has run before a restart, stands
+    still until `start` is called."""
+
+    def __init__(self, limit_s: float, used_s: float | None = None) -> None:
+        self._limit_s = limit_s
+        self._used_s = used_s or 0.0
+        self._since = time.monotonic() if used_s is None else None
+
+    @property
+    def used_s(self) -> float:
+        """The seconds for which the turn has run so far."""
+        running_s = 0.0 if self._since is None else time.monotonic() - self._since
+        return self._used_s + running_s
+
+    @property
+    def left_s(self) -> float:
+        """The seconds for which the turn may still run, 0 once the limit has passed."""
+        return max(0.0, self._limit_s - self.used_s)
+
+    def start(self) -> None:
+        """Lets the clock run from now on."""
+        self._since = time.monotonic()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The clock stands still while the context is open, and runs afterwards."""
+        self._used_s, self._since = self.used_s, None
+        try:
+            yield
+        finally:
+            self.start()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn as its program works on it. `emit` appends an event to the turn's log and returns at once; it raises
+    TurnLogFull at the log's bound. The program reads `clock` and never sets it."""
+
+    turn_id: str
+    caller: Caller
+    request: TurnRequest
+    emit: Emit
+    approvals: TurnApprovals
+    clock: TurnClock
+
+
 class TurnExecution(Protocol):
     """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, or instead of
-    it, and again when an outcome could not be stored. `left` ends a run that waits for a person when the service is
+    it, and again when an outcome could not be stored. `release` ends a run that waits for a person when the service is
     stopped: `run` was cancelled, or not called, and the next life of the service goes on with `TurnProgram.resume`."""
 
     async def run(self) -> TurnOutcome:
@@ -120,21 +171,19 @@ class TurnExecution(Protocol):
         """The outcome of a turn that `run` could not finish, with the counters and usage so far. Makes no calls."""
         ...
 
-    def left(self) -> None: ...
+    def release(self) -> None: ...
 
 
 class TurnProgram(Protocol):
     """What runs inside a turn: the agent."""
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> TurnExecution: ...
+    def start(self, turn: RunningTurn) -> TurnExecution:
+        """Begins a new turn."""
+        ...
 
-    async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
-    ) -> TurnExecution:
-        """Goes on from a state that an earlier life of the service has stored, which may be large: `approvals` has the
-        answers by the time that the execution runs. Raises SuspensionUnreadable."""
+    async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
+        """Goes on with a turn from the state that an earlier life of the service has stored, which may be large. By the
+        time that the execution runs, `turn.approvals` has the answers. Raises SuspensionUnreadable."""
         ...
 
 

@@ -16,13 +16,20 @@ from proviso_service.identity import Caller
 from proviso_service.turns.approvals import PendingApprovals
 from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.log import TurnLog
-from proviso_service.turns.program import TurnExecution, TurnOutcome, TurnProgram, TurnRequest, payload_sha256
-from proviso_service.turns.readers import ConnectedReaders
+from proviso_service.turns.program import (
+    RunningTurn,
+    TurnClock,
+    TurnExecution,
+    TurnOutcome,
+    TurnProgram,
+    TurnRequest,
+    payload_sha256,
+)
 from proviso_service.turns.records import EXIT_SEMANTICS, ExitReason, Retryable, TurnSummary
 from proviso_service.turns.sessions import ChatMessage, MessageRole
 from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
-from proviso_service.turns.turn import Turn, TurnClock, TurnLimits
+from proviso_service.turns.turn import ConnectedReaders, Turn, TurnLimits
 
 _logger = logging.getLogger(__name__)
 
@@ -163,18 +170,17 @@ class TurnRunner:
         return await self._execution.run()
 
     async def _new_execution(self) -> TurnExecution:
-        turn, request, approvals = self.turn, self._request, self.approvals
+        turn = RunningTurn(self.turn.turn_id, self.turn.caller, self._request, self._emit, self.approvals, self._clock)
         if self._restored is None:
-            return self._program.start(turn.caller, turn.turn_id, request, self._emit, approvals)
-        state = self._restored.state
-        return await self._program.resume(turn.caller, turn.turn_id, request, self._emit, approvals, state)
+            return self._program.start(turn)
+        return await self._program.resume(turn, self._restored.state)
 
     @contextmanager
     def _standing_still(self) -> Iterator[None]:
         self._lift_deadline()
         self.turn.attendance.pause()
         try:
-            with self._clock.stopped():
+            with self._clock.paused():
                 yield
         finally:
             self.turn.attendance.open()
@@ -207,7 +213,7 @@ class TurnRunner:
         self.turn.log.cut()
         self._close()
         if self._execution is not None:
-            self._execution.left()
+            self._execution.release()
 
     def _close(self) -> None:
         self.turn.attendance.close()

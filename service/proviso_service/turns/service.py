@@ -15,12 +15,11 @@ from proviso_service.settings import TurnSettings
 from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.log import MemoryTurnLog
 from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
-from proviso_service.turns.readers import Retention, check_position, follow
 from proviso_service.turns.records import Decision, ExitReason, Retryable
 from proviso_service.turns.runner import TurnRunner, unreadable_outcome
 from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
-from proviso_service.turns.turn import Turn, TurnLimits
+from proviso_service.turns.turn import Retention, Turn, TurnLimits, check_position, follow
 
 _RETRY_AFTER_S = 1.0
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
 
-from proviso_service.identity import Caller
 from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
-from proviso_service.turns.program import Emit, TurnApprovals, TurnExecution, TurnOutcome, TurnProgram, TurnRequest
+from proviso_service.turns.program import RunningTurn, TurnExecution, TurnOutcome, TurnProgram
 from proviso_service.turns.records import ExitReason, Retryable
 
 _FAULTS = frozenset(
@@ -35,19 +34,14 @@ class TracedProgram:
         self._tracer = tracer
         self._known: OrderedDict[str, _TurnTrace] = OrderedDict()
 
-    def start(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals
-    ) -> TurnExecution:
-        with self._span(turn_id) as span:
-            return _TracedExecution(self._program.start(caller, turn_id, request, emit, approvals), span)
+    def start(self, turn: RunningTurn) -> TurnExecution:
+        with self._span(turn.turn_id) as span:
+            return _TracedExecution(self._program.start(turn), span)
 
-    async def resume(
-        self, caller: Caller, turn_id: str, request: TurnRequest, emit: Emit, approvals: TurnApprovals, state: str
-    ) -> TurnExecution:
-        """The span of the turn's earlier part, if any, has its own trace: nobody knows it any more."""
-        with self._span(turn_id) as span:
-            execution = await self._program.resume(caller, turn_id, request, emit, approvals, state)
-            return _TracedExecution(execution, span)
+    async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
+        """Begins a new trace: the one of the turn's earlier part is not known after a restart."""
+        with self._span(turn.turn_id) as span:
+            return _TracedExecution(await self._program.resume(turn, state), span)
 
     @contextmanager
     def _span(self, turn_id: str) -> Iterator[Span]:
@@ -104,8 +98,8 @@ class _TracedExecution:
         self._end(outcome)
         return outcome
 
-    def left(self) -> None:
-        self._execution.left()
+    def release(self) -> None:
+        self._execution.release()
         self._span.set_attribute("proviso.awaiting_approval", True)
         self._span.end()
 

@@ -126,6 +126,6 @@ async def test_another_tenant_is_a_miss() -> None:
     request = TurnRequest(QUESTION, matter_context=None, document_context=(DocumentSummary("a.md", "md", "Rent."),))
     answers = []
     for caller in (CALLER, Caller("local", "ben"), Caller("other", "ada")):
-        outcome = await world.agent.start(caller, "turn-1", request, world.events.append, world.persons).run()
+        outcome = await world.agent.start(world.turn(request, caller=caller)).run()
         answers.append(outcome.final_state.message)
     assert answers == ["Hello, one.", "Hello, one.", "Hello, two."]

@@ -26,7 +26,7 @@ from tests.agent.caching.cached_world import (
     of_kind,
     twice,
 )
-from tests.support.agent_world import CALLER, PASSAGE, Lookup
+from tests.support.agent_world import PASSAGE, Lookup
 from tests.support.scripted_model import Call, Step, calls, text
 
 
@@ -96,7 +96,7 @@ async def test_the_fill_of_the_context_is_told_in_tokens_also_on_a_hit() -> None
 
 async def test_a_cancelled_call_is_accounted_for() -> None:
     world = cached_world(Step(["Good "], hold_after=asyncio.Event()))
-    execution = world.agent.start(CALLER, "turn-1", asked(), world.events.append, world.persons)
+    execution = world.agent.start(world.turn(asked()))
     running = asyncio.create_task(execution.run())
     await world.model.held.wait()
     running.cancel()
@@ -138,7 +138,7 @@ async def test_ten_identical_turns_at_once_make_one_model_call_of_each_kind() ->
     hold, lookup = asyncio.Event(), Lookup()
     world = cached_world(replace(CONVERSATION[0], hold_after=hold), CONVERSATION[1], tools=[lookup])
     seen: list[list[Event]] = [[] for _ in range(10)]
-    executions = [world.agent.start(CALLER, f"turn-{i}", asked(), seen[i].append, world.persons) for i in range(10)]
+    executions = [world.agent.start(replace(world.turn(asked(), f"turn-{i}"), emit=seen[i].append)) for i in range(10)]
     turns = [asyncio.create_task(execution.run()) for execution in executions]
     await world.model.held.wait()
     hold.set()
@@ -171,7 +171,7 @@ async def test_what_becomes_of_a_reply_in_its_turn_does_not_change_what_is_kept(
 async def test_a_turn_whose_end_could_not_be_stored_did_not_end_with_the_cached_answer() -> None:
     world = cached_world(text("Good day."))
     await world.run(QUESTION)
-    execution = world.agent.start(CALLER, "turn-2", asked(), world.events.append, world.persons)
+    execution = world.agent.start(world.turn(asked(), turn_id="turn-2"))
     assert (await execution.run()).final_state.from_cache
     assert not execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE).final_state.from_cache
 

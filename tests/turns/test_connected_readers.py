@@ -1,7 +1,7 @@
 import asyncio
 
 from proviso_service.turns import OnDisconnect
-from proviso_service.turns.readers import ConnectedReaders
+from proviso_service.turns.turn import ConnectedReaders
 
 SHORT_S = 0.01
 
