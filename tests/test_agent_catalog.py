@@ -22,7 +22,7 @@ from proviso_service.mcp.servers import RestartPolicy
 from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.retrying import Backoff
-from proviso_service.tools.base import GivenArgs, ToolScope
+from proviso_service.tools.base import ToolScope, UncheckedArgs
 from tests.api.serving import conversations, refusal, served
 from tests.support.agent_servers import CatalogView, odd_server, processes, with_servers
 from tests.support.agent_world import Lookup
@@ -42,7 +42,7 @@ class World:
         """What a server's tool says."""
         found = self.agent.toolbox.find(ItemRef(ItemType.TOOL, tool, server))
         assert found is not None
-        result = await found.run(ToolScope(Caller("t", "u"), None), GivenArgs())
+        result = await found.run(ToolScope(Caller("t", "u"), None), UncheckedArgs())
         return str(result.data()["text"])
 
     async def ready(self, *names: str) -> None:

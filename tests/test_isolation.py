@@ -44,7 +44,7 @@ from proviso_service.images.image import Image, NoImage
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.turns import ExitReason, FinalState, TurnRequest, Turns
 from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, SomeTools, items_of
 from tests.support.catalogs import an_item, holding
@@ -109,7 +109,7 @@ class WhoAsks:
             await asyncio.sleep(0)
         tenant = scope.caller.tenant
         text = f"What {tenant} keeps about {args.query}."
-        return Found([Passage(PASSAGE.document_id, f"{tenant}.md", 0, text, 0, "")])
+        return Found([SourcePassage(PASSAGE.document_id, f"{tenant}.md", 0, text, 0, "")])
 
 
 class EachTenantsImages:

@@ -21,7 +21,7 @@ from proviso_service.api.requests.base import RequestModel, parse
 from proviso_service.context.catalog.schema import Fields
 from proviso_service.errors import InvalidRequest
 from proviso_service.settings import ContextSettings, Section, TurnSettings
-from proviso_service.tools.base import GivenArgs, ToolArgs
+from proviso_service.tools.base import ToolArgs, UncheckedArgs
 from proviso_service.value_faults import OTHERWISE, REFUSED, SENTENCES, words_for
 
 LIMITS = Limits(TurnSettings(), ContextSettings(), upload_idle_s=1)
@@ -34,7 +34,7 @@ def models_of(base: type[BaseModel]) -> Iterator[type[Any]]:
     """Those of the service that stand for something, without the bases of others."""
     for model in base.__subclasses__():
         yield from models_of(model)
-        if model.__module__.startswith("proviso_service") and model is not GivenArgs and model.model_fields:
+        if model.__module__.startswith("proviso_service") and model is not UncheckedArgs and model.model_fields:
             yield model
 
 

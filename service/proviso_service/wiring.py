@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import grpc
 import structlog
 
-from proviso_service.agent.caching import Caches, KeptReply, SharedCache
+from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
@@ -230,7 +230,7 @@ def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches
     kept = settings.cache
     if not kept.entries:
         return None
-    replies = MemoryCache[KeptReply](kept.entries, kept.max_bytes, kept.ttl_s)
+    replies = MemoryCache[CachedReply](kept.entries, kept.max_bytes, kept.ttl_s)
     results = MemoryCache[ToolResult](kept.entries, kept.max_bytes, kept.ttl_s)
     caches = Caches(
         SharedCache(replies, lambda reply: reply.size_bytes),

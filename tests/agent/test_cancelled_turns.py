@@ -8,7 +8,7 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, Event, TextDiscarded, Token
 from tests.support.agent_world import PASSAGE, Lookup, agent_world
 from tests.support.memory_caches import memory_caches
@@ -55,12 +55,12 @@ def standing(events: Sequence[Event]) -> str:
 @settings(max_examples=60, deadline=None)
 @given(scripts, outcomes, st.integers(0, 120))
 def test_a_turn_that_is_cancelled_anywhere_leaves_no_text_and_no_task(
-    script: list[Step], results: list[Sequence[Passage] | Exception], after: int
+    script: list[Step], results: list[Sequence[SourcePassage] | Exception], after: int
 ) -> None:
     asyncio.run(_cancel_after(script, results, after))
 
 
-async def _cancel_after(script: list[Step], results: list[Sequence[Passage] | Exception], after: int) -> None:
+async def _cancel_after(script: list[Step], results: list[Sequence[SourcePassage] | Exception], after: int) -> None:
     """At any step of the event loop, and with caches, which the turn leaves in order."""
     caches = memory_caches()
     world = agent_world(*script, *ENDING, tools=[Lookup(*results)], caches=caches)

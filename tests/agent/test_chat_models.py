@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from proviso_service.agent.chat_models import ModelGate
-from proviso_service.agent.failures import FailureKind, NotAsked
+from proviso_service.agent.failures import CallNotMade, FailureKind
 from proviso_service.settings import ChatModelSettings
 from proviso_service.turns import ExitReason, TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world
@@ -36,7 +36,7 @@ FINE = text("Is it about the agreement?")
 async def test_a_call_waits_for_its_place_and_no_longer_than_it_may() -> None:
     crowded = gate(calls_at_once=1, wait_s=0.01)
     async with crowded.call():
-        with pytest.raises(NotAsked) as refused:
+        with pytest.raises(CallNotMade) as refused:
             async with crowded.call():
                 raise AssertionError("there is one place only")
         assert refused.value.kind is FailureKind.TRANSIENT
@@ -69,7 +69,7 @@ async def test_nobody_waits_for_a_place_at_a_provider_that_is_left_alone() -> No
             raise ConnectionError
     async with asyncio.timeout(5):
         for _ in range(3):
-            with pytest.raises(NotAsked):
+            with pytest.raises(CallNotMade):
                 async with closed.call():
                     raise AssertionError("it is left alone")
 
@@ -120,6 +120,6 @@ async def test_a_probe_that_ends_with_its_turns_log_says_nothing_of_the_provider
     with pytest.raises(ConnectionError):  # the next call is the probe
         async with closed.call():
             raise ConnectionError
-    with pytest.raises(NotAsked):
+    with pytest.raises(CallNotMade):
         async with closed.call():
             raise AssertionError("it is left alone")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from proviso_service.agent.failures import Circuit, CircuitBreaker, FailureKind, NotAsked, Permit
+from proviso_service.agent.failures import CallNotMade, Circuit, CircuitBreaker, FailureKind, Permit
 
 FAILURES = 3
 PAUSE_S = 10.0
@@ -45,7 +45,7 @@ class Breaker(RuleBasedStateMachine):
     @rule(target=permits)
     def call(self) -> Permit | None:
         if self.left_alone:
-            with pytest.raises(NotAsked) as refused:
+            with pytest.raises(CallNotMade) as refused:
                 self.breaker.admit()
             only_limits = all(kind is LIMITED for kind in self.opened_by)
             assert refused.value.kind is (LIMITED if only_limits else TRANSIENT)
@@ -104,12 +104,12 @@ def test_callers_are_told_when_it_may_go_better() -> None:
     breaker = CircuitBreaker(1, PAUSE_S, clock)
     breaker.failed(breaker.admit(), LIMITED, retry_after_s=60.0)
     clock.now += 4
-    with pytest.raises(NotAsked) as refused:
+    with pytest.raises(CallNotMade) as refused:
         breaker.admit()
     assert (refused.value.kind, refused.value.retry_after_s) == (LIMITED, 56.0)
     clock.now += 6
     breaker.failed(breaker.admit(), TRANSIENT)
-    with pytest.raises(NotAsked) as refused:
+    with pytest.raises(CallNotMade) as refused:
         breaker.admit()
     assert (refused.value.kind, refused.value.retry_after_s) == (TRANSIENT, PAUSE_S)
 
@@ -120,7 +120,7 @@ def test_one_call_alone_is_the_probe() -> None:
     breaker.failed(breaker.admit(), TRANSIENT)
     clock.now += PAUSE_S
     probe = breaker.admit()
-    with pytest.raises(NotAsked):
+    with pytest.raises(CallNotMade):
         breaker.admit()
     breaker.answered(probe)
     assert breaker.admit() != probe

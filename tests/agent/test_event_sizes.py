@@ -10,7 +10,7 @@ from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.agent.tool_calls import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
 from proviso_service.settings import TurnSettings
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import ExitReason, ToolEnd, ToolStart
 from tests.api.serving import conversations, served
 from tests.support.agent_world import DOCUMENT_ID, MATTER_ID, PASSAGE, Lookup, agent_world
@@ -22,7 +22,7 @@ ANSWER = text("It is governed by “the laws of Ohio” [1].")
 
 def lookup_of(characters: int, letter: str = "x") -> Lookup:
     """A tool whose typed result has this many characters, beside the passage that answers."""
-    return Lookup([PASSAGE, Passage(DOCUMENT_ID, "Annex.md", 0, letter * characters)])
+    return Lookup([PASSAGE, SourcePassage(DOCUMENT_ID, "Annex.md", 0, letter * characters)])
 
 
 async def test_five_megabytes_of_a_tool_reach_neither_log_nor_wire(tmp_path: Path) -> None:

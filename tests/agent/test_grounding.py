@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.agent.grounding import Located, Sources, check
+from proviso_service.agent.grounding import LocatedQuote, Sources, check
 from proviso_service.reading.model import Place
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION
 
 MARKUP = "#*<>"
@@ -16,7 +16,7 @@ TEXT = 'Each party (the "Provider")  shall give\nthirty (30) days’ notice. The
 def sources(*texts: str) -> Sources:
     made = Sources(["A summary of the notes."])
     for index, text in enumerate(texts or (TEXT,)):
-        made.number(Passage(f"d{index}", f"{index}.md", 1_000 * (index + 1), text, 2, "4. Notice"))
+        made.number(SourcePassage(f"d{index}", f"{index}.md", 1_000 * (index + 1), text, 2, "4. Notice"))
     return made
 
 
@@ -38,7 +38,7 @@ def test_a_quote_is_found_however_its_spaces_and_quotation_marks_are_typed(quote
 
 def test_a_citation_is_on_the_page_and_under_the_heading_of_its_quote() -> None:
     made, before = Sources(), TEXT.index("The cap")
-    made.number(Passage("d", "d.pdf", 1_000, TEXT, 2, "4. Notice", (Place(1_000 + before, 3, "5. Cap"),)))
+    made.number(SourcePassage("d", "d.pdf", 1_000, TEXT, 2, "4. Notice", (Place(1_000 + before, 3, "5. Cap"),)))
     answer = "It says “thirty (30) days” [1], and “The cap is USD 5,000.” [1]."
     first, second = check(answer, made, tools_answered=True).citations
     assert (first.page, first.heading) == (2, "4. Notice")
@@ -64,20 +64,20 @@ def test_looking_up_citations_takes_no_more_than_their_number(piece: str) -> Non
     looked_up = 0
 
     class Counted(Sources):
-        def locate(self, number: int, quote: str) -> Located | None:
+        def locate(self, number: int, quote: str) -> LocatedQuote | None:
             nonlocal looked_up
             looked_up += 1
             return super().locate(number, quote)
 
     counted = Counted()
-    counted.number(Passage("d", "notes.md", 0, TEXT))
+    counted.number(SourcePassage("d", "notes.md", 0, TEXT))
     check(piece * 100, counted, tools_answered=True)
     assert looked_up <= 500
 
 
 def test_the_longest_quotation_before_a_number_is_cited() -> None:
     held = Sources()
-    held.number(Passage("d", "notes.md", 0, 'They call it "the "big" cap" in all "papers".'))
+    held.number(SourcePassage("d", "notes.md", 0, 'They call it "the "big" cap" in all "papers".'))
     answer = 'It is "small". “They call it "the "big" cap" in all "papers"” [1]'
     (citation,) = check(answer, held, tools_answered=True).citations
     assert citation.quote == 'They call it "the "big" cap" in all "papers"'

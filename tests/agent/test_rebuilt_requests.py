@@ -27,7 +27,7 @@ from proviso_service.mcp.connecting import connect
 from proviso_service.mcp.model import ServerTool
 from proviso_service.mcp.servers import McpServers
 from proviso_service.paging import PageRequest
-from proviso_service.tools.served import McpTool
+from proviso_service.tools.external import McpTool
 from proviso_service.turns import TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, KnownImages, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item

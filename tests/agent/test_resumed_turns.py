@@ -14,7 +14,7 @@ from proviso_service.context.catalog.items import Approval, McpServer, ToolPolic
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTransport, ToolOutput
 from proviso_service.tools.base import Tool
-from proviso_service.tools.served import McpTool
+from proviso_service.tools.external import McpTool
 from proviso_service.turns import Decision, ExitReason, Retryable, ToolEnd, TurnOutcome, TurnRequest
 from tests.support.agent_world import (
     CALLER,

@@ -9,8 +9,8 @@ from proviso_service.mcp.connecting import connect
 from proviso_service.mcp.model import ServerTool
 from proviso_service.mcp.servers import McpServers
 from proviso_service.tools.base import Tool
+from proviso_service.tools.external import McpTool
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.tools.served import McpTool
 from proviso_service.turns import ExitReason, ToolEnd, ToolStart
 from tests.support.agent_world import Lookup, agent_world
 from tests.support.mcp_world import listed_by, odd, running

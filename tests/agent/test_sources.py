@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.agent.grounding import Sources
 from proviso_service.context import citing
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 
 TEXT = '## 1. Fees\n\n*Sample.* The "**Customer**" pays <span class="x">the Fee</span> of\nUSD 5; see [*] below.'
 
@@ -22,7 +22,7 @@ TEXT = '## 1. Fees\n\n*Sample.* The "**Customer**" pays <span class="x">the Fee<
 )
 def test_a_quote_is_located_without_the_markup_of_its_source(quote: str, found: str) -> None:
     sources = Sources()
-    sources.number(Passage("d", "a.md", 100, TEXT))
+    sources.number(SourcePassage("d", "a.md", 100, TEXT))
     located = sources.locate(1, quote)
     assert located is not None
     assert located.quote == found
@@ -31,7 +31,7 @@ def test_a_quote_is_located_without_the_markup_of_its_source(quote: str, found: 
 
 def test_other_words_are_not_found() -> None:
     sources = Sources()
-    sources.number(Passage("d", "a.md", 0, TEXT))
+    sources.number(SourcePassage("d", "a.md", 0, TEXT))
     assert sources.locate(1, "pays the fee of USD 6") is None
 
 

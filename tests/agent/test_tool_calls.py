@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, UNFINISHED, called_tools, settled
+from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, UNFINISHED, called_tools, finished_records
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import ToolScope
 from proviso_service.turns import ExitReason, MessageRole, Retryable, ToolCallRecord, TurnRequest
@@ -140,7 +140,7 @@ def test_a_call_that_still_runs_has_taken_until_now() -> None:
     start = datetime.now(UTC) - timedelta(seconds=5)
     done = ToolCallRecord("a", "lookup", "proviso", "{}", start, 0.5)
     still = ToolCallRecord("b", "lookup", "proviso", "{}", start, 0.0, UNFINISHED)
-    ended, open_ = settled([done, still])
+    ended, open_ = finished_records([done, still])
     assert ended == done
     assert 5 <= open_.duration_s < 60
 

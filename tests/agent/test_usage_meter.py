@@ -23,7 +23,7 @@ def test_parts_of_a_reply_add_up_to_its_call_and_calls_to_their_turn() -> None:
         meter.count(reported(0, 7))
     with meter.call("small"):
         meter.count(reported(30, 2))
-    meter.spare("small")
+    meter.count_cached("small")
     usage = meter.usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.model_calls) == (130, 9, 60, 2)
     big, small, spared = usage.calls

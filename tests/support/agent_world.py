@@ -33,10 +33,10 @@ from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
 from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
-from proviso_service.tools.base import Number, Passage, Rendered, Tool, ToolArgs, ToolScope, item_of, server_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, Tool, ToolArgs, ToolScope, item_of, server_of
+from proviso_service.tools.external import ToolFinder
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import fit_list
-from proviso_service.tools.served import ToolFinder
 from proviso_service.turns import (
     AskedCall,
     ChatMessage,
@@ -58,7 +58,7 @@ CALLER = Caller("local", "ada")
 MATTER_ID = "25e70284-6124-4a2b-9c89-0123456789ab"
 DOCUMENT_ID = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-PASSAGE = Passage(
+PASSAGE = SourcePassage(
     DOCUMENT_ID, "Services Agreement.md", 100, "This Agreement is governed by the laws of Ohio.", 0, "9. Law"
 )
 
@@ -170,7 +170,7 @@ class LookupArgs(ToolArgs):
 
 @dataclass
 class Found:
-    passages: Sequence[Passage]
+    passages: Sequence[SourcePassage]
 
     @property
     def found(self) -> bool:
@@ -193,7 +193,7 @@ class Lookup:
     needs_matter = True
     is_retrieval = True
 
-    def __init__(self, *outcomes: Sequence[Passage] | Exception) -> None:
+    def __init__(self, *outcomes: Sequence[SourcePassage] | Exception) -> None:
         self._outcomes = list(outcomes) or [[PASSAGE]]
         self.scopes: list[ToolScope] = []
         self.args_seen: list[LookupArgs] = []

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from proviso_service.agent.caching import Caches, KeptReply, SharedCache
+from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.backends.memory import MemoryCache
 from proviso_service.tools.base import ToolResult
 
@@ -11,7 +11,7 @@ from proviso_service.tools.base import ToolResult
 def memory_caches(
     clock: Callable[[], float] = time.monotonic,
     setup: str = "",
-    replies: MemoryCache[KeptReply] | None = None,
+    replies: MemoryCache[CachedReply] | None = None,
     results: MemoryCache[ToolResult] | None = None,
 ) -> Caches:
     """With room for everything, for an hour of `clock`; or around what is given."""

@@ -16,7 +16,7 @@ from proviso_service.agent.caching import Caches
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import NoReadyDocuments
 from proviso_service.settings import TurnSettings
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns import (
     Event,
@@ -39,7 +39,7 @@ from tests.turns.scripted import running
 QUESTION = "Which law?"
 DETAIL = "detail-4711"
 """What exceptions say, and nobody outside may read."""
-HUGE = Passage("d-huge", "Long.md", 40, PASSAGE.text + " word" * 2_000)
+HUGE = SourcePassage("d-huge", "Long.md", 40, PASSAGE.text + " word" * 2_000)
 INSTANT = TurnSettings(retry_base_s=0.0001, retry_max_s=0.0002)
 
 _STEPS_BETWEEN = 3

@@ -3,16 +3,16 @@
 import json
 from typing import Any
 
-from proviso_service.tools.base import Passage, ToolResult
+from proviso_service.tools.base import SourcePassage, ToolResult
 
 BUDGET = 2_500
 
 
-def rendered(result: ToolResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[Passage]]:
+def rendered(result: ToolResult, max_chars: int = BUDGET) -> tuple[dict[str, Any], list[SourcePassage]]:
     """The JSON, and the passages in the order of their numbers. It fits, and says itself whether it is cut."""
-    numbered: list[Passage] = []
+    numbered: list[SourcePassage] = []
 
-    def number(passage: Passage) -> int:
+    def number(passage: SourcePassage) -> int:
         numbered.append(passage)
         return len(numbered)
 

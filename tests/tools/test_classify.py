@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from proviso_service.errors import InvalidRequest
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.tools.classify import ClassifyResult, IsaacusClassify, IsaacusClassifyArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
@@ -87,7 +87,7 @@ async def test_the_model_reads_counts_and_clauses_it_can_cite(world: AnalysisWor
     assert notice["passages"][0]["ref"] == 2
     assert read["not_found"] == ["{insurance}"]
     assert (read["total_found"], read["types_searched"], read["types_found"], read["truncated"]) == (2, 3, 2, False)
-    assert numbered[0] == Passage(document.document_id, "lease.txt", 0, "rent due", 1, "2. Rent")
+    assert numbered[0] == SourcePassage(document.document_id, "lease.txt", 0, "rent due", 1, "2. Rent")
 
 
 async def test_every_type_has_its_say(world: AnalysisWorld) -> None:

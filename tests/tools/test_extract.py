@@ -20,7 +20,7 @@ from proviso_service.analysis.extraction import (
 from proviso_service.identity import Caller
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.tools.extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.rendered import BUDGET, rendered
@@ -85,7 +85,7 @@ def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
     assert read["citations"] == [
         {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text}
     ]
-    assert passage == Passage("d0", "0.md", 1_000, text, 2, "5. Notice")
+    assert passage == SourcePassage("d0", "0.md", 1_000, text, 2, "5. Notice")
 
 
 def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:

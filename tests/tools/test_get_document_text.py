@@ -10,7 +10,7 @@ import pytest
 from proviso_service.errors import DocumentNotFound, InvalidRequest
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentText, Matter
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.tools.get_document_text import GetDocumentText, GetDocumentTextArgs, TextResult
 from tests.support.agent_world import document
 from tests.support.matters_world import TENANT, MattersWorld, matters_world
@@ -20,9 +20,9 @@ TEXT = "".join(f"Clause {n}.\n" for n in range(10_000))
 
 
 def test_only_what_can_be_shown_is_a_source() -> None:
-    numbered: list[Passage] = []
+    numbered: list[SourcePassage] = []
 
-    def number(passage: Passage) -> int:
+    def number(passage: SourcePassage) -> int:
         numbered.append(passage)
         return len(numbered)
 
@@ -37,9 +37,9 @@ def test_only_what_can_be_shown_is_a_source() -> None:
 
 
 def test_a_part_says_its_page_and_headings_and_is_cited_by_them() -> None:
-    numbered: list[Passage] = []
+    numbered: list[SourcePassage] = []
 
-    def number(passage: Passage) -> int:
+    def number(passage: SourcePassage) -> int:
         numbered.append(passage)
         return len(numbered)
 
@@ -47,7 +47,7 @@ def test_a_part_says_its_page_and_headings_and_is_cited_by_them() -> None:
     part = DocumentText(document(), "The rent.", 500, 900, truncated=False, page=3, section_path=path)
     shown = json.loads(TextResult(part).render(number, 1_000).text)
     assert (shown["page"], shown["section_path"]) == (3, list(path))
-    assert numbered == [Passage(document().document_id, document().filename, 500, "The rent.", 3, "1. Rent")]
+    assert numbered == [SourcePassage(document().document_id, document().filename, 500, "The rent.", 3, "1. Rent")]
 
 
 def test_a_text_that_fits_is_whole_and_has_no_hint() -> None:

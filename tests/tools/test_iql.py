@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from proviso_service.errors import InvalidIql, NoReadyDocuments
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.tools.iql import IqlResult, IsaacusIql, IsaacusIqlArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
@@ -73,7 +73,7 @@ async def test_the_model_reads_matches_it_can_cite(world: AnalysisWorld) -> None
     read, numbered = rendered(await run(world, "{rent due}"))
     [shown] = read["document_results"]
     assert shown["matches"] == [{"ref": 1, "heading": "2. Rent", "page": 2, "score": 1.0, "text": "The rent is due."}]
-    assert numbered == [Passage(document.document_id, "lease.txt", 8, "The rent is due.", 2, "2. Rent")]
+    assert numbered == [SourcePassage(document.document_id, "lease.txt", 8, "The rent is due.", 2, "2. Rent")]
     assert not read["truncated"]
 
 

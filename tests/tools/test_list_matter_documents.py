@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from proviso_service.identity import Caller
 from proviso_service.matters.model import Document, DocumentStatus
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.tools.list_matter_documents import ListMatterDocuments, ListMatterDocumentsArgs
 
 LEASE = Document(
@@ -29,7 +29,7 @@ def _named(number: int, filename: str) -> Document:
     return replace(LEASE, document_id=f"d{number}", filename=filename)
 
 
-def _number(passage: Passage) -> int:
+def _number(passage: SourcePassage) -> int:
     raise AssertionError("a list of names is no passage")
 
 

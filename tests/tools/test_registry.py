@@ -6,9 +6,9 @@ from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.identity import Caller
 from proviso_service.mcp.listing import Listing, read_listing
 from proviso_service.mcp.model import ListedTool, ToolOutput
-from proviso_service.tools.base import GivenArgs, ToolScope
+from proviso_service.tools.base import ToolScope, UncheckedArgs
+from proviso_service.tools.external import McpTool
 from proviso_service.tools.registry import Toolbox
-from proviso_service.tools.served import McpTool
 from tests.support.agent_world import Lookup
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -38,7 +38,7 @@ async def test_own_and_served_tools_are_found_by_their_servers_names_for_them() 
     found = toolbox.find(tool_ref("find.it", "files"))
     assert isinstance(found, McpTool)
     assert found.name.startswith("files__find_it_")
-    result = await found.run(ToolScope(Caller("t", "u"), None), GivenArgs.model_validate({"path": "a"}))
+    result = await found.run(ToolScope(Caller("t", "u"), None), UncheckedArgs.model_validate({"path": "a"}))
     assert result.output.text == "files find.it {'path': 'a'}"
     for absent in (
         tool_ref("find.it", OWN_SERVER),

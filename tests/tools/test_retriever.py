@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from proviso_service.embedded.chat.conversation import read_evidence
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.reading.model import Chunk
-from proviso_service.tools.base import Passage, Rendered
+from proviso_service.tools.base import Rendered, SourcePassage
 from proviso_service.tools.retriever import DocumentationResult
 
 BUDGET = 2_500
@@ -25,10 +25,10 @@ def hit(number: int, text: str, *, page: int = 0, path: tuple[str, ...] = ("Leav
     return SearchHit(stored, 0.5, 0.1, lexical_match=True, snippet=Snippet(text[:300], 1_000))
 
 
-def rendered(*hits: SearchHit, budget: int = BUDGET) -> tuple[Rendered, list[Passage]]:
-    numbered: list[Passage] = []
+def rendered(*hits: SearchHit, budget: int = BUDGET) -> tuple[Rendered, list[SourcePassage]]:
+    numbered: list[SourcePassage] = []
 
-    def number(passage: Passage) -> int:
+    def number(passage: SourcePassage) -> int:
         numbered.append(passage)
         return len(numbered)
 

@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.reading.model import Chunk
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.tools.search import SearchResult
 
 BUDGET = 2_500
@@ -20,10 +20,10 @@ def _hit(number: int, text: str) -> SearchHit:
     return SearchHit(stored, 0.5, 0.1, lexical_match=True, snippet=Snippet(text[:300], 1_000))
 
 
-def _rendered(hits: int, text: str) -> tuple[dict[str, object], list[Passage]]:
-    numbered: list[Passage] = []
+def _rendered(hits: int, text: str) -> tuple[dict[str, object], list[SourcePassage]]:
+    numbered: list[SourcePassage] = []
 
-    def number(passage: Passage) -> int:
+    def number(passage: SourcePassage) -> int:
         numbered.append(passage)
         return len(numbered)
 

@@ -27,7 +27,7 @@ Decisions = dict[str, Decision | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ApprovalOutcome:
     """What came of asking persons about the calls of a message. `changed` are the ids of calls, asked about or not, of
     tools that are no longer what was approved."""
 
@@ -56,12 +56,12 @@ class ToolApprovals:
         self._catalog = catalog
         self._approvals = approvals
 
-    async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> Verdict:
+    async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> ApprovalOutcome:
         """What came of asking about those calls of a message that need it. `suspend` gives what the turn goes on
         from."""
         to_ask = self._to_ask(calls)
         if not to_ask:
-            return Verdict({})
+            return ApprovalOutcome({})
         self.asked = frozenset(call.call_id for call in to_ask)
         decisions = dict(await self._approvals.decide(to_ask, suspend))
         # As they were asked about, maybe before a restart.
@@ -71,7 +71,9 @@ class ToolApprovals:
             for call, decision in made
             if decision is Decision.APPROVE_FOR_SESSION
         }
-        return Verdict(decisions, self._changed(calls, [call for call, decision in made if decision in _APPROVED]))
+        return ApprovalOutcome(
+            decisions, self._changed(calls, [call for call, decision in made if decision in _APPROVED])
+        )
 
     def _to_ask(self, calls: Sequence[ValidCall]) -> list[AskedCall]:
         """In a turn that was taken up again: those that were asked about before, whatever the catalog says by now."""

@@ -49,7 +49,7 @@ class Cache(Protocol[V]):
         ...
 
 
-class Visit(Generic[V]):
+class CacheLookup(Generic[V]):
     """One use of a cache: `found` is what it held. Where that is None, the visitor makes the value itself, and may have
     it kept if that is `wanted`."""
 
@@ -66,7 +66,7 @@ class Visit(Generic[V]):
 
 
 @dataclass(slots=True)
-class _Making:
+class _Computation:
     """A value that several visitors want: the one that holds the lock makes it, until that `is_over`."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -82,7 +82,7 @@ class SharedCache(Generic[V]):
         self.misses = 0
         self._cache = cache
         self._size_bytes = size_bytes
-        self._making: dict[CacheKey, _Making] = {}
+        self._making: dict[CacheKey, _Computation] = {}
 
     @property
     def in_progress(self) -> int:
@@ -90,20 +90,20 @@ class SharedCache(Generic[V]):
         return len(self._making)
 
     @asynccontextmanager
-    async def visit(self, key: CacheKey) -> AsyncIterator[Visit[V]]:
+    async def visit(self, key: CacheKey) -> AsyncIterator[CacheLookup[V]]:
         """Waits while another visitor makes the value. Where that one fails or keeps nothing, all that wait go on at
         once, and each makes the value for itself: nobody waits for one failure after another. Where it is cancelled,
         the one that has waited longest takes its place. There is no time limit but the caller's own."""
         found = await self._cache.get(key)
         if found is not None:
             self.hits += 1
-            yield Visit(found)
+            yield CacheLookup(found)
             return
         async with self._after_the_maker(key):
             found = await self._cache.get(key)
             self.hits += found is not None
             self.misses += found is None
-            visit = Visit(found, wanted=found is None)
+            visit = CacheLookup(found, wanted=found is None)
             yield visit
             if visit.made is not None:
                 await self._cache.put(key, visit.made, self._size_bytes(visit.made))
@@ -115,7 +115,7 @@ class SharedCache(Generic[V]):
     @asynccontextmanager
     async def _after_the_maker(self, key: CacheKey) -> AsyncIterator[None]:
         """Entered by the maker alone, and by the others once it is done."""
-        making = self._making.setdefault(key, _Making())
+        making = self._making.setdefault(key, _Computation())
         making.visitors += 1
         try:
             async with making.lock:
@@ -132,7 +132,7 @@ class SharedCache(Generic[V]):
 
 
 @contextmanager
-def _over_unless_cancelled(making: _Making) -> Iterator[None]:
+def _over_unless_cancelled(making: _Computation) -> Iterator[None]:
     is_cancelled = False
     try:
         yield
@@ -144,7 +144,7 @@ def _over_unless_cancelled(making: _Making) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReply:
+class CachedReply:
     """`input_tokens` are what the provider counted for the payload; None where it did not tell."""
 
     message: AIMessage
@@ -163,7 +163,7 @@ class KeptReply:
 class Caches:
     """`setup` identifies the settings and models that shape what the tools find."""
 
-    replies: SharedCache[KeptReply]
+    replies: SharedCache[CachedReply]
     results: SharedCache[ToolResult]
     setup: str = ""
 
@@ -190,12 +190,14 @@ class TurnCache:
 
     def reply(
         self, messages: Sequence[AnyMessage], *, with_tools: bool
-    ) -> AbstractAsyncContextManager[Visit[KeptReply]]:
+    ) -> AbstractAsyncContextManager[CacheLookup[CachedReply]]:
         """Of a call with `messages`, which begin with the payload. That is not read again: it may hold images."""
         later = [(message.type, dict(message)) for message in messages[self._payload_messages :]]
         return self._caches.replies.visit(self._key("reply", self._model, self._payload_sha256, with_tools, later))
 
-    def result(self, tool: str, args: ToolArgs, scope: ToolScope) -> AbstractAsyncContextManager[Visit[ToolResult]]:
+    def result(
+        self, tool: str, args: ToolArgs, scope: ToolScope
+    ) -> AbstractAsyncContextManager[CacheLookup[ToolResult]]:
         """Of a retrieval with validated arguments."""
         return self._caches.results.visit(self._key("result", tool, args.model_dump_json(), scope.document_id))
 
@@ -209,8 +211,10 @@ class NoCache:
 
     def reply(
         self, messages: Sequence[AnyMessage], *, with_tools: bool
-    ) -> AbstractAsyncContextManager[Visit[KeptReply]]:
-        return nullcontext(Visit())
+    ) -> AbstractAsyncContextManager[CacheLookup[CachedReply]]:
+        return nullcontext(CacheLookup())
 
-    def result(self, tool: str, args: ToolArgs, scope: ToolScope) -> AbstractAsyncContextManager[Visit[ToolResult]]:
-        return nullcontext(Visit())
+    def result(
+        self, tool: str, args: ToolArgs, scope: ToolScope
+    ) -> AbstractAsyncContextManager[CacheLookup[ToolResult]]:
+        return nullcontext(CacheLookup())

@@ -11,7 +11,15 @@ from functools import partial
 import structlog
 from langchain_core.language_models import BaseChatModel
 
-from proviso_service.agent.failures import CircuitBreaker, Clock, FailureKind, NotAsked, Permit, classify, retry_after_s
+from proviso_service.agent.failures import (
+    CallNotMade,
+    CircuitBreaker,
+    Clock,
+    FailureKind,
+    Permit,
+    classify,
+    retry_after_s,
+)
 from proviso_service.concurrency import with_timeout
 from proviso_service.settings import ChatModelSettings
 from proviso_service.turns import TurnLogFull, TurnLogSealed
@@ -30,7 +38,7 @@ class ModelGate:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Around one call. Raises NotAsked where it may not be made; what the call raises is raised as it is."""
+        """Around one call. Raises CallNotMade where it may not be made; what the call raises is raised as it is."""
         self._breaker.check()  # no wait for a place that is of no use
         await self._take_place()
         try:
@@ -43,7 +51,7 @@ class ModelGate:
         await with_timeout(
             self._wait_s,
             self._places.acquire(),
-            late=lambda: NotAsked("too many calls at once", FailureKind.TRANSIENT),
+            late=lambda: CallNotMade("too many calls at once", FailureKind.TRANSIENT),
         )
 
     @contextmanager

@@ -19,13 +19,13 @@ from proviso_service.agent.grounding import Sources
 from proviso_service.agent.llm_node import LlmNode, is_empty_reply
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.preparation import AgentDependencies, Preparation
-from proviso_service.agent.state import AgentState, AnswerText, Limits, TurnMemory, TurnScope
+from proviso_service.agent.state import AgentLimits, AgentState, AnswerText, TurnMemory, TurnScope
 from proviso_service.agent.suspension import SuspendedAgent
 from proviso_service.agent.tool_calls import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import AssetKind
 from proviso_service.settings import TurnSettings
-from proviso_service.tools.base import Passage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.turns import (
     DiscardReason,
     ExitReason,
@@ -165,7 +165,7 @@ class AgentExecution:
             raise RuntimeError("the graph ended without an exit reason")
         return self._outcome(ended["exit_reason"])
 
-    def _sources(self, passages: Iterable[Passage] = ()) -> Sources:
+    def _sources(self, passages: Iterable[SourcePassage] = ()) -> Sources:
         """What the message came with, and what tools have found before."""
         memory = self._memory
         assets = memory.request_context.assets if memory.request_context else ()
@@ -187,9 +187,9 @@ class AgentExecution:
         )
 
 
-def limits_of(options: TurnOptions, turns: TurnSettings) -> Limits:
+def limits_of(options: TurnOptions, turns: TurnSettings) -> AgentLimits:
     """Those of the settings, lowered where the request says so."""
-    return Limits(
+    return AgentLimits(
         max_turns=_or(options.max_turns, turns.max_turns),
         max_tool_calls=_or(options.max_tool_calls, turns.max_tool_calls),
         max_context_chars=_or(options.max_context_chars, turns.max_context_chars),

@@ -32,7 +32,7 @@ class FailureKind(StrEnum):
     FINAL = "final"
 
 
-class NotAsked(Exception):
+class CallNotMade(Exception):
     """The call was not made: the provider is left alone for a while, or has enough to do. `kind` is that of what led to
     it; another try within the turn would add to it. `retry_after_s` are the seconds after which it may go better."""
 
@@ -44,12 +44,12 @@ class NotAsked(Exception):
 
 def may_retry(error: BaseException) -> bool:
     """Whether another try within the turn may go better."""
-    return not isinstance(error, NotAsked) and classify(error) is not FailureKind.FINAL
+    return not isinstance(error, CallNotMade) and classify(error) is not FailureKind.FINAL
 
 
 def classify(error: BaseException) -> FailureKind:
     """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
-    if isinstance(error, NotAsked):
+    if isinstance(error, CallNotMade):
         return error.kind
     kinds = (_classify_one(one) for one in with_causes(error))
     return next((kind for kind in kinds if kind is not FailureKind.FINAL), FailureKind.FINAL)
@@ -128,13 +128,13 @@ class CircuitBreaker:
         return self._state
 
     def check(self) -> None:
-        """Raises NotAsked while the provider is left alone."""
+        """Raises CallNotMade while the provider is left alone."""
         if self._state is Circuit.PROBING or (self._state is Circuit.OPEN and self._clock() < self._paused_until):
             wait_s = max(self._paused_until, self._asked_until) - self._clock()
-            raise NotAsked("calls kept failing", self._opened_by, max(0.0, wait_s) or None)
+            raise CallNotMade("calls kept failing", self._opened_by, max(0.0, wait_s) or None)
 
     def admit(self) -> Permit:
-        """For one call. Raises NotAsked while the provider is left alone."""
+        """For one call. Raises CallNotMade while the provider is left alone."""
         self.check()
         if self._state is Circuit.OPEN:
             self._turn(Circuit.PROBING)

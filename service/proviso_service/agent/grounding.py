@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from proviso_service.context.citing import NormalisedText, QuotableText, Quotation, quotations
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, Citation
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedQuote:
     """A quote found in a passage; offsets are code points of the document's text."""
 
-    passage: Passage
+    passage: SourcePassage
     start: int
     end: int
     quote: str
@@ -37,11 +37,11 @@ class Sources:
     ) -> None:
         self.images = frozenset(images)
         self._references = {name.casefold(): QuotableText(text) for name, text in (references or {}).items()}
-        self._passages: list[Passage] = []
+        self._passages: list[SourcePassage] = []
         self._texts: list[NormalisedText] = []
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
 
-    def number(self, passage: Passage) -> int:
+    def number(self, passage: SourcePassage) -> int:
         """The passage's number; a passage seen before keeps its own."""
         for index, known in enumerate(self._passages):
             if (known.document_id, known.start, known.text) == (
@@ -58,7 +58,7 @@ class Sources:
         return len(self._passages)
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[SourcePassage, ...]:
         return tuple(self._passages)
 
     @property
@@ -66,10 +66,10 @@ class Sources:
         """Whether there is a source that is no passage: a text without a number, or an image."""
         return bool(self._unnumbered or self.images)
 
-    def passage(self, number: int) -> Passage | None:
+    def passage(self, number: int) -> SourcePassage | None:
         return self._passages[number - 1] if 1 <= number <= len(self._passages) else None
 
-    def locate(self, number: int, quote: str) -> Located | None:
+    def locate(self, number: int, quote: str) -> LocatedQuote | None:
         """Where the quote stands in source `number`, or None."""
         passage = self.passage(number)
         if passage is None:
@@ -78,7 +78,7 @@ class Sources:
         if span is None:
             return None
         start, end = span
-        return Located(passage, passage.start + start, passage.start + end, passage.text[start:end])
+        return LocatedQuote(passage, passage.start + start, passage.start + end, passage.text[start:end])
 
     def holds(self, quote: str) -> bool:
         """Whether the quote stands in any source."""
@@ -109,7 +109,7 @@ _MAX_SHOWN_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GroundingResult:
     """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source, or an image
     or a reference is cited, as a statement in other words may be. `grounded` is False for an answer that states facts
     without a source."""
@@ -119,17 +119,17 @@ class Verdict:
     grounded: bool
 
 
-def check(answer: str, sources: Sources, *, tools_answered: bool) -> Verdict:
+def check(answer: str, sources: Sources, *, tools_answered: bool) -> GroundingResult:
     """Checks an answer. `tools_answered`: a tool returned something this turn that is no passage, such as a list."""
     citations = tuple(_citations(answer, sources))
     if citations or _cites_an_image(answer, sources) or _cites_a_reference(answer, sources):
-        return Verdict(citations, quotes_a_source=True, grounded=True)
+        return GroundingResult(citations, quotes_a_source=True, grounded=True)
     quotes = quotations(answer)
     if quotes:
         held = any(sources.holds(quote) for quote in quotes)
-        return Verdict((), quotes_a_source=held, grounded=held)
+        return GroundingResult((), quotes_a_source=held, grounded=held)
     claims = bool(_REFERENCE.search(answer)) or (not tools_answered and _states_facts(answer, sources))
-    return Verdict((), quotes_a_source=False, grounded=not claims)
+    return GroundingResult((), quotes_a_source=False, grounded=not claims)
 
 
 def _cites_an_image(answer: str, sources: Sources) -> bool:
@@ -164,7 +164,7 @@ def _citations(answer: str, sources: Sources) -> Iterator[Citation]:
             yield _citation(number, answer, answer_start, reference.end(), located)
 
 
-def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple[Located | None, int]:
+def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple[LocatedQuote | None, int]:
     """The longest quotation that ends right before the reference and stands in the source. Quotations may hold
     quotation marks themselves, so opening marks are tried from the nearest on; after a few that miss, those farther
     away do, too: their quotations end in the same words."""
@@ -192,15 +192,15 @@ def _ends_quote(answer: str, end: int) -> bool:
     return bool(text) and text[-1] in _CLOSING
 
 
-def _whole_passage(number: int, sources: Sources) -> Located | None:
+def _whole_passage(number: int, sources: Sources) -> LocatedQuote | None:
     passage = sources.passage(number)
     if passage is None:
         return None
     shown = passage.text[:_MAX_SHOWN_CHARS]
-    return Located(passage, passage.start, passage.start + len(shown), shown)
+    return LocatedQuote(passage, passage.start, passage.start + len(shown), shown)
 
 
-def _citation(number: int, answer: str, start: int, end: int, located: Located) -> Citation:
+def _citation(number: int, answer: str, start: int, end: int, located: LocatedQuote) -> Citation:
     place = located.passage.place_at(located.start)
     lead = len(answer[start:end]) - len(answer[start:end].lstrip())
     return Citation(

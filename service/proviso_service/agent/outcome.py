@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from proviso_service.agent.approvals import refused_calls
 from proviso_service.agent.state import TurnMemory
-from proviso_service.agent.tool_calls import called_tools, settled
+from proviso_service.agent.tool_calls import called_tools, finished_records
 from proviso_service.context.citing import with_cited
 from proviso_service.context.model import NewSession, RequestContext
 from proviso_service.turns import (
@@ -31,7 +31,7 @@ def make_outcome(
     is made with where there is none yet."""
     semantics = EXIT_SEMANTICS[reason]
     message = memory.answer if reason in ANSWERED else semantics.message
-    records = settled(memory.tool_call_records)
+    records = finished_records(memory.tool_call_records)
     request_context = memory.request_context
     if request_context is not None:
         answer = message if reason in ANSWERED else ""

@@ -74,7 +74,7 @@ TOOL_LIMIT_REACHED = (
 _REMINDER_NAME = "grounding_check"
 
 
-class Note(StrEnum):
+class ServiceNote(StrEnum):
     """What the service itself tells the model in place of a tool's result; stands as the message's artifact."""
 
     INVALID_CALL = "invalid_call"
@@ -89,7 +89,9 @@ def grounding_reminder() -> HumanMessage:
 
 def is_note(message: AnyMessage) -> bool:
     """Whether the service itself speaks to the model, as in the system prompt, and nobody of the conversation."""
-    return is_grounding_reminder(message) or (isinstance(message, ToolMessage) and isinstance(message.artifact, Note))
+    return is_grounding_reminder(message) or (
+        isinstance(message, ToolMessage) and isinstance(message.artifact, ServiceNote)
+    )
 
 
 def is_grounding_reminder(message: object) -> bool:
@@ -157,7 +159,7 @@ _SENT_AS: Mapping[MessageRole, type[HumanMessage] | type[AIMessage]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NamedText:
     """A rule or a reference."""
 
     name: str
@@ -185,8 +187,8 @@ def build_payload(
     )
 
 
-def _entries(items: Sequence[RequestItem], kind: ItemType, contents: Mapping[str, str]) -> list[Entry]:
-    return [Entry(item.ref.name, contents[item.content_sha256]) for item in items if item.ref.type is kind]
+def _entries(items: Sequence[RequestItem], kind: ItemType, contents: Mapping[str, str]) -> list[NamedText]:
+    return [NamedText(item.ref.name, contents[item.content_sha256]) for item in items if item.ref.type is kind]
 
 
 def _with_bytes(part: Part, image_data: Mapping[str, str]) -> Part:
@@ -203,7 +205,7 @@ _REFERENCES = (
 _MARK_CHARS = 12
 
 
-def render_system(prompt: str, rules: Sequence[Entry], references: Sequence[Entry]) -> str:
+def render_system(prompt: str, rules: Sequence[NamedText], references: Sequence[NamedText]) -> str:
     """Rules in their order, references between marks that no text can hold by itself: they depend on all of it."""
     parts = [prompt]
     if rules:
@@ -213,14 +215,14 @@ def render_system(prompt: str, rules: Sequence[Entry], references: Sequence[Entr
     return "\n\n".join(parts)
 
 
-def _marked(reference: Entry) -> str:
+def _marked(reference: NamedText) -> str:
     text = reference.content.strip()
     mark = content_sha256(text)[:_MARK_CHARS]
     return f"<reference {mark}> [{reference.name}]\n{text}\n</reference {mark}>"
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class TrimmedMessages:
     """The newest messages that fit into the limit; `overflowed` when an older one was left out. `characters` are those
     of all of them."""
 
@@ -229,7 +231,7 @@ class Trimmed:
     overflowed: bool
 
 
-def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> Trimmed:
+def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> TrimmedMessages:
     """Counts the text of conversation messages newest first and keeps them until the limit is reached. System messages
     and the service's own notes are kept and not counted (behavioural contract section 6)."""
     kept: list[AnyMessage] = []
@@ -240,7 +242,7 @@ def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> Trimmed:
             if characters > max_chars:
                 continue
         kept.append(message)
-    return Trimmed(tuple(reversed(kept)), characters, overflowed=characters > max_chars)
+    return TrimmedMessages(tuple(reversed(kept)), characters, overflowed=characters > max_chars)
 
 
 def text_length(message: AnyMessage) -> int:

@@ -13,7 +13,7 @@ from proviso_service.agent.matter_context import ASK_FOR_MATTER, MatterReader, R
 from proviso_service.agent.message_images import ImageLoader, MessageImages, noted_images
 from proviso_service.agent.payload import ModelPayload, build_payload, without_repeats
 from proviso_service.agent.request_context import RequestContextBuilder, SelectedItems, unused_context
-from proviso_service.agent.state import Limits, TurnMemory
+from proviso_service.agent.state import AgentLimits, TurnMemory
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET, choose_images
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
@@ -56,7 +56,7 @@ class Preparation:
         dependencies: AgentDependencies,
         caller: Caller,
         request: TurnRequest,
-        limits: Limits,
+        limits: AgentLimits,
         catalog: Catalog,
         memory: TurnMemory,
         *,

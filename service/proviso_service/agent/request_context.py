@@ -29,8 +29,8 @@ from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.tool_results import RETRIEVER_TOOL
 from proviso_service.tools.base import Tool
+from proviso_service.tools.external import ToolFinder, UnlistedTool
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.tools.served import AwaitedTool, ToolFinder
 from proviso_service.turns import TurnRequest
 
 MODEL_NOT_CALLED = "the model was not called"
@@ -113,7 +113,7 @@ class RequestContextBuilder:
         given = [item for item in items if _is_given_tool(item)]
         schemas = [_schema(contents[item.content_sha256]) for item in given]
         found = [
-            self._tools.find(item.ref) or AwaitedTool(item.ref, schema["function"], self._tools)
+            self._tools.find(item.ref) or UnlistedTool(item.ref, schema["function"], self._tools)
             for item, schema in zip(given, schemas, strict=True)
         ]
         return SelectedItems(tuple(items), contents, ToolRegistry(found, schemas))

@@ -64,7 +64,7 @@ class UsageMeter:
             cached_input_tokens=call.cached_input_tokens + usage.get("input_token_details", {}).get("cache_read", 0),
         )
 
-    def spare(self, model: str) -> None:
+    def count_cached(self, model: str) -> None:
         """A reply came from the response cache: nothing was called, nothing was paid."""
         self._calls.append(ModelCallUsage(model, from_cache=True))
 
@@ -144,7 +144,7 @@ class AgentState(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AgentLimits:
     max_turns: int
     max_tool_calls: int
     max_context_chars: int
@@ -209,7 +209,7 @@ class TurnScope:
     cache: TurnCache | NoCache
     tools: ToolRegistry
     tool_scope: ToolScope
-    limits: Limits
+    limits: AgentLimits
     sources: Sources
     text: AnswerText
     memory: TurnMemory

@@ -9,9 +9,9 @@ from typing import Any, get_type_hints
 from langchain_core.messages import AnyMessage, ToolMessage, messages_from_dict, messages_to_dict
 from pydantic import TypeAdapter
 
-from proviso_service.agent.payload import Note
+from proviso_service.agent.payload import ServiceNote
 from proviso_service.agent.state import AgentState, TurnMemory, UsageMeter
-from proviso_service.tools.base import Passage
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import ExitReason, ModelCallUsage, SuspensionUnreadable
 
 _VERSION = 2
@@ -28,7 +28,7 @@ class SuspendedAgent:
     state: AgentState
     memory: TurnMemory
     contents: Mapping[str, str]
-    passages: tuple[Passage, ...]
+    passages: tuple[SourcePassage, ...]
     texts: int
     asked: tuple[str, ...]
 
@@ -83,7 +83,7 @@ def _state(plain: dict[str, Any]) -> AgentState:
 def _message(message: Any) -> AnyMessage:
     """The notes of the service are known by their kind, which JSON does not keep."""
     if isinstance(message, ToolMessage) and isinstance(message.artifact, str):
-        message.artifact = Note(message.artifact)
+        message.artifact = ServiceNote(message.artifact)
     read_message: AnyMessage = message
     return read_message
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.settings import TurnSettings
-from proviso_service.tools.base import ServedTool, Tool, ToolArgs, item_of
+from proviso_service.tools.base import ExternalTool, Tool, ToolArgs, item_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns import Decision, ToolCallRecord
@@ -64,13 +64,13 @@ def read_calls(message: AIMessage, tools: ToolRegistry) -> list[ValidCall | Inva
 
 
 def _read_call(call_id: str, tool: Tool, arguments: dict[str, Any]) -> ValidCall | InvalidCall:
-    is_served = isinstance(tool, ServedTool)
+    is_served = isinstance(tool, ExternalTool)
     # The matter comes from the turn and from nowhere else; one that the model sends is ignored. To the tool of another
     # server the name has a meaning of its own.
     given = {name: value for name, value in arguments.items() if is_served or name != "matter_id"}
     if too_long(given):
         return InvalidCall(call_id, tool.name, _TOO_LONG)
-    if isinstance(tool, ServedTool) and (problems := tool.problems(given)):
+    if isinstance(tool, ExternalTool) and (problems := tool.problems(given)):
         return InvalidCall(call_id, tool.name, _describe(problems))
     try:
         return ValidCall(call_id, tool, tool.args.model_validate(given))
@@ -118,7 +118,7 @@ TOOL_CHANGED = "The tool changed while the call waited for a decision, so it was
 """The error of a call that was not made for that, whether it was approved or needed no approval before."""
 
 
-def begun(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
+def started_record(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
     """A call that begins now; `decision` is a person's, where one was asked."""
     tool = item_of(call.tool)
     return ToolCallRecord(
@@ -136,14 +136,14 @@ def begun(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
 def record_end(
     records: list[ToolCallRecord], call_id: str, *, error: str, duration_s: float, from_cache: bool = False
 ) -> None:
-    """Completes the record of a call that has begun; ids are unique within a turn."""
+    """Completes the record of a call that has started_record; ids are unique within a turn."""
     index = next(index for index, record in enumerate(records) if record.call_id == call_id)
     records[index] = replace(
         records[index], error=error[:MAX_ERROR_CHARS], duration_s=duration_s, from_cache=from_cache
     )
 
 
-def settled(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
+def finished_records(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
     """The records of a turn that ends now; calls that still run have taken until now."""
     now = datetime.now(UTC)
     return tuple(

@@ -14,16 +14,16 @@ from langgraph.runtime import Runtime
 from proviso_service.agent.approvals import ASK_ANEW, GO_ON_WITHOUT, refused_calls, why_not_made
 from proviso_service.agent.failures import may_retry, retry_after_s
 from proviso_service.agent.matter_context import ASK_FOR_MATTER
-from proviso_service.agent.payload import TOOL_LIMIT_REACHED, Note, trim_messages
+from proviso_service.agent.payload import TOOL_LIMIT_REACHED, ServiceNote, trim_messages
 from proviso_service.agent.state import AgentState, TurnScope
 from proviso_service.agent.tool_calls import (
     TOOL_CHANGED,
     InvalidCall,
     ValidCall,
-    begun,
     output_json,
     read_calls,
     record_end,
+    started_record,
 )
 from proviso_service.errors import ProvisoError
 from proviso_service.retrying import RetryPolicy
@@ -40,7 +40,7 @@ Update = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ToolOutcome:
     """What a tool came to: a result, or an error in words, with a hint where there is one."""
 
     result: ToolResult | None
@@ -94,7 +94,7 @@ class ToolsNode:
             for call in calls:
                 scope.emit(_start(call))
                 scope.memory.tool_calls += 1
-                scope.memory.tool_call_records.append(begun(call, scope.memory.decisions.get(call.call_id)))
+                scope.memory.tool_call_records.append(started_record(call, scope.memory.decisions.get(call.call_id)))
                 tasks.append(group.create_task(self._execute(call, scope)))
             for call, task in zip(calls, tasks, strict=True):
                 finished = await task
@@ -105,7 +105,7 @@ class ToolsNode:
                 messages.append(message)
         return messages
 
-    async def _execute(self, call: ValidCall, scope: TurnScope) -> Finished:
+    async def _execute(self, call: ValidCall, scope: TurnScope) -> ToolOutcome:
         started = time.monotonic()
         result, error, hint, from_cache = None, "", "", False
         try:
@@ -122,7 +122,7 @@ class ToolsNode:
         record_end(
             scope.memory.tool_call_records, call.call_id, error=error, duration_s=duration_s, from_cache=from_cache
         )
-        return Finished(result, error, hint, duration_s, from_cache)
+        return ToolOutcome(result, error, hint, duration_s, from_cache)
 
     async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
         """The result, and whether it came from the cache, which only retrieval uses."""
@@ -165,10 +165,10 @@ def _refused_answer(call: ValidCall, error: str, hint: str, scope: TurnScope) ->
     scope.emit(_start(call))
     scope.emit(ToolEnd(call.call_id, call.tool.name, output, "", False, error, 0.0))
     records = scope.memory.tool_call_records
-    records.append(begun(call, scope.memory.decisions.get(call.call_id)))
+    records.append(started_record(call, scope.memory.decisions.get(call.call_id)))
     record_end(records, call.call_id, error=error, duration_s=0.0)
     return ToolMessage(
-        output, tool_call_id=call.call_id, name=call.tool.name, status="error", artifact=Note.NOT_APPROVED
+        output, tool_call_id=call.call_id, name=call.tool.name, status="error", artifact=ServiceNote.NOT_APPROVED
     )
 
 
@@ -176,7 +176,7 @@ def _start(call: ValidCall) -> ToolStart:
     return ToolStart(call.call_id, call.tool.name, server_of(call.tool), call.input_json)
 
 
-def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) -> ToolMessage:
+def _answer(call: ValidCall, finished: ToolOutcome, scope: TurnScope, budget: int) -> ToolMessage:
     """The tool message of an executed call; emits its tool_end."""
     if finished.result is None:
         failure = {"error": finished.error} | ({"hint": finished.hint} if finished.hint else {})
@@ -210,7 +210,7 @@ def _answer(call: ValidCall, finished: Finished, scope: TurnScope, budget: int) 
 
 
 def _told_before(messages: Sequence[AnyMessage]) -> bool:
-    return any(isinstance(m, ToolMessage) and m.artifact is Note.INVALID_CALL for m in messages)
+    return any(isinstance(m, ToolMessage) and m.artifact is ServiceNote.INVALID_CALL for m in messages)
 
 
 def _invalid_answer(call: InvalidCall) -> ToolMessage:
@@ -219,7 +219,7 @@ def _invalid_answer(call: InvalidCall) -> ToolMessage:
         tool_call_id=call.call_id,
         name=call.name,
         status="error",
-        artifact=Note.INVALID_CALL,
+        artifact=ServiceNote.INVALID_CALL,
     )
 
 
@@ -229,7 +229,7 @@ def _limit_answer(call: ValidCall) -> ToolMessage:
         tool_call_id=call.call_id,
         name=call.tool.name,
         status="error",
-        artifact=Note.LIMIT_REACHED,
+        artifact=ServiceNote.LIMIT_REACHED,
     )
 
 

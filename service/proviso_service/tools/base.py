@@ -18,7 +18,7 @@ class ToolArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class GivenArgs(ToolArgs):
+class UncheckedArgs(ToolArgs):
     """Arguments as the model gave them, of a tool that brings its own schema."""
 
     model_config = ConfigDict(extra="allow")
@@ -37,7 +37,7 @@ class ToolScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SourcePassage:
     """A source: `text` is the document's text from `start` on, in code points. It begins on `page` and under `heading`;
     `places` are the pages and sections that begin inside it, in order."""
 
@@ -55,7 +55,7 @@ class Passage:
         return self.places[index] if index >= 0 else Place(self.start, self.page, self.heading)
 
 
-Number = Callable[[Passage], int]
+Number = Callable[[SourcePassage], int]
 """Gives a passage the number by which the model cites it; the same passage keeps its number."""
 
 
@@ -121,9 +121,9 @@ class Tool(Protocol):
 
 
 @runtime_checkable
-class ServedTool(Tool, Protocol):
-    """A tool of another server than our own. Its arguments are GivenArgs, described and checked by the schema that the
-    server gives rather than by a type."""
+class ExternalTool(Tool, Protocol):
+    """A tool of another server than our own. Its arguments are UncheckedArgs, described and checked by the schema that
+    the server gives rather than by a type."""
 
     @property
     def server_name(self) -> str: ...
@@ -145,12 +145,12 @@ class ServedTool(Tool, Protocol):
 
 def server_of(tool: Tool) -> str:
     """The name of the server that offers a tool."""
-    return tool.server_name if isinstance(tool, ServedTool) else OWN_SERVER
+    return tool.server_name if isinstance(tool, ExternalTool) else OWN_SERVER
 
 
 def item_of(tool: Tool) -> ItemRef:
     """A tool as a context item: under the name that its server has for it."""
-    name = tool.name_on_server if isinstance(tool, ServedTool) else tool.name
+    name = tool.name_on_server if isinstance(tool, ExternalTool) else tool.name
     return ItemRef(ItemType.TOOL, name, server_of(tool))
 
 

@@ -15,7 +15,7 @@ from proviso_service.analysis.classification import (
     by_turns,
 )
 from proviso_service.tool_results import CLASSIFY_TOOL, ClassifiedClauses, ClausesOfType, FoundPassage
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_TEXT_CHARS,
@@ -149,11 +149,11 @@ class IsaacusClassify:
         return ClassifyResult(await self._classification.classify(scope.caller.tenant, query))
 
 
-def _part(clause: Clause, room: int, waiting: int) -> Passage | None:
+def _part(clause: Clause, room: int, waiting: int) -> SourcePassage | None:
     """The part of the clause that is most about its type, so long that those `waiting` in its turn get a fair share of
     the `room`; None when it would be too short."""
     chunk = clause.chunk
-    passage = Passage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    passage = SourcePassage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
     share = fair_share(room, waiting, _cited(1_000, clause, replace(passage, text="")), MIN_TEXT_CHARS)
     stems = stems_of(clause.clause_type)
     return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share, MIN_TEXT_CHARS)
@@ -181,7 +181,7 @@ def _type(count: TypeCount) -> dict[str, Any]:
     ).as_json()
 
 
-def _cited(ref: int, clause: Clause, part: Passage) -> dict[str, Any]:
+def _cited(ref: int, clause: Clause, part: SourcePassage) -> dict[str, Any]:
     """What the model needs of a clause; characters are dear."""
     return FoundPassage(
         ref=ref,

@@ -15,7 +15,7 @@ from proviso_service.analysis.extraction import (
     ExtractQuery,
 )
 from proviso_service.reading import Span
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_EXCERPT_CHARS,
@@ -107,7 +107,7 @@ class ExtractResult:
             passage = _passage(citation)
             empty = _shown(1_000, answer, replace(passage, text=""))
             share = fair_share(room, len(waiting) - position, empty, MIN_EXCERPT_CHARS)
-            part = _around(passage, citation, share)
+            part = _excerpt_around(passage, citation, share)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
@@ -143,12 +143,12 @@ class IsaacusExtract:
         return ExtractResult(await self._extraction.extract(scope.caller.tenant, query))
 
 
-def _passage(citation: AnswerCitation) -> Passage:
+def _passage(citation: AnswerCitation) -> SourcePassage:
     stored, chunk = citation.stored, citation.stored.chunk
-    return Passage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    return SourcePassage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
 
 
-def _around(passage: Passage, citation: AnswerCitation, max_chars: int) -> Passage | None:
+def _excerpt_around(passage: SourcePassage, citation: AnswerCitation, max_chars: int) -> SourcePassage | None:
     answer = Span(citation.start - passage.start, citation.end - passage.start)
     return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars)
 
@@ -170,7 +170,7 @@ def _citation(citation: AnswerCitation) -> dict[str, Any]:
     }
 
 
-def _shown(ref: int, answer: ExtractedAnswer | None, part: Passage) -> dict[str, Any]:
+def _shown(ref: int, answer: ExtractedAnswer | None, part: SourcePassage) -> dict[str, Any]:
     said = {"answer": answer.text[:MAX_ANSWER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
     place = {"page": part.page} if part.page else {}
     return {

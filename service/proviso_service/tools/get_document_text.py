@@ -9,7 +9,7 @@ from pydantic import Field
 from proviso_service.errors import DocumentNotFound, InvalidRequest
 from proviso_service.matters import Document, DocumentText, Matters, TextPart
 from proviso_service.tool_results import TEXT_TOOL, DocumentPart
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fitting_length, to_json
 
 
@@ -60,11 +60,11 @@ class TextResult:
             shown |= _going_on(self.part.start + length)
         return Rendered(to_json({"ref": number(self._passage(length)), **shown}), shown["truncated"])
 
-    def _passage(self, length: int) -> Passage:
+    def _passage(self, length: int) -> SourcePassage:
         part, document = self.part, self.part.document
         heading = part.section_path[-1] if part.section_path else ""
         text = part.text[:length]
-        return Passage(document.document_id, document.filename, part.start, text, part.page, heading, part.places)
+        return SourcePassage(document.document_id, document.filename, part.start, text, part.page, heading, part.places)
 
 
 class GetDocumentText:

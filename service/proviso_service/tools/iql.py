@@ -11,7 +11,7 @@ from proviso_service.analysis.evaluation import KANON
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
 from proviso_service.analysis.service import IqlAnalysis
 from proviso_service.tool_results import IQL_TOOL, AnalysedDocument, FailedDocument, FoundPassage, QueryMatches
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import (
     MIN_EXCERPT_CHARS,
     best_part,
@@ -192,7 +192,7 @@ def _brief_error(result: DocumentResult) -> FailedDocument:
     return FailedDocument(document_id=result.document_id, filename=result.filename, error=result.error)
 
 
-def _cited(ref: int, match: IqlMatch, passage: Passage) -> dict[str, Any]:
+def _cited(ref: int, match: IqlMatch, passage: SourcePassage) -> dict[str, Any]:
     place = {"page": passage.page} if passage.page else {}
     score = round(match.score, _SCORE_DIGITS)
     return FoundPassage(ref=ref, heading=passage.heading, **place, score=score, text=passage.text).as_json()
@@ -205,10 +205,12 @@ def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch
         yield from ((index, matches[turn]) for index, matches in enumerate(ranked) if turn < len(matches))
 
 
-def _excerpt(result: DocumentResult, match: IqlMatch, stems: frozenset[str], room: int, waiting: int) -> Passage | None:
+def _excerpt(
+    result: DocumentResult, match: IqlMatch, stems: frozenset[str], room: int, waiting: int
+) -> SourcePassage | None:
     """The part of the match that is most about the query, so long that those `waiting` get a fair share of the `room`;
     None when it would be too short."""
     chunk = match.chunk
-    passage = Passage(result.document_id, result.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    passage = SourcePassage(result.document_id, result.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
     share = fair_share(room, waiting, _cited(1_000, match, replace(passage, text="")), MIN_EXCERPT_CHARS)
     return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share)

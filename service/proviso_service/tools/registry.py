@@ -10,15 +10,15 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from proviso_service.context.catalog.items import ToolDefinition
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.mcp.listing import Listing
-from proviso_service.tools.base import ServedTool, Tool, item_of
+from proviso_service.tools.base import ExternalTool, Tool, item_of
 from proviso_service.tools.classify import IsaacusClassify
+from proviso_service.tools.external import McpTool, ToolCaller
 from proviso_service.tools.extract import IsaacusExtract
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.iql import IsaacusIql
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
 from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.tools.search import IsaacusSearch
-from proviso_service.tools.served import McpTool, ToolCaller
 
 
 class ToolRegistry:
@@ -53,7 +53,7 @@ def _definition(tool: Tool, schema: Mapping[str, Any]) -> ToolDefinition:
 
 
 def _schema(tool: Tool) -> dict[str, Any]:
-    if isinstance(tool, ServedTool):
+    if isinstance(tool, ExternalTool):
         function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.shown_schema)}
         return {"type": "function", "function": function}
     schema = convert_to_openai_tool(tool.args)

@@ -10,7 +10,7 @@ from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.matters import Mark, best_excerpt
 from proviso_service.reading import MESSAGE_STOP_WORDS, WORD, Span, plain_words
 from proviso_service.tool_results import FailedDocument
-from proviso_service.tools.base import Passage, Rendered
+from proviso_service.tools.base import Rendered, SourcePassage
 
 T = TypeVar("T")
 
@@ -125,13 +125,13 @@ def json_length(text: str) -> int:
 
 
 def excerpt_of(
-    passage: Passage,
+    passage: SourcePassage,
     choose: Callable[[int], Span],
     max_chars: int,
     min_chars: int = MIN_EXCERPT_CHARS,
     *,
     length_of: Callable[[str], int] = json_length,
-) -> Passage | None:
+) -> SourcePassage | None:
     """The part of a passage that is `choose`n for a number of code points and at most `max_chars` long as it is
     written, by `length_of`; None when it would have to be shorter than `min_chars`."""
     limit = max_chars

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from proviso_service.matters import Documentation, SearchHit
 from proviso_service.tool_results import RETRIEVER_TOOL, FoundPassage, FoundPassages
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
 from proviso_service.tools.search import SearchResult
 
@@ -76,20 +76,20 @@ class DocumentationRetriever:
         return DocumentationResult(await self._documentation.search(scope.caller.tenant, args.query, args.max_results))
 
 
-def _passage(hit: SearchHit) -> Passage:
+def _passage(hit: SearchHit) -> SourcePassage:
     stored = hit.stored
     chunk = stored.chunk
-    return Passage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+    return SourcePassage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
 
 
-def _share(passage: Passage, room: int, waiting: int) -> int:
+def _share(passage: SourcePassage, room: int, waiting: int) -> int:
     """How many characters of its text a passage may take, so that those `waiting` get a fair share of the `room`."""
     around = len(_head(_WIDEST_NUMBER, passage)) + len("\n\n\n")
     shares = max(1, min(waiting, room // (around + MIN_EXCERPT_CHARS)))
     return room // shares - around
 
 
-def _part(passage: Passage, stems: frozenset[str], max_chars: int, *, is_first: bool) -> Passage | None:
+def _part(passage: SourcePassage, stems: frozenset[str], max_chars: int, *, is_first: bool) -> SourcePassage | None:
     """None when there is no room; of the first passage something is always shown."""
     return excerpt_of(
         passage,
@@ -100,11 +100,11 @@ def _part(passage: Passage, stems: frozenset[str], max_chars: int, *, is_first: 
     )
 
 
-def _head(number: int, passage: Passage) -> str:
+def _head(number: int, passage: SourcePassage) -> str:
     return f"[{number}] {_place(passage)}:"
 
 
-def _place(passage: Passage) -> str:
+def _place(passage: SourcePassage) -> str:
     """`handbook.md, page 3, Leave`."""
     page = f"page {passage.page}" if passage.page else ""
     heading = " ".join(passage.heading.split())[:_MAX_HEADING_CHARS]

@@ -15,7 +15,7 @@ from proviso_service.matters import (
     SearchQuery,
 )
 from proviso_service.tool_results import SEARCH_TOOL, FoundPassage, FoundPassages, MatchingDocument, ToolOutput
-from proviso_service.tools.base import Number, Passage, Rendered, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import best_part, stems_of, to_json
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ def _limit(hit: SearchHit, room: int, waiting: int) -> int:
     return room // shares - frame
 
 
-def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int) -> Passage | None:
+def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int) -> SourcePassage | None:
     """The part of the hit's text that is about the query and is at most `max_chars` long as JSON; None when it would
     have to be shorter than `min_chars`."""
     chunk = hit.stored.chunk
@@ -172,7 +172,7 @@ def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int)
         span = best_part(chunk.text, stems, limit_now)
     document_id, filename = hit.stored.document_id, hit.stored.filename
     text = chunk.text[span.start : span.end]
-    return Passage(document_id, filename, chunk.start + span.start, text, chunk.page, chunk.heading)
+    return SourcePassage(document_id, filename, chunk.start + span.start, text, chunk.page, chunk.heading)
 
 
 def _hit(hit: SearchHit) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 
-from proviso_service.agent.caching import CacheScope, KeptReply, TurnCache
+from proviso_service.agent.caching import CachedReply, CacheScope, TurnCache
 from proviso_service.tools.base import ToolScope
 from tests.support.agent_world import CALLER, MATTER_ID, PASSAGE, Found, LookupArgs
 from tests.support.memory_caches import memory_caches
@@ -28,7 +28,7 @@ async def test_a_reply_depends_on_the_messages_after_the_payload_and_on_whether_
     for number, (messages, with_tools) in enumerate(asked):
         async with cache.reply(messages, with_tools=with_tools) as visit:
             assert visit.found is None
-            visit.keep(KeptReply(AIMessage(str(number)), None))
+            visit.keep(CachedReply(AIMessage(str(number)), None))
     for number, (messages, with_tools) in enumerate(asked):
         async with cache.reply(messages, with_tools=with_tools) as visit:
             assert visit.found is not None

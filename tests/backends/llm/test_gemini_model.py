@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
-from proviso_service.agent.model_call import text_of
+from proviso_service.agent.llm_node import text_of
 from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.backends.llm.gemini import GeminiChatModel
 from proviso_service.backends.llm.replies import ProviderRefusal

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from proviso_service.context.model import ItemRef
 from proviso_service.mcp.model import ServerTool, ToolOutput, ToolServerFailed
 from proviso_service.mcp.schemas import Arguments
-from proviso_service.tools.base import GivenArgs, Number, Rendered, ServedTool, Tool, ToolResult, ToolScope
+from proviso_service.tools.base import ExternalTool, Number, Rendered, Tool, ToolResult, ToolScope, UncheckedArgs
 from proviso_service.tools.rendering import fitting_length, to_json
 
 _MAX_ERROR_CHARS = 1_000
@@ -23,7 +23,7 @@ class ToolCaller(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ServedResult:
+class ExternalToolResult:
     """What a server's tool gave. It is no passage of a document: nothing in it can be quoted by number."""
 
     server: str
@@ -56,7 +56,7 @@ class ServedResult:
 class McpTool:
     """A tool of a server that speaks the Model Context Protocol. It brings its own schema."""
 
-    args = GivenArgs
+    args = UncheckedArgs
     needs_matter = False
     is_retrieval = False
 
@@ -72,14 +72,14 @@ class McpTool:
     def problems(self, given: Mapping[str, Any]) -> list[str]:
         return self._arguments.problems(given)
 
-    async def run(self, scope: ToolScope, args: GivenArgs) -> ServedResult:
+    async def run(self, scope: ToolScope, args: UncheckedArgs) -> ExternalToolResult:
         """The server is told the arguments and nothing else: neither who asks nor about which matter."""
         del scope
         output = await self._caller.call(self.server_name, self.name_on_server, args.given())
         if output.is_error:
             said = output.text[:_MAX_ERROR_CHARS] or "it does not say what."
             raise ToolServerFailed(f"The tool {self.name_on_server!r} of {self.server_name!r} failed: {said}")
-        return ServedResult(self.server_name, output)
+        return ExternalToolResult(self.server_name, output)
 
 
 class ToolFinder(Protocol):
@@ -88,11 +88,11 @@ class ToolFinder(Protocol):
         ...
 
 
-class AwaitedTool:
+class UnlistedTool:
     """A tool that the model was shown before, as `shown`: name, description and parameters. It is looked for when it is
     called; by then its server may be back."""
 
-    args = GivenArgs
+    args = UncheckedArgs
     needs_matter = False
     is_retrieval = False
 
@@ -110,10 +110,10 @@ class AwaitedTool:
         del given
         return []
 
-    async def run(self, scope: ToolScope, args: GivenArgs) -> ToolResult:
+    async def run(self, scope: ToolScope, args: UncheckedArgs) -> ToolResult:
         """Raises ToolServerFailed where its server is not back, or wants other arguments by now."""
         tool = self._tools.find(self._ref)
-        if not isinstance(tool, ServedTool):
+        if not isinstance(tool, ExternalTool):
             raise ToolServerFailed(
                 f"The tool {self.name_on_server!r} is not available: its server {self.server_name!r} does not list it."
             )

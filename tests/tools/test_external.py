@@ -13,9 +13,9 @@ from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.identity import Caller
 from proviso_service.mcp.listing import read_listing
 from proviso_service.mcp.model import ListedTool, ServerTool, ToolOutput, ToolServerFailed
-from proviso_service.tools.base import GivenArgs, Passage, ServedTool, ToolScope, item_of, server_of
+from proviso_service.tools.base import ExternalTool, SourcePassage, ToolScope, UncheckedArgs, item_of, server_of
+from proviso_service.tools.external import ExternalToolResult, McpTool
 from proviso_service.tools.registry import ToolRegistry
-from proviso_service.tools.served import McpTool, ServedResult
 
 SCHEMA = {
     "type": "object",
@@ -47,7 +47,7 @@ def _called(**arguments: Any) -> ValidCall | InvalidCall:
     return read_calls(AIMessage("", tool_calls=[call]), ToolRegistry([tool]))[0]
 
 
-def _no_number(_passage: Passage) -> int:
+def _no_number(_passage: SourcePassage) -> int:
     raise AssertionError("nothing here is a passage of a document")
 
 
@@ -59,7 +59,7 @@ def test_the_registry_shows_the_servers_schema_and_names_the_item_as_the_server_
     assert function["name"] == tool.name
     assert function["parameters"]["required"] == ["matter_id"]
     assert item_of(tool) == ItemRef(ItemType.TOOL, "find.it", "files")
-    assert isinstance(tool, ServedTool)
+    assert isinstance(tool, ExternalTool)
     assert server_of(tool) == "files"
 
 
@@ -80,7 +80,7 @@ def test_arguments_that_do_not_fit_are_told_precisely() -> None:
 
 async def test_a_server_is_told_the_arguments_and_nothing_else() -> None:
     played = Played(ToolOutput("found"))
-    result = await McpTool(_tool(), played).run(SCOPE, GivenArgs.model_validate({"matter_id": "theirs"}))
+    result = await McpTool(_tool(), played).run(SCOPE, UncheckedArgs.model_validate({"matter_id": "theirs"}))
 
     assert played.calls == [("files", "find.it", {"matter_id": "theirs"})]
     assert result.data() == {"server": "files", "text": "found", "truncated": False}
@@ -89,7 +89,7 @@ async def test_a_server_is_told_the_arguments_and_nothing_else() -> None:
 async def test_a_failure_that_the_tool_reports_is_a_tool_error() -> None:
     played = Played(ToolOutput("no such file", is_error=True))
     with pytest.raises(ToolServerFailed, match=r"'find\.it' of 'files' failed: no such file"):
-        await McpTool(_tool(), played).run(SCOPE, GivenArgs())
+        await McpTool(_tool(), played).run(SCOPE, UncheckedArgs())
 
 
 @pytest.mark.parametrize("max_chars", [200, 500, 10_000])
@@ -103,7 +103,7 @@ async def test_a_failure_that_the_tool_reports_is_a_tool_error() -> None:
     ],
 )
 def test_a_result_is_framed_json_that_fits(output: ToolOutput, max_chars: int) -> None:
-    rendered = ServedResult("files", output).render(_no_number, max_chars)
+    rendered = ExternalToolResult("files", output).render(_no_number, max_chars)
 
     shown = json.loads(rendered.text)
     assert len(rendered.text) <= max_chars
