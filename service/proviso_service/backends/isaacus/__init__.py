@@ -1,3 +1,3 @@
 """Isaacus's hosted models: embedder, reranker, classifier and extractor, called over its HTTP API by its SDK.
 
-docs/isaacus.md describes which texts leave the machine."""
+docs/models.md describes which texts leave the machine."""
