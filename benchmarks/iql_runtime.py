@@ -24,7 +24,7 @@ from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 from proviso_service.paging import PageRequest
 from proviso_service.settings import IqlSettings
 
@@ -74,8 +74,8 @@ async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[st
         await embedder.close()
 
 
-async def _passages(scores: SqlScoreStore, documents: Sequence[Document], model_id: str) -> list[Passage]:
-    passages: list[Passage] = []
+async def _passages(scores: SqlScoreStore, documents: Sequence[Document], model_id: str) -> list[ModelPassage]:
+    passages: list[ModelPassage] = []
     for document in documents:
         ids = [document.document_id]
         found = await scores.passages(TENANT, ids, model_id, 0, CHUNKS_OF_A_DOCUMENT)
@@ -83,7 +83,7 @@ async def _passages(scores: SqlScoreStore, documents: Sequence[Document], model_
     return passages
 
 
-async def _bare(embedder: MiniLmEmbedder, passages: Sequence[Passage]) -> list[float]:
+async def _bare(embedder: MiniLmEmbedder, passages: Sequence[ModelPassage]) -> list[float]:
     """Seconds of each statement."""
     classifier = EmbeddedClassifier.load(embedder)
     times: list[float] = []

@@ -18,7 +18,7 @@ from evals.entailment import Entailment, measure_entailment
 from evals.fitting import fit
 from evals.phrasings import about
 from proviso_service.embedded import ModelNotPrepared, classifier
-from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
+from proviso_service.embedded.classifier.fitted import FittedClassifier, from_bytes
 from proviso_service.embedded.classifier.model import StatementScorer
 
 _SHIPPED = Path(classifier.__file__).with_name("fitted.npz")
@@ -40,7 +40,9 @@ async def run(inputs: Inputs, shipped: bool) -> dict[str, Sequence[Figures]]:
     return {name: sorted(found, key=lambda one: one.category) for name, found in slices.items()}
 
 
-async def _measured(inputs: Inputs, fitted: Fitted, names: Sequence[str], *, every: bool = False) -> list[Figures]:
+async def _measured(
+    inputs: Inputs, fitted: FittedClassifier, names: Sequence[str], *, every: bool = False
+) -> list[Figures]:
     corpus = inputs.corpus if every else inputs.corpus.part(inputs.corpus.held_out())
     scorer = StatementScorer(fitted)
     return [
@@ -50,7 +52,7 @@ async def _measured(inputs: Inputs, fitted: Fitted, names: Sequence[str], *, eve
     ]
 
 
-def _shipped() -> Fitted:
+def _shipped() -> FittedClassifier:
     return from_bytes(_SHIPPED.read_bytes())
 
 

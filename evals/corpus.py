@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.data import Data, is_held_out
-from proviso_service.models import Embedder, Passage, Vectors
+from proviso_service.models import Embedder, ModelPassage, Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
 Flags = NDArray[np.bool_]
@@ -21,7 +21,7 @@ class Corpus:
     """`contracts` has the name of each passage's contract, `vectors` its vector, `labels` by category whether it is
     marked."""
 
-    passages: Sequence[Passage]
+    passages: Sequence[ModelPassage]
     contracts: Sequence[str]
     vectors: Vectors
     labels: Mapping[str, Flags]
@@ -49,7 +49,7 @@ async def read_corpus(data: Data, embedder: Embedder, chunk_chars: int) -> Corpu
     for name, path in data.contracts.items():
         read = read_document("text/plain", path.read_bytes(), ReadingLimits(chunk_chars=chunk_chars))
         for chunk in read.chunks:
-            passages.append(Passage(chunk.text, chunk.section_path))
+            passages.append(ModelPassage(chunk.text, chunk.section_path))
             contracts.append(name)
             place = Span(chunk.start, chunk.end)
             found.append({category for category, span in marked.get(name, ()) if is_marked(place, span)})

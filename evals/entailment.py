@@ -15,7 +15,7 @@ from evals.data import DataProblem
 from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.statements import understand, wordings
-from proviso_service.models import Embedder, Passage
+from proviso_service.models import Embedder, ModelPassage
 from proviso_service.reading import readable
 
 
@@ -49,7 +49,7 @@ async def measure_entailment(scorer: StatementScorer, embedder: Embedder, path: 
     precisions: list[Sequence[float]] = []
     entailed, said = [], []
     for document in content["documents"]:
-        passages = [Passage(document["text"][start:end]) for start, end in document["spans"]]
+        passages = [ModelPassage(document["text"][start:end]) for start, end in document["spans"]]
         vectors = await embedder.embed_documents([readable(passage.text) for passage in passages])
         for key, annotation in document["annotation_sets"][0]["annotations"].items():
             understood = understand(hypotheses[key])

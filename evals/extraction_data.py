@@ -8,7 +8,7 @@ from importlib import resources
 from evals.data import Data, is_held_out, unquoted
 from evals.library import TENANT, Library
 from proviso_service.matters.model import SearchQuery
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 from proviso_service.reading import Span
 
 MAX_PASSAGES = 40
@@ -20,7 +20,7 @@ class Found:
     """A passage, and where it starts in its contract."""
 
     start: int
-    passage: Passage
+    passage: ModelPassage
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +77,4 @@ async def _search(library: Library, contract: str, text: str) -> tuple[Found, ..
     )
     outcome = await library.retriever.search(TENANT, query)
     chunks = (hit.stored.chunk for hit in outcome.hits)
-    return tuple(Found(chunk.start, Passage(chunk.text, chunk.section_path)) for chunk in chunks)
+    return tuple(Found(chunk.start, ModelPassage(chunk.text, chunk.section_path)) for chunk in chunks)

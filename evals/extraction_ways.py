@@ -7,7 +7,7 @@ import numpy as np
 from evals.extraction_data import Asked
 from evals.extraction_figures import Given
 from evals.fitting import Floats
-from proviso_service.embedded.extractor.answers import AnswerFinder, Judged
+from proviso_service.embedded.extractor.answers import AnswerFinder, JudgedPieces
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.models import Embedder
 from proviso_service.reading import Span, readable
@@ -27,18 +27,18 @@ def by_extractor(finder: AnswerFinder, put: Asked) -> list[Given]:
     return sorted(given, key=lambda one: -one.score)
 
 
-def by_search(put: Asked, judged: Judged) -> list[Given]:
+def by_search(put: Asked, judged: JudgedPieces) -> list[Given]:
     """The first sentences of the first passages."""
     firsts = [judged.owners.index(owner) for owner in dict.fromkeys(judged.owners)]
     return [Given(_place(put, judged, index), 0.0) for index in firsts[:_DEPTH]]
 
 
-def by_words(put: Asked, judged: Judged) -> list[Given]:
+def by_words(put: Asked, judged: JudgedPieces) -> list[Given]:
     """The sentences with the highest BM25."""
     return _best(put, judged, judged.rows[:, _BM25])
 
 
-async def by_meaning(put: Asked, judged: Judged, embedder: Embedder) -> list[Given]:
+async def by_meaning(put: Asked, judged: JudgedPieces, embedder: Embedder) -> list[Given]:
     """The sentences whose embeddings are closest to the question's."""
     if not judged.pieces:
         return []
@@ -46,7 +46,7 @@ async def by_meaning(put: Asked, judged: Judged, embedder: Embedder) -> list[Giv
     return _best(put, judged, (vectors @ await embedder.embed_query(put.text)).astype(np.float64))
 
 
-def whole_sentences(put: Asked, judged: Judged, given: Sequence[Given]) -> list[Given]:
+def whole_sentences(put: Asked, judged: JudgedPieces, given: Sequence[Given]) -> list[Given]:
     """The answers' sentences instead of values in them."""
     places = [_place(put, judged, index) for index in range(len(judged.pieces))]
     return [Given(_around(one.span, places), one.score) for one in given]
@@ -56,11 +56,11 @@ def _around(span: Span, places: Sequence[Span]) -> Span:
     return next((one for one in places if one.start <= span.start and span.end <= one.end), span)
 
 
-def _best(put: Asked, judged: Judged, scores: Floats) -> list[Given]:
+def _best(put: Asked, judged: JudgedPieces, scores: Floats) -> list[Given]:
     order = np.argsort(-scores, kind="stable")[:_DEPTH].tolist()
     return [Given(_place(put, judged, index), 0.0) for index in order]
 
 
-def _place(put: Asked, judged: Judged, index: int) -> Span:
+def _place(put: Asked, judged: JudgedPieces, index: int) -> Span:
     piece, start = judged.pieces[index], put.found[judged.owners[index]].start
     return Span(start + piece.start, start + piece.end)

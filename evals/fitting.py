@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from evals.corpus import Corpus
 from proviso_service.embedded.classifier.features import NAMES
-from proviso_service.embedded.classifier.fitted import Fitted, Head, Topics, WordStatistics, from_bytes, to_bytes
+from proviso_service.embedded.classifier.fitted import (
+    FittedClassifier,
+    Head,
+    HeadingTopics,
+    WordStatistics,
+    from_bytes,
+    to_bytes,
+)
 from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.words import Stemmer, titles_of
 from proviso_service.models import Embedder, Vectors
@@ -107,7 +114,7 @@ def topic_titles(corpus: Corpus, stemmer: Stemmer) -> dict[str, dict[str, list[i
     }
 
 
-def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], keys: Vectors) -> Topics:
+def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], keys: Vectors) -> HeadingTopics:
     """`keys` are the vectors of the titles."""
     mean = corpus.vectors.mean(axis=0)
     values = [
@@ -115,7 +122,7 @@ def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], ke
         for contracts in titles.values()
     ]
     weights = np.log1p([len(contracts) for contracts in titles.values()])
-    return Topics(mean, keys, np.stack(values), weights.astype(np.float32))
+    return HeadingTopics(mean, keys, np.stack(values), weights.astype(np.float32))
 
 
 class Sample:
@@ -207,13 +214,13 @@ def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w:
     return float((share * (np.logaddexp(0, logit) - labels * logit)).sum() + (ridge * w * w).sum() / 2)
 
 
-async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> Fitted:
+async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> FittedClassifier:
     """`statements` by category: those that the head is fitted on."""
     stemmer = Stemmer()
     words = word_statistics(corpus, stemmer)
     titles = topic_titles(corpus, stemmer)
     found = topics(corpus, titles, await embedder.embed_documents(list(titles)))
-    blank = Fitted(words, found, Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0))
+    blank = FittedClassifier(words, found, Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0))
     # What is shipped is rounded: the head is fitted to that.
     scorer = StatementScorer(from_bytes(to_bytes(blank)))
     sample, rng = Sample(), np.random.default_rng(_SEED)
@@ -222,4 +229,4 @@ async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder:
             for text, vector in zip(texts, await embedder.embed_documents(texts), strict=True):
                 rows = scorer.features(text, vector, corpus.passages, corpus.vectors)
                 sample.add(category, rows, corpus.labels[category], rng)
-    return Fitted(words, found, fit_head(sample))
+    return FittedClassifier(words, found, fit_head(sample))

@@ -46,7 +46,7 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ModelPassage:
     """A passage of a document as models judge it: its text, and the titles of the headings above it, outermost first.
     `vector` is the embedder's for the text, shape (dimensions,), where it is at hand; it follows from the text."""
 
@@ -74,7 +74,7 @@ class Classifier(Protocol):
         """Identifies model and settings: it changes whenever a score could change."""
         ...
 
-    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
         """Shape (len(passages),), float32, in [0, 1], in order; above 0.5 means that the passage satisfies the
         statement. A score follows from the statement and the passage alone, never from its neighbours, and is the same
         every time. Raises ModelClosed, and ModelBusy when the queue is full."""
@@ -87,7 +87,7 @@ class Reranker(Protocol):
     @property
     def model_id(self) -> str: ...
 
-    async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
         """Shape (len(passages),), float32, in [0, 1], in order. Raises ModelClosed, ModelBusy when the
         queue is full, and ModelApiError."""
         ...
@@ -110,7 +110,7 @@ class AnswerExtractor(Protocol):
     @property
     def model_id(self) -> str: ...
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         """For each passage, in order, its answers, best first, without overlap; none where it has none. Scores are
         comparable between passages. Raises ModelClosed, ModelBusy when the queue is full, and ModelApiError."""
         ...

@@ -16,7 +16,7 @@ SEARCH_TOOL = "isaacus_search"
 TEXT_TOOL = "get_document_text"
 
 
-class ToolOutput(BaseModel):
+class ResultShape(BaseModel):
     """The base of all shapes. What a shape does not know is passed over when it is read."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -26,7 +26,7 @@ class ToolOutput(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
-class ListedDocument(ToolOutput):
+class ListedDocument(ResultShape):
     document_id: str
     filename: str
     file_type: str = ""
@@ -39,7 +39,7 @@ class ListedDocument(ToolOutput):
         return self.processing_status.lower() == "ready"
 
 
-class DocumentCounts(ToolOutput):
+class DocumentCounts(ResultShape):
     """How many documents of a matter are in which state."""
 
     ready_for_search: int = 0
@@ -47,7 +47,7 @@ class DocumentCounts(ToolOutput):
     failed: int = 0
 
 
-class DocumentList(ToolOutput):
+class DocumentList(ResultShape):
     """What list_matter_documents answers. `total_count` counts all documents of the matter, `documents` may hold fewer;
     the first `name_matches` have names that match the one that was asked for."""
 
@@ -68,7 +68,7 @@ class DocumentList(ToolOutput):
         return self.is_whole or (self.name_matches is not None and len(self.documents) >= self.name_matches)
 
 
-class FoundPassage(ToolOutput):
+class FoundPassage(ResultShape):
     """A piece of a document's text that an answer may quote, cited by its `ref`. `page` counts from 1; `confidence` and
     `score`, from 0 to 1, are the classifier's."""
 
@@ -82,7 +82,7 @@ class FoundPassage(ToolOutput):
     text: str
 
 
-class MatchingDocument(ToolOutput):
+class MatchingDocument(ResultShape):
     """A document with `passages` passages that hold all significant words of a search."""
 
     document_id: str = ""
@@ -90,7 +90,7 @@ class MatchingDocument(ToolOutput):
     passages: int = 0
 
 
-class FoundPassages(ToolOutput):
+class FoundPassages(ResultShape):
     """What isaacus_search answers: the best passages first, of which `results` may hold fewer than were found.
     `documents_found` counts the documents of the passages. `documents_matching_count` counts all documents that hold
     the words of the search, and `documents_matching` holds the first of them; both are None where nobody counted."""
@@ -106,7 +106,7 @@ class FoundPassages(ToolOutput):
     truncated: bool = False
 
 
-class DocumentPart(ToolOutput):
+class DocumentPart(ResultShape):
     """What get_document_text answers: the text of a document of `character_count` code points from `start` on. Where it
     goes on, at `next_start`, `hint` says how to read what follows."""
 
@@ -128,7 +128,7 @@ class DocumentPart(ToolOutput):
         return FoundPassage(ref=self.ref, document_id=self.document_id, filename=self.filename, text=self.text)
 
 
-class FailedDocument(ToolOutput):
+class FailedDocument(ResultShape):
     """A document that could not be analysed, and why."""
 
     document_id: str = ""
@@ -136,7 +136,7 @@ class FailedDocument(ToolOutput):
     error: str = ""
 
 
-class AnalysedDocument(ToolOutput):
+class AnalysedDocument(ResultShape):
     """A document by its score. `match_count` counts all its matches, `matches` may hold fewer."""
 
     document_id: str = ""
@@ -152,7 +152,7 @@ class AnalysedDocument(ToolOutput):
         return tuple(match.model_copy(update=here) for match in self.matches)
 
 
-class QueryMatches(ToolOutput):
+class QueryMatches(ResultShape):
     """What isaacus_iql answers, best document first. `document_results` and `errors` may hold fewer documents than
     there are; the counts are those of the whole result."""
 
@@ -167,7 +167,7 @@ class QueryMatches(ToolOutput):
     truncated: bool = False
 
 
-class ClausesOfType(ToolOutput):
+class ClausesOfType(ResultShape):
     """The clauses of a type that was found: how many in how many documents, and the surest ones."""
 
     clause_type: str
@@ -176,7 +176,7 @@ class ClausesOfType(ToolOutput):
     passages: tuple[FoundPassage, ...] = ()
 
 
-class ClassifiedClauses(ToolOutput):
+class ClassifiedClauses(ResultShape):
     """What isaacus_classify answers. The lists may hold fewer than there are; the counts are those of the whole
     result."""
 

@@ -39,7 +39,7 @@ from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
-from proviso_service.embedded import LocalChatModel, MiniLmEncoder, ModelNotPrepared
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
@@ -344,7 +344,7 @@ def _hosted_models(settings: Settings) -> ChatModels | None:
 
 
 def _embedded_chat(embedder: Embedder) -> ChatModels:
-    model = LocalChatModel(embedder=embedder)
+    model = EmbeddedChatModel(embedder=embedder)
     return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 
 

@@ -13,7 +13,7 @@ from proviso_service.analysis.extraction import ExtractedAnswer, Extraction, Ext
 from proviso_service.errors import InvalidRequest, MatterNotFound, ModelApiUnavailable, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import Matter, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
+from proviso_service.models import AnswerExtractor, AnswerSpan, ModelPassage
 from proviso_service.settings import ExtractionSettings
 from tests.support.matters_world import TENANT, MattersWorld, matters_world
 from tests.support.word_embedder import WordEmbedder
@@ -204,7 +204,7 @@ class FixedExtractor:
     spans: Sequence[AnswerSpan]
     model_id = "fixed"
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         return [self.spans for _ in passages]
 
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from proviso_client.v1 import matters_pb2
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 from tests.api.serving import Refusal, refusal
 from tests.support.running import RunningService, running_service
 from tests.support.word_classifier import WordClassifier
@@ -56,7 +56,7 @@ class FixedClassifier:
     def __init__(self) -> None:
         self.calls = 0
 
-    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
         self.calls += len(passages)
         wanted = next((marks for words, marks in SCORES.items() if words in statement), {})
         found = [max((v for mark, v in wanted.items() if mark in p.text), default=0.125) for p in passages]

@@ -17,7 +17,7 @@ from pydantic import Field
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.backends.llm.factory import build_chat_model
-from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.settings import Settings
 from proviso_service.turns import ExitReason
 from tests.support import gemini_replies
@@ -104,7 +104,7 @@ def on_the_wire(reply: Reply) -> gemini_replies.Reply:
             return gemini_replies.refuses(429, "RESOURCE_EXHAUSTED", gemini_replies.retry_info(f"{seconds}s"))
 
 
-class RecordedLocalModel(LocalChatModel):
+class RecordedLocalModel(EmbeddedChatModel):
     """The embedded model; `said` are its replies."""
 
     said: list[AIMessageChunk] = Field(default_factory=list)

@@ -15,7 +15,7 @@ from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChun
 from proviso_service.matters.ranking import RERANKED, RankedPassage, reranked
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.wording import parse_query
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading.model import Chunk
 from tests.support.matters_world import TENANT, MattersWorld
 
@@ -44,9 +44,9 @@ class ScriptedReranker:
     def __init__(self, **scores: float) -> None:
         self.scores = scores
         self.failure: Exception | None = None
-        self.asked: list[tuple[str, Sequence[Passage]]] = []
+        self.asked: list[tuple[str, Sequence[ModelPassage]]] = []
 
-    async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
         self.asked.append((query, passages))
         if self.failure:
             raise self.failure
@@ -130,7 +130,7 @@ async def test_a_reranker_that_fails_leaves_the_order_alone(failure: Exception) 
 
 async def test_a_reranker_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     class EndlessReranker(ScriptedReranker):
-        async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+        async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
             await asyncio.Event().wait()
             raise AssertionError
 

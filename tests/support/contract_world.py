@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, ModelPassage
 from proviso_service.turns import ExitReason
 from tests.support.running import AGREEMENT, RunningService, chat_request, final_of, running_service, text_of
 from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, text
@@ -50,7 +50,7 @@ class FailingExtractor(WordExtractor):
         super().__init__()
         self.failures: list[Exception] = []
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         spans = await super().extract(question, passages)
         if self.failures:
             raise self.failures.pop(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from proviso_service.embedded import LocalChatModel
+from proviso_service.embedded import EmbeddedChatModel
 from proviso_service.embedded.chat.text import content_stems, stems
 from proviso_service.models import Embedder
 
@@ -253,7 +253,7 @@ class Turn:
 
 
 async def run_turn(
-    model: LocalChatModel,
+    model: EmbeddedChatModel,
     matter: ScriptedMatter,
     question: str | list[str | dict[Any, Any]],
     *,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 
 _WORD = re.compile(r"[a-z]+")
 _STEM_CHARS = 6
@@ -36,7 +36,7 @@ class WordClassifier:
     def model_id(self) -> str:
         return self._model_id
 
-    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
         self.sizes.append(len(passages))
         self.running += 1
         self.most_running = max(self.running, self.most_running)
@@ -75,7 +75,7 @@ class WordClassifier:
         """Every passage that holds the word makes the call fail."""
         self.failures[word] = error
 
-    def _score(self, statement: str, passage: Passage) -> float:
+    def _score(self, statement: str, passage: ModelPassage) -> float:
         for word, error in self.failures.items():
             if word in passage.text:
                 raise error

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, ModelPassage
 from tests.support.word_classifier import stems
 
 _SENTENCE = re.compile(r"[^\s.#](?:[^.#\n]|\n(?!\s))*\.")
@@ -25,7 +25,7 @@ class WordExtractor:
         self.most_running = 0
         self.failure: Exception | None = None
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         self.calls.append((question, [passage.text for passage in passages]))
         self.running += 1
         self.most_running = max(self.most_running, self.running)

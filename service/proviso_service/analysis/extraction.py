@@ -17,7 +17,7 @@ from proviso_service.matters import (
     uuid_of,
     uuids_of,
 )
-from proviso_service.models import AnswerExtractor, AnswerSpan, Passage
+from proviso_service.models import AnswerExtractor, AnswerSpan, ModelPassage
 from proviso_service.settings import ExtractionSettings
 
 DEFAULT_MAX_ALTERNATIVES = 3
@@ -124,7 +124,7 @@ class Extraction:
     ) -> ExtractOutcome:
         search = await self._passages(tenant, matter_id, query, targets)
         hits = search.hits if search else ()
-        passages = [Passage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
+        passages = [ModelPassage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
         found = await self._extractor.extract(query.question, passages) if passages else ()
         answers = _answers(hits, found)
         least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from proviso_service.matters import Document
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading import Chunk
 
 ScoresByStatement = Mapping[str, Scores]
@@ -19,7 +19,7 @@ class ScoreStore(Protocol):
 
     async def passages(
         self, tenant: str, document_ids: Sequence[str], embedding_model_id: str, first: int, limit: int
-    ) -> Mapping[str, Sequence[Passage]]:
+    ) -> Mapping[str, Sequence[ModelPassage]]:
         """Returns, by document, at most `limit` of its chunks from ordinal `first` on, in order; with their vectors
         where these are of the embedding model given."""
         ...

@@ -12,7 +12,7 @@ from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatem
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters import Document
-from proviso_service.models import Classifier, Passage, Scores
+from proviso_service.models import Classifier, ModelPassage, Scores
 
 PASSAGES_AT_ONCE = 512
 """So many passages are read, scored and saved together. It bounds the memory that a long document takes, and what is
@@ -164,7 +164,7 @@ class Scorer:
         self,
         statement: str,
         gaps: Mapping[str, np.ndarray],
-        passages: Mapping[str, Sequence[Passage]],
+        passages: Mapping[str, Sequence[ModelPassage]],
         part: slice,
         scores: Filled,
     ) -> None:
@@ -177,7 +177,7 @@ class Scorer:
             scores[document_id][statement][part.start + ordinals] = values[start : start + len(ordinals)]
             start += len(ordinals)
 
-    async def _passages(self, documents: Sequence[Document], part: slice) -> Mapping[str, Sequence[Passage]]:
+    async def _passages(self, documents: Sequence[Document], part: slice) -> Mapping[str, Sequence[ModelPassage]]:
         ids = [document.document_id for document in documents]
         found = await self._store.passages(
             documents[0].tenant, ids, self._embedding_model_id, part.start, part.stop - part.start

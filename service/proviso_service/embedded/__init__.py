@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID, ModelNotPrepared, verify_prepared
 
 if TYPE_CHECKING:
-    from proviso_service.embedded.chat.model import LocalChatModel
+    from proviso_service.embedded.chat.model import EmbeddedChatModel
     from proviso_service.embedded.classifier.model import EmbeddedClassifier
     from proviso_service.embedded.extractor.model import EmbeddedExtractor
     from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DIMENSIONS",
     "MODEL_ID",
+    "EmbeddedChatModel",
     "EmbeddedClassifier",
     "EmbeddedExtractor",
-    "LocalChatModel",
     "MiniLmEmbedder",
     "MiniLmEncoder",
     "ModelNotPrepared",
@@ -43,7 +43,7 @@ __all__ = [
 _LATER = {
     "EmbeddedClassifier": "classifier.model",
     "EmbeddedExtractor": "extractor.model",
-    "LocalChatModel": "chat.model",
+    "EmbeddedChatModel": "chat.model",
     "MiniLmEmbedder": "minilm",
     "MiniLmEncoder": "minilm",
     "ModelSourceMissing": "prepare",

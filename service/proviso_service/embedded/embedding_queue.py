@@ -13,7 +13,7 @@ _RETRY_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Job:
+class EmbeddingJob:
     """Texts that one caller waits for; cancelling `result` before the model starts on it drops them."""
 
     texts: Sequence[str]
@@ -29,30 +29,30 @@ class EmbeddingQueue:
     def __init__(self, bound: int) -> None:
         self._bound = bound
         self._changed = threading.Condition()
-        self._queries: deque[Job] = deque()
-        self._documents: deque[Job] = deque()
+        self._queries: deque[EmbeddingJob] = deque()
+        self._documents: deque[EmbeddingJob] = deque()
         self._waiting_texts = 0
         self._space_wanted: list[Future[None]] = []
         self._closed = False
 
-    def put_query(self, text: str) -> Job:
+    def put_query(self, text: str) -> EmbeddingJob:
         """Raises ModelBusy when the line of queries is full, ModelClosed when closed."""
         with self._changed:
             self._check_open()
             if len(self._queries) >= self._bound:
                 raise ModelBusy("Too many searches are waiting for the embedding model", _RETRY_AFTER_S)
-            job = Job((text,))
+            job = EmbeddingJob((text,))
             self._queries.append(job)
             self._changed.notify()
             return job
 
-    async def put_documents(self, texts: Sequence[str]) -> Job:
+    async def put_documents(self, texts: Sequence[str]) -> EmbeddingJob:
         """Waits for space; `texts` are at most `bound`. Raises ModelClosed when closed, also while waiting."""
         while True:
             with self._changed:
                 self._check_open()
                 if self._waiting_texts + len(texts) <= self._bound:
-                    job = Job(texts)
+                    job = EmbeddingJob(texts)
                     self._documents.append(job)
                     self._waiting_texts += len(texts)
                     self._changed.notify()
@@ -61,7 +61,7 @@ class EmbeddingQueue:
                 self._space_wanted.append(space)
             await asyncio.wrap_future(space)
 
-    def take(self, max_texts: int) -> list[Job]:
+    def take(self, max_texts: int) -> list[EmbeddingJob]:
         """Blocks the model's thread until there is work: queries, or else documents. Empty when closed."""
         with self._changed:
             while not self._closed:
@@ -71,7 +71,7 @@ class EmbeddingQueue:
                 self._changed.wait()
             return []
 
-    def take_queries(self, max_texts: int) -> list[Job]:
+    def take_queries(self, max_texts: int) -> list[EmbeddingJob]:
         """The queries that wait now, without blocking."""
         with self._changed:
             return self._take_queries(max_texts)
@@ -94,10 +94,10 @@ class EmbeddingQueue:
         if self._closed:
             raise _closed_error()
 
-    def _take_queries(self, max_texts: int) -> list[Job]:
+    def _take_queries(self, max_texts: int) -> list[EmbeddingJob]:
         return _take_wanted(self._queries, max_texts)[0]
 
-    def _take_documents(self, max_texts: int) -> list[Job]:
+    def _take_documents(self, max_texts: int) -> list[EmbeddingJob]:
         jobs, texts_removed = _take_wanted(self._documents, max_texts)
         if texts_removed:
             self._waiting_texts -= texts_removed
@@ -111,12 +111,12 @@ class EmbeddingQueue:
                 space.set_result(None)
 
 
-def _take_wanted(line: deque[Job], max_texts: int) -> tuple[list[Job], int]:
+def _take_wanted(line: deque[EmbeddingJob], max_texts: int) -> tuple[list[EmbeddingJob], int]:
     """Jobs from the head of `line` that somebody still waits for, and how many texts left the line, dropped ones too.
 
     The first job is taken whatever its size.
     """
-    jobs: list[Job] = []
+    jobs: list[EmbeddingJob] = []
     taken = removed = 0
     while line and (not jobs or taken + len(line[0].texts) <= max_texts):
         job = line.popleft()

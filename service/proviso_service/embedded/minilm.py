@@ -12,7 +12,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from proviso_service.embedded.embedding_queue import EmbeddingQueue, Job
+from proviso_service.embedded.embedding_queue import EmbeddingJob, EmbeddingQueue
 from proviso_service.embedded.prepared import (
     DIMENSIONS,
     MAX_TOKENS,
@@ -111,7 +111,7 @@ class MiniLmEmbedder:
         ModelClosed."""
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        under_way: deque[tuple[list[int], Job]] = deque()
+        under_way: deque[tuple[list[int], EmbeddingJob]] = deque()
         try:
             for start in range(0, len(texts), self._slice_texts):
                 if len(under_way) == _JOBS_IN_LINE:
@@ -145,7 +145,7 @@ class MiniLmEmbedder:
         if queries := self._queue.take_queries(self._batch_texts):
             self._serve(queries, between_runs=_go_on)
 
-    def _serve(self, jobs: Sequence[Job], *, between_runs: Callable[[], None]) -> None:
+    def _serve(self, jobs: Sequence[EmbeddingJob], *, between_runs: Callable[[], None]) -> None:
         try:
             vectors = self._vectors([text for job in jobs for text in job.texts], between_runs)
         except Exception as error:  # the callers get it; the thread goes on
@@ -189,12 +189,12 @@ def runs_of_similar_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield run
 
 
-async def _settle(part: tuple[list[int], Job], vectors: Vectors) -> None:
+async def _settle(part: tuple[list[int], EmbeddingJob], vectors: Vectors) -> None:
     indices, job = part
     vectors[indices] = await _result(job)
 
 
-async def _result(job: Job) -> Vectors:
+async def _result(job: EmbeddingJob) -> Vectors:
     """Cancelling this cancels the job."""
     return await asyncio.wrap_future(job.result)
 

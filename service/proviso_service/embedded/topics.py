@@ -9,7 +9,7 @@ from proviso_service.reading import NUMBER_WORDS
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """What an answer must hold to be one."""
 
     DURATION = "duration"
@@ -30,11 +30,11 @@ _DATE = (
     rf"\b{_MONTH}\s+\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH}|\b{_MONTH},?\s+\d{{4}}"
     r"|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{1,2}\.\d{1,2}\.\d{4}\b"
 )
-KIND_PATTERNS = {
-    Kind.DURATION: re.compile(_DURATION, re.IGNORECASE),
-    Kind.MONEY: re.compile(_MONEY, re.IGNORECASE),
-    Kind.DATE: re.compile(_DATE, re.IGNORECASE),
-    Kind.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
+VALUE_PATTERNS = {
+    ValueKind.DURATION: re.compile(_DURATION, re.IGNORECASE),
+    ValueKind.MONEY: re.compile(_MONEY, re.IGNORECASE),
+    ValueKind.DATE: re.compile(_DATE, re.IGNORECASE),
+    ValueKind.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
 }
 
 
@@ -48,12 +48,12 @@ class Topic:
     cue: re.Pattern[str]
     search: str
     evidence: re.Pattern[str]
-    kind: Kind | None = None
+    kind: ValueKind | None = None
     is_in_opening: bool = False
 
 
 def _topic(
-    name: str, cue: str, search: str, evidence: str, kind: Kind | None = None, *, opening: bool = False
+    name: str, cue: str, search: str, evidence: str, kind: ValueKind | None = None, *, opening: bool = False
 ) -> Topic:
     cues, marks = re.compile(cue, re.IGNORECASE), re.compile(evidence, re.IGNORECASE)
     return Topic(name, cues, search, marks, kind, opening)
@@ -76,7 +76,7 @@ TOPICS = (
         "notice period terminate days prior written notice",
         rf"(?:{_DURATION})\w*['\u2019]?,?\s+(?:(?!of\b|after\b)[\w-]+\s+){{0,4}}notice\b"
         rf"|\bnotice\b.{{0,60}}\b(?:least|than|of)\s+(?:{_DURATION})",
-        Kind.DURATION,
+        ValueKind.DURATION,
     ),
     _topic(
         "effective date",
@@ -84,7 +84,7 @@ TOPICS = (
         r"(?:effective|start|begin|commence|signed|dated|entered|take effect|in force)|date of the",
         "effective date, agreement made and entered into as of",
         r"effective|\bas of\b|dated|commenc|entered into|\bmade (?:on|this)|\bbegin|\bstart",
-        Kind.DATE,
+        ValueKind.DATE,
         opening=True,
     ),
     _topic(
@@ -128,7 +128,7 @@ TOPICS = (
         r"confiden.{0,60}(?:how long|duration|period|last|surviv)",
         "confidentiality obligations survive years after",
         r"confiden|non-?disclosure|disclos|secre|surviv",
-        Kind.DURATION,
+        ValueKind.DURATION,
     ),
     _topic(
         "term",
@@ -139,7 +139,7 @@ TOPICS = (
         r"\bterm\b.{0,80}\b(?:means|shall be|is|of|begins?|commenc\w+|continu\w+|expires?|ends?)\b"
         r"|(?:initial|full) term|expir|continu\w* (?:in|for|until|from)|remain\w* in"
         r"|in (?:full force and )?effect|\bend(?:s|ing)\b",
-        Kind.PERIOD,
+        ValueKind.PERIOD,
     ),
     _topic(
         "termination",
@@ -166,7 +166,7 @@ TOPICS = (
         "liquidated damages penalty",
         r"liquidated|penalt",
     ),
-    _topic("deposit", r"deposit", "deposit", r"deposit", Kind.MONEY),
+    _topic("deposit", r"deposit", "deposit", r"deposit", ValueKind.MONEY),
     _topic("rent", r"\brent\b|\brental\b", "rent payable monthly", r"\brent"),
     _topic("royalties", r"royalt", "royalty royalties", r"royalt"),
     _topic("salary", r"salary|\bwages?\b|remunerat", "salary compensation", r"salary|compensat|wage|remunerat"),
@@ -218,15 +218,15 @@ TOPICS = (
 
 _KIND_CUES = (
     (
-        Kind.DURATION,
+        ValueKind.DURATION,
         re.compile(r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b|\bnotice period\b", re.IGNORECASE),
     ),
     (
-        Kind.DATE,
+        ValueKind.DATE,
         re.compile(r"\bwhat date\b|\bon which date\b|\bwhich day\b|\bdate of\b|\beffective date\b", re.IGNORECASE),
     ),
     (
-        Kind.MONEY,
+        ValueKind.MONEY,
         re.compile(
             r"\bhow much\b(?! (?:notice|time))|\bwhat amount\b|\bwhat percentage\b|\bdeposit\b"
             r"|\bwhat(?:['\u2019]s| is| are) (?:the |his |her |their )?(?:\w+ ){0,2}"
@@ -241,7 +241,7 @@ def topic_of(question: str) -> Topic | None:
     return next((topic for topic in TOPICS if topic.cue.search(question)), None)
 
 
-def kind_of(question: str, topic: Topic | None) -> Kind | None:
+def kind_of(question: str, topic: Topic | None) -> ValueKind | None:
     """What the answer has to hold, from how the question asks or from its topic."""
     asked = next((kind for kind, cue in _KIND_CUES if cue.search(question)), None)
     return asked or (topic.kind if topic else None)

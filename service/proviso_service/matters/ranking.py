@@ -13,7 +13,7 @@ from proviso_service.errors import ProvisoError
 from proviso_service.matters.candidates import SearchCandidate
 from proviso_service.matters.model import SearchQuery
 from proviso_service.matters.wording import ParsedQuery
-from proviso_service.models import Passage, Reranker
+from proviso_service.models import ModelPassage, Reranker
 
 RANK_OFFSET = 10
 """The smaller it is, the more the first ranks stand out. Measured on labelled contracts, anything from 5 to 60 finds as
@@ -130,7 +130,7 @@ async def reranked(
     best = ranked[:RERANKED]
     if reranker is None or not best or query.is_reference:
         return None
-    passages = [Passage(one.candidate.stored.chunk.text, one.candidate.stored.chunk.section_path) for one in best]
+    passages = [ModelPassage(one.candidate.stored.chunk.text, one.candidate.stored.chunk.section_path) for one in best]
     try:
         scores = await with_timeout(TIME_LIMIT_S, reranker.score(" ".join(query.text.split()), passages))
     except (ProvisoError, TimeoutError) as failure:

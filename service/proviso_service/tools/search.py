@@ -14,7 +14,7 @@ from proviso_service.matters import (
     SearchOutcome,
     SearchQuery,
 )
-from proviso_service.tool_results import SEARCH_TOOL, FoundPassage, FoundPassages, MatchingDocument, ToolOutput
+from proviso_service.tool_results import SEARCH_TOOL, FoundPassage, FoundPassages, MatchingDocument, ResultShape
 from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import best_part, stems_of, to_json
 
@@ -146,7 +146,7 @@ def _fitting(items: Sequence[T], max_chars: int) -> tuple[T, ...]:
 
 
 def _plain(item: object) -> Any:
-    return item.as_json() if isinstance(item, ToolOutput) else item
+    return item.as_json() if isinstance(item, ResultShape) else item
 
 
 def _limit(hit: SearchHit, room: int, waiting: int) -> int:

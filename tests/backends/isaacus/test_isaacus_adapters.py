@@ -6,7 +6,7 @@ import pytest
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import EndpointUsage
 from proviso_service.backends.isaacus.retrieval import IsaacusReranker
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.models import AnswerSpan, ModelPassage
 from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_answers import embedding
@@ -14,9 +14,9 @@ from tests.support.isaacus_server import changed
 
 SETTINGS = IsaacusSettings()
 CLAUSES = (
-    Passage("The fees are due in July."),
-    Passage("Either party may terminate this agreement."),
-    Passage("The supplier may terminate."),
+    ModelPassage("The fees are due in July."),
+    ModelPassage("Either party may terminate this agreement."),
+    ModelPassage("The supplier may terminate."),
 )
 
 
@@ -59,8 +59,8 @@ async def test_texts_that_the_api_would_refuse_are_sent_in_another_form(world: I
 
 async def test_a_classifier_gets_a_statement_in_words_and_passages_under_their_headings(world: IsaacusWorld) -> None:
     passages = [
-        Passage("9. Term\nEither party may terminate.", ("Lease", "9. Term")),
-        Passage("It ends at once.", ("Lease", "9. Term")),
+        ModelPassage("9. Term\nEither party may terminate.", ("Lease", "9. Term")),
+        ModelPassage("It ends at once.", ("Lease", "9. Term")),
     ]
     await IsaacusClassifier(world.client(), SETTINGS).score("This is a termination clause.", passages)
     [asked] = world.server.asked
@@ -98,7 +98,7 @@ async def test_a_reranker_scores_every_passage(world: IsaacusWorld) -> None:
 
 async def test_answers_are_spans_of_the_passages_own_text(world: IsaacusWorld) -> None:
     text = "\U0001f600 Fees are due. \ufb01nal notice\u00a0period is thirty days.\n"
-    passages = [Passage("Nothing here."), Passage(""), Passage(text, ("9. Term",))]
+    passages = [ModelPassage("Nothing here."), ModelPassage(""), ModelPassage(text, ("9. Term",))]
     answers = await IsaacusExtractor(world.client(), SETTINGS).extract("notice period days", passages)
     assert answers[:2] == [(), ()]
     best, *others = answers[2]

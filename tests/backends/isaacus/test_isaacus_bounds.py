@@ -7,14 +7,14 @@ import pytest
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
 from proviso_service.backends.isaacus.client import IsaacusClient
 from proviso_service.errors import ModelApiRefused, NotReady, TooBusy
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import problem
 
 
-def passages(count: int) -> list[Passage]:
-    return [Passage(f"clause {number}") for number in range(count)]
+def passages(count: int) -> list[ModelPassage]:
+    return [ModelPassage(f"clause {number}") for number in range(count)]
 
 
 def one_by_one(client: IsaacusClient) -> IsaacusClassifier:

@@ -12,13 +12,15 @@ from structlog.testing import capture_logs
 from proviso_service.backends.isaacus.analysis import CLASSIFICATION, IsaacusClassifier
 from proviso_service.backends.isaacus.failures import rejected
 from proviso_service.errors import ModelApiError
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import KEY, hangs_up, problem, says
 
 STATEMENT = "Zebulon shall indemnify Quixote for everything"
-PASSAGE = Passage("The payment of 4711 crowns to Persephone is required per month at Caf\u00e9.", ("Xanadu lease",))
+PASSAGE = ModelPassage(
+    "The payment of 4711 crowns to Persephone is required per month at Caf\u00e9.", ("Xanadu lease",)
+)
 ECHOES = [
     STATEMENT,
     f"The query '{STATEMENT}' is too long",

@@ -11,7 +11,7 @@ from proviso_service.backends.isaacus.passages import (
     plain,
     with_headings,
 )
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 
 ANY_TEXT = st.text(alphabet=st.characters())
 
@@ -43,10 +43,10 @@ def test_positions_of_a_text_sent_as_it_is_are_its_own(text: str) -> None:
 
 
 def test_long_headings_keep_their_innermost_part() -> None:
-    written = with_headings(Passage("It ends.", ("x" * 1_000, "9. Term")))
+    written = with_headings(ModelPassage("It ends.", ("x" * 1_000, "9. Term")))
     assert written.endswith(" / 9. Term\n\nIt ends.")
     assert len(written) == HEADING_CHARS + len("\n\nIt ends.")
 
 
 def test_blank_headings_are_left_out() -> None:
-    assert with_headings(Passage("It ends.", ("", " "))) == "It ends."
+    assert with_headings(ModelPassage("It ends.", ("", " "))) == "It ends."

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.text import is_title, split_sentences
 from tests.support.scripted_matter import (
@@ -40,8 +40,8 @@ SUPPLY: Chunks = (
 
 
 @pytest.fixture(scope="module")
-def model(embedder: MiniLmEmbedder) -> LocalChatModel:
-    return LocalChatModel(embedder=embedder)
+def model(embedder: MiniLmEmbedder) -> EmbeddedChatModel:
+    return EmbeddedChatModel(embedder=embedder)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def supply(embedder: MiniLmEmbedder) -> ScriptedMatter:
 
 
 async def test_what_a_document_says_about_a_subject_is_its_whole_clause(
-    model: LocalChatModel, supply: ScriptedMatter
+    model: EmbeddedChatModel, supply: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, supply, "What does the supply agreement say about limitation of liability?")
     assert [quote for quote, _ in quotes_of(turn.answer)] == [LIABILITY]
@@ -71,28 +71,28 @@ async def test_what_a_document_says_about_a_subject_is_its_whole_clause(
     ],
 )
 async def test_the_sentence_with_the_figure_is_quoted(
-    model: LocalChatModel, supply: ScriptedMatter, question: str, part: str
+    model: EmbeddedChatModel, supply: ScriptedMatter, question: str, part: str
 ) -> None:
     turn = await run_turn(model, supply, question)
     [(quote, _)] = quotes_of(turn.answer)
     assert part in quote
 
 
-async def test_a_clause_without_the_figure_is_given_as_such(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_a_clause_without_the_figure_is_given_as_such(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     text = "The obligations of confidentiality survive for the Term of Confidentiality."
     matter = ScriptedMatter(embedder, documents={"NDA.md": (("5. Confidentiality", text),)})
     turn = await run_turn(model, matter, "How long does confidentiality survive under the NDA?")
     assert turn.answer == f"I found no period stated as such. NDA.md (5. Confidentiality) says: “{text}” [1]"
 
 
-async def test_one_document_is_not_put_side_by_side(model: LocalChatModel, matter: ScriptedMatter) -> None:
+async def test_one_document_is_not_put_side_by_side(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     history = said("Compare the governing law of the services agreement and the NDA.", "Side by side: ...")
     turn = await run_turn(model, matter, "And what about the lease?", history=history)
     assert turn.answer.startswith(f"{LEASE} (14. Governing Law) says: ")
 
 
 async def test_a_question_about_each_agreement_is_answered_for_each(
-    model: LocalChatModel, matter: ScriptedMatter
+    model: EmbeddedChatModel, matter: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, matter, "What notice must be given to terminate each agreement?")
     assert "sixty (60) days" in turn.answer
@@ -101,7 +101,7 @@ async def test_a_question_about_each_agreement_is_answered_for_each(
 
 
 async def test_another_companys_agreement_of_the_same_kind_is_not_meant(
-    model: LocalChatModel, matter: ScriptedMatter
+    model: EmbeddedChatModel, matter: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, matter, "What is the governing law of the Bravatek services agreement?")
     assert turn.answer.startswith("No document in this matter has a name that matches")
@@ -109,14 +109,14 @@ async def test_another_companys_agreement_of_the_same_kind_is_not_meant(
 
 
 async def test_a_topic_alone_does_not_answer_a_question_about_something_else(
-    model: LocalChatModel, matter: ScriptedMatter
+    model: EmbeddedChatModel, matter: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, matter, "What happens to the deposit if the satellite launch is delayed?")
     assert turn.answer.startswith(wording.NO_ANSWER)
 
 
 async def test_documents_without_room_in_the_first_search_are_searched_too(
-    model: LocalChatModel, embedder: MiniLmEmbedder
+    model: EmbeddedChatModel, embedder: MiniLmEmbedder
 ) -> None:
     laws = ["Oregon", "Texas", "Ohio", "Utah", "Maine", "Iowa", "Idaho", "Kansas"]
     documents: dict[str, Chunks] = {
@@ -134,7 +134,7 @@ async def test_documents_without_room_in_the_first_search_are_searched_too(
     assert_grounded(turn)
 
 
-async def test_documents_that_stay_without_room_are_counted(model: LocalChatModel, matter: ScriptedMatter) -> None:
+async def test_documents_that_stay_without_room_are_counted(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     results = [
         {"ref": number, "filename": name, "document_id": name, "heading": "Law", "text": "Governed by the law of Iowa."}
         for number, name in enumerate((SERVICES, NDA, LEASE), start=1)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat import wording
 from proviso_service.tool_results import FoundPassage, FoundPassages
 from tests.support.scripted_matter import TOOLS, marker, tool
@@ -31,16 +31,16 @@ UNUSED = "What happens to unused leave?"
 
 
 @pytest.fixture(scope="session")
-def model(embedder: MiniLmEmbedder) -> LocalChatModel:
-    return LocalChatModel(embedder=embedder)
+def model(embedder: MiniLmEmbedder) -> EmbeddedChatModel:
+    return EmbeddedChatModel(embedder=embedder)
 
 
-async def reply(model: LocalChatModel, *messages: BaseMessage, tools: Sequence[Any] = WITH_RETRIEVER) -> AIMessage:
+async def reply(model: EmbeddedChatModel, *messages: BaseMessage, tools: Sequence[Any] = WITH_RETRIEVER) -> AIMessage:
     answer: AIMessage = await model.bind_tools(tools).ainvoke(list(messages))
     return answer
 
 
-async def answered(model: LocalChatModel, question: str, result: str | FoundPassages) -> AIMessage:
+async def answered(model: EmbeddedChatModel, question: str, result: str | FoundPassages) -> AIMessage:
     """What is said once the retriever has returned `result`: passages, or a text without any."""
     asked = HumanMessage(question)
     called = await reply(model, asked)
@@ -61,23 +61,23 @@ async def answered(model: LocalChatModel, question: str, result: str | FoundPass
     ],
 )
 async def test_a_question_without_a_matter_is_answered_with_a_quote_its_number_and_file(
-    model: LocalChatModel, question: str, said: str
+    model: EmbeddedChatModel, question: str, said: str
 ) -> None:
     answer = await answered(model, question, FOUND)
     assert (answer.text, answer.tool_calls) == (said, [])
 
 
 @pytest.mark.parametrize("result", ["DOCUMENTATION_SEARCH_RESULT: EMPTY", "", "[1] no text"])
-async def test_nothing_found_is_the_exact_refusal(model: LocalChatModel, result: str) -> None:
+async def test_nothing_found_is_the_exact_refusal(model: EmbeddedChatModel, result: str) -> None:
     answer = await answered(model, UNUSED, result)
     assert (answer.text, answer.tool_calls) == (wording.NO_ANSWER, [])
 
 
-async def test_what_does_not_answer_is_refused(model: LocalChatModel) -> None:
+async def test_what_does_not_answer_is_refused(model: EmbeddedChatModel) -> None:
     assert (await answered(model, "What is the dress code?", FOUND)).text == wording.NO_ANSWER
 
 
-async def test_a_failed_look_up_is_said(model: LocalChatModel) -> None:
+async def test_a_failed_look_up_is_said(model: EmbeddedChatModel) -> None:
     answer = await answered(model, UNUSED, '{"error":"The search took too long"}')
     assert answer.text == "I could not look that up: The search took too long."
 
@@ -86,24 +86,24 @@ async def test_a_failed_look_up_is_said(model: LocalChatModel) -> None:
     "question",
     ["Which documents are in this matter?", "Find termination clauses", "How many documents mention insurance?"],
 )
-async def test_questions_about_a_matters_documents_are_not_for_it(model: LocalChatModel, question: str) -> None:
+async def test_questions_about_a_matters_documents_are_not_for_it(model: EmbeddedChatModel, question: str) -> None:
     called = await reply(model, HumanMessage(question))
     assert RETRIEVER not in {call["name"] for call in called.tool_calls}
     assert called.tool_calls
 
 
-async def test_with_a_matter_its_documents_are_looked_into(model: LocalChatModel) -> None:
+async def test_with_a_matter_its_documents_are_looked_into(model: EmbeddedChatModel) -> None:
     [call] = (await reply(model, HumanMessage(marker() + UNUSED))).tool_calls
     assert call["name"] == "isaacus_search"
 
 
-async def test_where_it_is_not_offered_nothing_changes(model: LocalChatModel) -> None:
+async def test_where_it_is_not_offered_nothing_changes(model: EmbeddedChatModel) -> None:
     [call] = (await reply(model, HumanMessage(UNUSED), tools=TOOLS)).tool_calls
     assert call["name"] == "isaacus_search"
 
 
 @pytest.mark.parametrize("days", ["forty", "fourteen", "twenty-five"])
-async def test_a_question_of_how_many_is_answered_whatever_the_number(model: LocalChatModel, days: str) -> None:
+async def test_a_question_of_how_many_is_answered_whatever_the_number(model: EmbeddedChatModel, days: str) -> None:
     passage = FoundPassage(
         ref=1, filename="handbook.md, Leave", text=f"Everyone has {days} days of annual leave each year."
     )

@@ -10,7 +10,7 @@ from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.embedded.chat.examples import EXAMPLES, Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser, choose
 from proviso_service.embedded.chat.mentions import find_mentions
-from proviso_service.embedded.chat.task import generalised
+from proviso_service.embedded.chat.request import generalised
 from proviso_service.models import Vectors
 from tests.support.chat_utterances import HELD_OUT, TUNED, Labelled
 

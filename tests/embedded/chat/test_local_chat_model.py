@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.tools import tool
 
-from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat.model import MODEL_NAME
 from tests.support.scripted_matter import TOOLS, ScriptedMatter, marker, run_turn
 
@@ -15,13 +15,13 @@ QUESTION = "What is the governing law of the NDA?"
 
 
 @pytest.fixture
-def model(embedder: MiniLmEmbedder) -> LocalChatModel:
-    return LocalChatModel(embedder=embedder)
+def model(embedder: MiniLmEmbedder) -> EmbeddedChatModel:
+    return EmbeddedChatModel(embedder=embedder)
 
 
 @pytest.mark.parametrize("question", ["Hello", "List all documents", "Show me the NDA", QUESTION])
 async def test_streamed_pieces_join_to_the_generated_message(
-    model: LocalChatModel, embedder: MiniLmEmbedder, question: str
+    model: EmbeddedChatModel, embedder: MiniLmEmbedder, question: str
 ) -> None:
     turn = await run_turn(model, ScriptedMatter(embedder), question)
     steps = [index for index, message in enumerate(turn.messages) if message.type == "ai"]
@@ -37,7 +37,7 @@ async def test_streamed_pieces_join_to_the_generated_message(
         assert [piece.usage_metadata is not None for piece in pieces] == [False] * (len(pieces) - 1) + [True]
 
 
-async def test_tool_calls_use_only_bound_tools_and_declared_arguments(model: LocalChatModel) -> None:
+async def test_tool_calls_use_only_bound_tools_and_declared_arguments(model: EmbeddedChatModel) -> None:
     @tool
     def isaacus_search(query: str) -> str:
         """Searches."""
@@ -48,12 +48,12 @@ async def test_tool_calls_use_only_bound_tools_and_declared_arguments(model: Loc
     assert reply.response_metadata["finish_reason"] == "tool_calls"
 
 
-async def test_tool_choice_none_offers_no_tool(model: LocalChatModel) -> None:
+async def test_tool_choice_none_offers_no_tool(model: EmbeddedChatModel) -> None:
     bound = model.bind_tools(TOOLS, tool_choice="none")
     assert (await bound.ainvoke([HumanMessage(marker() + QUESTION)])).tool_calls == []
 
 
-async def test_call_ids_follow_from_content_and_position(model: LocalChatModel) -> None:
+async def test_call_ids_follow_from_content_and_position(model: EmbeddedChatModel) -> None:
     bound = model.bind_tools(TOOLS)
     first = await bound.ainvoke([HumanMessage(marker() + QUESTION)])
     again = await bound.ainvoke([HumanMessage(marker() + QUESTION)])
@@ -61,7 +61,7 @@ async def test_call_ids_follow_from_content_and_position(model: LocalChatModel) 
     assert first.tool_calls[0]["id"] == again.tool_calls[0]["id"] != later.tool_calls[0]["id"]
 
 
-async def test_usage_counts_what_was_read_and_written(model: LocalChatModel) -> None:
+async def test_usage_counts_what_was_read_and_written(model: EmbeddedChatModel) -> None:
     reply = await model.ainvoke([HumanMessage("Hello")])
     usage = reply.usage_metadata
     assert usage is not None
@@ -70,11 +70,11 @@ async def test_usage_counts_what_was_read_and_written(model: LocalChatModel) -> 
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
 
 
-def test_it_also_answers_without_an_event_loop(model: LocalChatModel) -> None:
+def test_it_also_answers_without_an_event_loop(model: EmbeddedChatModel) -> None:
     assert model.invoke("Hello").text.startswith("Hello.")
 
 
-async def test_the_loop_stays_free_while_it_thinks(model: LocalChatModel) -> None:
+async def test_the_loop_stays_free_while_it_thinks(model: EmbeddedChatModel) -> None:
     ticks = 0
 
     async def tick() -> None:
@@ -89,5 +89,5 @@ async def test_the_loop_stays_free_while_it_thinks(model: LocalChatModel) -> Non
     assert ticks > 1
 
 
-async def test_no_message_at_all_is_a_greeting(model: LocalChatModel) -> None:
+async def test_no_message_at_all_is_a_greeting(model: EmbeddedChatModel) -> None:
     assert (await model.ainvoke("")).text.startswith("Hello.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proviso_service.embedded import LocalChatModel, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat.clause_queries import asks_for_types
 from tests.support.chat_utterances import HELD_OUT, TUNED
 from tests.support.scripted_matter import LEASE, NDA, TOOLS, ScriptedMatter, Turn, document_id, run_turn, tool
@@ -19,8 +19,8 @@ LAW = "This Agreement shall be governed by the laws of the State of Delaware."
 
 
 @pytest.fixture(scope="session")
-def model(embedder: MiniLmEmbedder) -> LocalChatModel:
-    return LocalChatModel(embedder=embedder)
+def model(embedder: MiniLmEmbedder) -> EmbeddedChatModel:
+    return EmbeddedChatModel(embedder=embedder)
 
 
 def of_type(name: str, clauses: int, *texts: str, documents: int = 1, first_ref: int = 1) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def result(*found: dict[str, Any], absent: Sequence[str] = (), searched: int = 1
     )
 
 
-async def turn(model: LocalChatModel, embedder: MiniLmEmbedder, question: str, reply: str, viewed: str = "") -> Turn:
+async def turn(model: EmbeddedChatModel, embedder: MiniLmEmbedder, question: str, reply: str, viewed: str = "") -> Turn:
     matter = ScriptedMatter(embedder, replies={CLASSIFY: reply})
     return await run_turn(model, matter, question, viewed=viewed, tools=WITH_CLASSIFY)
 
@@ -91,7 +91,7 @@ def test_questions_that_are_searched_stay_so() -> None:
     assert [question for question, _ in TUNED + HELD_OUT if asks_for_types(question)] == []
 
 
-async def test_the_answer_groups_quotes_by_type(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_the_answer_groups_quotes_by_type(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     reply = result(
         of_type("Termination", 3, THIRTY_DAYS, documents=2),
         of_type("Governing Law", 1, LAW, first_ref=2),
@@ -111,30 +111,30 @@ async def test_the_answer_groups_quotes_by_type(model: LocalChatModel, embedder:
     )
 
 
-async def test_no_clause_is_an_answer(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_no_clause_is_an_answer(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     ended = await turn(model, embedder, QUESTION, result(absent=["Insurance"]))
     assert ended.answer == "I found no clause of the 15 types that I looked for."
 
 
-async def test_a_named_document_is_the_target(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_a_named_document_is_the_target(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     reply = result(of_type("Termination", 1, THIRTY_DAYS))
     ended = await turn(model, embedder, "What types of clauses are in the NDA?", reply)
     assert ended.calls[1:] == [(CLASSIFY, {"document_ids": [document_id(NDA)]})]
 
 
-async def test_the_document_on_view_is_the_first_target(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_the_document_on_view_is_the_first_target(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     found = await turn(model, embedder, QUESTION, result(of_type("Notice", 1)), viewed=LEASE)
     assert [args for _, args in found.calls] == [{"document_ids": [document_id(LEASE)]}]
     nothing = await turn(model, embedder, QUESTION, result(), viewed=LEASE)
     assert [args for _, args in nothing.calls] == [{"document_ids": [document_id(LEASE)]}, {}]
 
 
-async def test_an_error_of_the_tool_is_told(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_an_error_of_the_tool_is_told(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     reply = json.dumps({"error": "No ready documents found in this matter"})
     ended = await turn(model, embedder, QUESTION, reply)
     assert ended.answer == "I could not look that up: No ready documents found in this matter."
 
 
-async def test_without_the_tool_the_question_is_searched(model: LocalChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_without_the_tool_the_question_is_searched(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     ended = await run_turn(model, ScriptedMatter(embedder), QUESTION)
     assert set(ended.called) == {"isaacus_search"}

@@ -4,7 +4,7 @@ import pytest
 
 from proviso_service.embedded.classifier.forms import duty_score, form_scores, right_score
 from proviso_service.embedded.classifier.statements import Form, understand, wordings
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,15 @@ def test_anybody_may_be_obliged_or_entitled() -> None:
 @pytest.mark.parametrize(
     ("passage", "is_called"),
     [
-        (Passage("Neither party is liable.", ("Terms", "14. Force Majeure")), True),
-        (Passage("14.1 Force Majeure. Neither party is liable.", ("14 General",)), True),
-        (Passage("Neither party is liable.", ("ARTICLE 9 FORCE MAJEURE", "9.2 Effect")), True),
-        (Passage("Force majeure means an event beyond control.", ("Definitions",)), False),
-        (Passage("The parties are bound.", ("Major Works",)), False),
-        (Passage("The parties are bound."), False),
+        (ModelPassage("Neither party is liable.", ("Terms", "14. Force Majeure")), True),
+        (ModelPassage("14.1 Force Majeure. Neither party is liable.", ("14 General",)), True),
+        (ModelPassage("Neither party is liable.", ("ARTICLE 9 FORCE MAJEURE", "9.2 Effect")), True),
+        (ModelPassage("Force majeure means an event beyond control.", ("Definitions",)), False),
+        (ModelPassage("The parties are bound.", ("Major Works",)), False),
+        (ModelPassage("The parties are bound."), False),
     ],
 )
-def test_a_clause_is_called_what_its_heading_says(passage: Passage, is_called: bool) -> None:
+def test_a_clause_is_called_what_its_heading_says(passage: ModelPassage, is_called: bool) -> None:
     assert bool(form_scores(Form.CALLED, "Force Majeure", [passage])[0] > 0.5) is is_called
 
 
@@ -114,5 +114,5 @@ def test_hostile_texts_take_no_longer_than_others(piece: str) -> None:
     text = f"Customer{piece * 5_000}"
     assert duty_score(text, "Customer") < 0.5
     assert right_score(text, "Customer") < 0.5
-    form_scores(Form.UNILATERAL, "", [Passage(text)])
+    form_scores(Form.UNILATERAL, "", [ModelPassage(text)])
     understand(f"This clause imposes a duty on {text}")

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
-from proviso_service.models import ModelBusy, ModelClosed, Passage, Vectors
+from proviso_service.models import ModelBusy, ModelClosed, ModelPassage, Vectors
 from tests.support.word_embedder import WordEmbedder
 
-LAW = Passage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
-RENT = Passage("Tenant shall pay the rent on the first day of every month, without deduction.", ("2. Rent",))
+LAW = ModelPassage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
+RENT = ModelPassage("Tenant shall pay the rent on the first day of every month, without deduction.", ("2. Rent",))
 STATEMENTS = (
     "This is a governing law clause.",
     "This is a clause about Rent. When is the rent due?",
@@ -39,7 +39,7 @@ def meaning_classifier(embedder: MiniLmEmbedder) -> Iterator[EmbeddedClassifier]
 
 
 passages = st.builds(
-    Passage,
+    ModelPassage,
     st.text(max_size=200) | st.sampled_from([LAW.text, RENT.text, "Rent. Due monthly.", "governed by law " * 40]),
     st.lists(st.text(max_size=20) | st.sampled_from(["2. Rent", "Governing Law"]), max_size=3).map(tuple),
 )
@@ -48,7 +48,7 @@ passages = st.builds(
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(neighbours=st.lists(passages, max_size=5), more=st.lists(passages, max_size=5), passage=passages)
 async def test_a_score_does_not_depend_on_neighbours(
-    classifier: EmbeddedClassifier, neighbours: list[Passage], more: list[Passage], passage: Passage
+    classifier: EmbeddedClassifier, neighbours: list[ModelPassage], more: list[ModelPassage], passage: ModelPassage
 ) -> None:
     for statement in STATEMENTS:
         alone = (await classifier.score(statement, [passage]))[0]
@@ -61,7 +61,7 @@ async def test_a_score_with_embeddings_does_not_depend_on_neighbours(
 ) -> None:
     texts = [f"{RENT.text} {'The rent of year ' * n}{n}." for n in range(40)]
     vectors = await embedder.embed_documents(texts)
-    read = [Passage(text, (), vector) for text, vector in zip(texts, vectors, strict=True)]
+    read = [ModelPassage(text, (), vector) for text, vector in zip(texts, vectors, strict=True)]
     for statement in STATEMENTS:
         together = await meaning_classifier.score(statement, read)
         backwards = await meaning_classifier.score(statement, read[::-1])
@@ -72,7 +72,9 @@ async def test_a_score_with_embeddings_does_not_depend_on_neighbours(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(statement=st.text(max_size=120), passage=passages)
-async def test_any_text_has_a_probability(classifier: EmbeddedClassifier, statement: str, passage: Passage) -> None:
+async def test_any_text_has_a_probability(
+    classifier: EmbeddedClassifier, statement: str, passage: ModelPassage
+) -> None:
     scores = await classifier.score(statement, [passage, LAW])
     assert scores.shape == (2,)
     assert scores.dtype == np.float32
@@ -83,7 +85,7 @@ async def test_any_text_has_a_probability(classifier: EmbeddedClassifier, statem
 @pytest.mark.parametrize("text", ["", " ", "\ud800", "合同 § 4 – Loi française", "a" * 50_000, "((((" * 5_000])
 async def test_odd_texts_are_scored(classifier: EmbeddedClassifier, text: str) -> None:
     for statement in (*STATEMENTS, text):
-        assert (await classifier.score(statement, [Passage(text, (text,))])).shape == (1,)
+        assert (await classifier.score(statement, [ModelPassage(text, (text,))])).shape == (1,)
 
 
 async def test_no_passages_have_no_scores(classifier: EmbeddedClassifier) -> None:
@@ -116,7 +118,8 @@ async def test_words_alone_still_tell_clauses_apart(classifier: EmbeddedClassifi
 async def test_a_heading_counts(meaning_classifier: EmbeddedClassifier) -> None:
     text = "It applies for five years and to all of the above."
     under, elsewhere = await meaning_classifier.score(
-        "This is a confidentiality clause.", [Passage(text, ("7. Confidentiality",)), Passage(text, ("7. Boats",))]
+        "This is a confidentiality clause.",
+        [ModelPassage(text, ("7. Confidentiality",)), ModelPassage(text, ("7. Boats",))],
     )
     assert under > elsewhere
 
@@ -133,7 +136,7 @@ async def test_vectors_that_are_at_hand_are_not_made_again() -> None:
     classifier = EmbeddedClassifier.load(counting)
     try:
         vector = (await WordEmbedder().embed_documents([RENT.text]))[0]
-        with_vector = Passage(RENT.text, RENT.section_path, vector)
+        with_vector = ModelPassage(RENT.text, RENT.section_path, vector)
         scores = await classifier.score(STATEMENTS[0], [with_vector, LAW, RENT])
         assert counting.embedded == 2
         assert scores[0] == scores[2]

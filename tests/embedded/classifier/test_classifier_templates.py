@@ -7,7 +7,7 @@ import pytest
 
 from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.iql.templates import TemplateCatalog
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 
 GOVERNING_LAW = (
     "This Agreement shall be governed by and construed in accordance with the laws of the State of Oregon, without"
@@ -167,7 +167,7 @@ async def test_a_template_tells_its_clause_from_a_near_miss(
 ) -> None:
     definitions = {one.name: one for one in TemplateCatalog.load()}
     statement = definitions[call[0]].in_words(call[1:])
-    yes, no = await classifier.score(statement, [Passage(meant), Passage(near_miss)])
+    yes, no = await classifier.score(statement, [ModelPassage(meant), ModelPassage(near_miss)])
     assert yes > 0.5 > no, (statement, yes, no)
 
 
@@ -175,12 +175,12 @@ async def test_a_template_tells_its_clause_from_a_near_miss(
 async def test_a_free_statement_tells_its_clause_from_a_near_miss(
     classifier: EmbeddedClassifier, statement: str, meant: str, near_miss: str
 ) -> None:
-    yes, no = await classifier.score(statement, [Passage(meant), Passage(near_miss)])
+    yes, no = await classifier.score(statement, [ModelPassage(meant), ModelPassage(near_miss)])
     assert yes > 0.5 > no, (statement, yes, no)
 
 
 async def test_a_denied_statement_is_the_complement(classifier: EmbeddedClassifier) -> None:
-    passages = [Passage(EXCLUDED), Passage(NOTICES)]
+    passages = [ModelPassage(EXCLUDED), ModelPassage(NOTICES)]
     limits = await classifier.score("This clause limits liability.", passages)
     does_not = await classifier.score("This clause does not limit liability.", passages)
     assert limits[0] > 0.5 > limits[1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from proviso_service.embedded import EmbeddedExtractor
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 
 OPENING = (
     'This Supply Agreement (the "Agreement") is made as of May 8, 2014 by and between Birch & Sons Ltd., a Nevada '
@@ -37,7 +37,7 @@ EXCLUSIVITY = (
     "7. Exclusivity. During the term Buyer shall purchase all of its requirements of chairs exclusively from Supplier. "
     "Buyer shall store the chairs in a dry place."
 )
-CONTRACT = [Passage(text) for text in (OPENING, TERM, TERMINATION, LAW, RENT, LIABILITY, EXCLUSIVITY)]
+CONTRACT = [ModelPassage(text) for text in (OPENING, TERM, TERMINATION, LAW, RENT, LIABILITY, EXCLUSIVITY)]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,9 @@ async def test_the_answer_is_much_surer_than_what_is_merely_near(extractor: Embe
 
 
 async def test_headings_state_nothing(extractor: EmbeddedExtractor) -> None:
-    found = await extractor.extract("Is there a governing law clause?", [Passage("GOVERNING LAW\n\nGoverning Law.")])
+    found = await extractor.extract(
+        "Is there a governing law clause?", [ModelPassage("GOVERNING LAW\n\nGoverning Law.")]
+    )
     assert list(map(list, found)) == [[]]
 
 
@@ -125,12 +127,12 @@ async def test_the_heading_above_counts(extractor: EmbeddedExtractor) -> None:
     text = "Neither party may do so during the term and for one year after it."
     heading = ("8. Non-Solicitation of Customers",)
     question = "Is there a non-solicitation of customers?"
-    bare, under = await extractor.extract(question, [Passage(text), Passage(text, heading)])
+    bare, under = await extractor.extract(question, [ModelPassage(text), ModelPassage(text, heading)])
     assert max((span.score for span in bare), default=0) < max(span.score for span in under)
 
 
 async def test_parties_in_paragraphs_of_their_own_are_found(extractor: EmbeddedExtractor) -> None:
-    opening = Passage(
+    opening = ModelPassage(
         "# Lease\n\nThis Lease is made between:\n\n"
         '**Harbour Mills LLP**, whose office is at 3 Merchants Row (the "**Landlord**"); and\n\n'
         '**Alder Robotics Limited**, whose office is at Unit 7 (the "**Tenant**").\n\n'
@@ -142,7 +144,7 @@ async def test_parties_in_paragraphs_of_their_own_are_found(extractor: EmbeddedE
 
 
 async def test_a_question_for_a_sum_is_not_answered_by_a_share(extractor: EmbeddedExtractor) -> None:
-    pay = Passage(
+    pay = ModelPassage(
         "6.1 The Company shall pay the Employee a salary of $92,000 a year. 6.2 The Employee may earn a bonus of up to "
         "15 per cent of salary. 6.3 The Company contributes eight per cent of salary to a pension."
     )

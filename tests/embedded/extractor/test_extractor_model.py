@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from proviso_service.embedded import EmbeddedExtractor
 from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder
-from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
+from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
 
-LAW = Passage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
-RENT = Passage("Tenant shall pay a rent of $900 on the first day of every month, for two (2) years.", ("2. Rent",))
+LAW = ModelPassage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
+RENT = ModelPassage("Tenant shall pay a rent of $900 on the first day of every month, for two (2) years.", ("2. Rent",))
 QUESTIONS = (
     "Which law governs the lease?",
     "How much is the rent?",
@@ -42,7 +42,7 @@ _DRAFTING = st.sampled_from(
     ]
 )
 texts = st.text(max_size=200) | st.lists(_DRAFTING | st.text(max_size=20), max_size=12).map("".join)
-passages = st.builds(Passage, texts, st.lists(st.text(max_size=20) | st.just("2. Rent"), max_size=3).map(tuple))
+passages = st.builds(ModelPassage, texts, st.lists(st.text(max_size=20) | st.just("2. Rent"), max_size=3).map(tuple))
 questions = st.sampled_from(QUESTIONS) | st.text(max_size=120)
 no_fixture_check = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -57,7 +57,7 @@ def extractor() -> Iterator[EmbeddedExtractor]:
 @no_fixture_check
 @given(question=questions, passage=passages)
 async def test_spans_lie_in_their_passage_without_overlap_best_first(
-    extractor: EmbeddedExtractor, question: str, passage: Passage
+    extractor: EmbeddedExtractor, question: str, passage: ModelPassage
 ) -> None:
     (spans,) = await extractor.extract(question, [passage])
     assert len(spans) <= MAX_ANSWERS
@@ -74,7 +74,7 @@ async def test_spans_lie_in_their_passage_without_overlap_best_first(
 @no_fixture_check
 @given(before=st.lists(passages, max_size=4), passage=passages, after=st.lists(passages, max_size=4))
 async def test_answers_do_not_depend_on_neighbours(
-    extractor: EmbeddedExtractor, before: list[Passage], passage: Passage, after: list[Passage]
+    extractor: EmbeddedExtractor, before: list[ModelPassage], passage: ModelPassage, after: list[ModelPassage]
 ) -> None:
     for question in QUESTIONS[:3]:
         (alone,) = await extractor.extract(question, [passage])
@@ -94,7 +94,9 @@ async def test_answers_are_the_same_every_time(extractor: EmbeddedExtractor) -> 
 
 async def test_no_passages_have_no_answers(extractor: EmbeddedExtractor) -> None:
     assert list(await extractor.extract("Which law governs?", [])) == []
-    assert [list(spans) for spans in await extractor.extract("Which law governs?", [Passage(""), Passage(" \n")])] == [
+    assert [
+        list(spans) for spans in await extractor.extract("Which law governs?", [ModelPassage(""), ModelPassage(" \n")])
+    ] == [
         [],
         [],
     ]
@@ -102,7 +104,7 @@ async def test_no_passages_have_no_answers(extractor: EmbeddedExtractor) -> None
 
 async def test_long_passages_are_read_to_their_end(extractor: EmbeddedExtractor) -> None:
     text = "The goods are stored in a dry place. " * 2_000 + LAW.text
-    (spans,) = await extractor.extract("Which law governs the lease?", [Passage(text)])
+    (spans,) = await extractor.extract("Which law governs the lease?", [ModelPassage(text)])
     assert text[spans[0].start : spans[0].end] == "the laws of Oregon"
 
 
@@ -112,12 +114,12 @@ async def test_long_passages_are_read_to_their_end(extractor: EmbeddedExtractor)
 async def test_hostile_texts_take_no_longer_than_others(extractor: EmbeddedExtractor, text: str) -> None:
     start = time.process_time()
     for question in QUESTIONS:
-        await extractor.extract(question, [Passage(text)])
+        await extractor.extract(question, [ModelPassage(text)])
     assert time.process_time() - start < 10
 
 
 async def test_forty_passages_are_read_in_a_second_or_two(extractor: EmbeddedExtractor) -> None:
-    read = [Passage(f"{number}. {LAW.text} {RENT.text} " * 6) for number in range(40)]
+    read = [ModelPassage(f"{number}. {LAW.text} {RENT.text} " * 6) for number in range(40)]
     start = time.process_time()
     await extractor.extract("Which law governs the lease?", read)
     assert time.process_time() - start < 3
@@ -130,7 +132,7 @@ class Held(AnswerFinder):
         self.entered = threading.Event()
         self.let_go = threading.Event()
 
-    def find(self, text: str, passages: Sequence[Passage]) -> list[list[AnswerSpan]]:
+    def find(self, text: str, passages: Sequence[ModelPassage]) -> list[list[AnswerSpan]]:
         self.entered.set()
         assert self.let_go.wait(10)
         return [[] for _ in passages]

@@ -4,39 +4,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.extractor.questions import Sought, understand
+from proviso_service.embedded.extractor.questions import AnswerKind, understand
 
 
 @pytest.mark.parametrize(
-    ("question", "sought"),
+    ("question", "answer_kind"),
     [
-        ("Which law governs this agreement?", Sought.LAW),
-        ("Who are the parties?", Sought.PARTIES),
-        ("What is the notice period?", Sought.DURATION),
-        ("How many days' notice must be given?", Sought.DURATION),
-        ("How much notice is needed?", Sought.DURATION),
-        ("Could you please tell me how long the term is?", Sought.DURATION),
-        ("When does the agreement end?", Sought.PERIOD),
-        ("What is the expiration date?", Sought.PERIOD),
-        ("When was it signed?", Sought.DATE),
-        ("Tell me when the lease was signed.", Sought.DATE),
-        ("What is the effective date?", Sought.DATE),
-        ("How much is the rent?", Sought.SUM),
-        ("What is the employee's base salary?", Sought.SUM),
-        ("What percentage of the salary is the bonus?", Sought.PERCENTAGE),
-        ("How much is the royalty?", Sought.MONEY),
-        ("What is the monthly fee?", Sought.MONEY),
-        ("What is the interest rate?", Sought.PERCENTAGE),
-        ("How many units must be bought?", Sought.NUMBER),
-        ("What is the title of the contract?", Sought.TITLE),
-        ("Is there a law that governs the contract?", Sought.STATEMENT),
-        ("When may a party terminate?", Sought.STATEMENT),
-        ("Who owns the deliverables?", Sought.STATEMENT),
-        ("What does it say about insurance?", Sought.STATEMENT),
+        ("Which law governs this agreement?", AnswerKind.LAW),
+        ("Who are the parties?", AnswerKind.PARTIES),
+        ("What is the notice period?", AnswerKind.DURATION),
+        ("How many days' notice must be given?", AnswerKind.DURATION),
+        ("How much notice is needed?", AnswerKind.DURATION),
+        ("Could you please tell me how long the term is?", AnswerKind.DURATION),
+        ("When does the agreement end?", AnswerKind.PERIOD),
+        ("What is the expiration date?", AnswerKind.PERIOD),
+        ("When was it signed?", AnswerKind.DATE),
+        ("Tell me when the lease was signed.", AnswerKind.DATE),
+        ("What is the effective date?", AnswerKind.DATE),
+        ("How much is the rent?", AnswerKind.SUM),
+        ("What is the employee's base salary?", AnswerKind.SUM),
+        ("What percentage of the salary is the bonus?", AnswerKind.PERCENTAGE),
+        ("How much is the royalty?", AnswerKind.MONEY),
+        ("What is the monthly fee?", AnswerKind.MONEY),
+        ("What is the interest rate?", AnswerKind.PERCENTAGE),
+        ("How many units must be bought?", AnswerKind.NUMBER),
+        ("What is the title of the contract?", AnswerKind.TITLE),
+        ("Is there a law that governs the contract?", AnswerKind.STATEMENT),
+        ("When may a party terminate?", AnswerKind.STATEMENT),
+        ("Who owns the deliverables?", AnswerKind.STATEMENT),
+        ("What does it say about insurance?", AnswerKind.STATEMENT),
     ],
 )
-def test_the_wording_says_what_is_sought(question: str, sought: Sought) -> None:
-    assert understand(question).sought is sought
+def test_the_wording_says_what_is_sought(question: str, answer_kind: AnswerKind) -> None:
+    assert understand(question).answer_kind is answer_kind
 
 
 def test_a_question_about_both_parties_is_not_about_who_they_are() -> None:

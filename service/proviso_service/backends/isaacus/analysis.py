@@ -17,7 +17,7 @@ from proviso_service.backends.isaacus.client import (
 from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, code_points, plain, score_all
 from proviso_service.concurrency import all_of
-from proviso_service.models import AnswerSpan, Passage, Scores
+from proviso_service.models import AnswerSpan, ModelPassage, Scores
 from proviso_service.settings import IsaacusSettings
 
 CLASSIFICATION = "classifications/universal"
@@ -38,7 +38,7 @@ class IsaacusClassifier:
     def model_id(self) -> str:
         return f"isaacus/{self._model}/{FORM}"
 
-    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
         """Raises ModelApiError, ModelBusy, ModelClosed."""
         ask = partial(self._ask, plain(statement))
         return await score_all(self._client, passages, self._texts_per_call, ask)
@@ -79,7 +79,7 @@ class IsaacusExtractor:
     def model_id(self) -> str:
         return f"isaacus/{self._model}/1"
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         """Raises ModelApiError, ModelBusy, ModelClosed."""
         found: list[Sequence[AnswerSpan]] = [()] * len(passages)
         readable = [index for index, passage in enumerate(passages) if passage.text.strip()]

@@ -7,7 +7,7 @@ import numpy as np
 
 from proviso_service.backends.isaacus.client import IsaacusClient, TextScore, by_index
 from proviso_service.concurrency import all_of
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading import readable
 
 FORM = "1"
@@ -26,7 +26,7 @@ _BLANK = "-"
 Ask = Callable[[Sequence[str]], Awaitable[Sequence[TextScore]]]
 
 
-async def score_all(client: IsaacusClient, passages: Sequence[Passage], texts_per_call: int, ask: Ask) -> Scores:
+async def score_all(client: IsaacusClient, passages: Sequence[ModelPassage], texts_per_call: int, ask: Ask) -> Scores:
     """Scores of shape (len(passages),), in the order of the passages. `ask` scores the texts of one call."""
     texts = [with_headings(passage) for passage in passages]
     scores = np.empty(len(texts), dtype=np.float32)
@@ -51,7 +51,7 @@ def batches(texts: Sequence[str], max_texts: int) -> Iterator[slice]:
         yield slice(start, len(texts))
 
 
-def with_headings(passage: Passage) -> str:
+def with_headings(passage: ModelPassage) -> str:
     """The passage below its headings, outermost first, because the name of a clause often stands in its heading only. A
     heading that the passage itself begins with is left out."""
     text = plain(passage.text)

@@ -10,7 +10,7 @@ from proviso_service.backends.isaacus.client import ApiCall, Embeddings, Isaacus
 from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, plain, score_all
 from proviso_service.concurrency import all_of
-from proviso_service.models import Passage, Scores, Vectors
+from proviso_service.models import ModelPassage, Scores, Vectors
 from proviso_service.settings import IsaacusSettings
 
 EMBEDDING = "embeddings"
@@ -93,7 +93,7 @@ class IsaacusReranker:
     def model_id(self) -> str:
         return f"isaacus/{self._model}/{FORM}"
 
-    async def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
         """Raises ModelApiError, ModelBusy, ModelClosed."""
         ask = partial(self._ask, plain(query))
         return await score_all(self._client, passages, self._texts_per_call, ask)

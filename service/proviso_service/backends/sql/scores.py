@@ -26,7 +26,7 @@ from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, statement_scores
 from proviso_service.matters import Document, DocumentStatus
-from proviso_service.models import Passage, Scores
+from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading import Chunk
 
 DOCUMENTS_PER_QUERY = 500
@@ -60,7 +60,7 @@ class SqlScoreStore(Store):
         embedding_model_id: str,
         first: int,
         limit: int,
-    ) -> Mapping[str, Sequence[Passage]]:
+    ) -> Mapping[str, Sequence[ModelPassage]]:
         same_text = and_(
             embeddings.c.tenant == chunks.c.tenant,
             embeddings.c.model_id == chunks.c.model_id,
@@ -83,11 +83,11 @@ class SqlScoreStore(Store):
             )
             .order_by(chunks.c.document_id, chunks.c.ordinal)
         )
-        found: dict[str, list[Passage]] = defaultdict(list)
+        found: dict[str, list[ModelPassage]] = defaultdict(list)
         path_of = cache(lambda packed: tuple(json.loads(packed)))
         for document_id, body, path, model_id, vector in transaction.execute(query):
             known = _unpacked(vector) if model_id == embedding_model_id else None
-            found[document_id].append(Passage(body, path_of(path), known))
+            found[document_id].append(ModelPassage(body, path_of(path), known))
         return found
 
     @reading

@@ -1,4 +1,4 @@
-"""Writes the answer to a task from the evidence: quotes, names and counts that a tool has given, and nothing else."""
+"""Writes the answer to a request from the evidence: quotes, names and counts that tools have given, nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
-from proviso_service.embedded.chat.ranking import Scored, Wanted, closest, rank
+from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, closest, rank
+from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.task import Scope, Target, Task
 from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name
-from proviso_service.embedded.topics import Kind
+from proviso_service.embedded.topics import ValueKind
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList
 
@@ -29,13 +29,13 @@ _MANY_DOCUMENTS = 3
 # What is given although it lacks the figure that the question asks for.
 _MIN_WITHOUT_FIGURE = 0.75
 _WITHOUT_FIGURE = {
-    Kind.DURATION: "I found no period stated as such. ",
-    Kind.MONEY: "I found no amount stated as such. ",
+    ValueKind.DURATION: "I found no period stated as such. ",
+    ValueKind.MONEY: "I found no amount stated as such. ",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WrittenAnswer:
     """`found` is false when the evidence does not answer the question; `documents` are quoted."""
 
     text: str
@@ -43,54 +43,62 @@ class Answer:
     documents: int = 0
 
 
-async def answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
+async def answer(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
+) -> WrittenAnswer:
     """The answer that the evidence supports; the exact refusal when it supports none."""
-    if task.clauses and evidence.analyses:
+    if request.clauses and evidence.analyses:
         last = evidence.analyses[-1]
-        return Answer(iql_answer(task.clauses, last), found=task.clauses.compares or last.total_matches > 0)
-    if task.asks_types and evidence.classified:
+        return WrittenAnswer(
+            iql_answer(request.clauses, last), found=request.clauses.compares or last.total_matches > 0
+        )
+    if request.asks_types and evidence.classified:
         found = evidence.classified[-1]
-        return Answer(types_answer(found), found=found.total_found > 0)
-    settled = _settled(task, target, evidence)
+        return WrittenAnswer(types_answer(found), found=found.total_found > 0)
+    settled = _settled(request, target, evidence)
     if settled:
-        return Answer(settled)
-    if task.intent is Intent.COUNT:
-        return Answer(count_answer(task, target, evidence))
-    if task.intent in (Intent.SHOW, Intent.SUMMARY):
-        text = read_out(task, evidence)
-        return Answer(text) if text else _nothing(target, evidence)
-    return await _quoted_answer(task, target, evidence, embedder)
+        return WrittenAnswer(settled)
+    if request.intent is Intent.COUNT:
+        return WrittenAnswer(count_answer(request, target, evidence))
+    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+        text = read_out(request, evidence)
+        return WrittenAnswer(text) if text else _nothing(target, evidence)
+    return await _quoted_answer(request, target, evidence, embedder)
 
 
-async def _quoted_answer(task: Task, target: Target, evidence: Evidence, embedder: Embedder) -> Answer:
-    wanted = Wanted(task.bare_question, task.topic, task.kind)
+async def _quoted_answer(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
+) -> WrittenAnswer:
+    wanted = AnswerCriteria(request.bare_question, request.topic, request.kind)
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
-    if task.intent in (Intent.FIND, Intent.CLAUSE):
+    if request.intent in (Intent.FIND, Intent.CLAUSE):
         good = closest(good, wanted)
     if not good:
         return _without_figure(ranked, wanted, evidence) or _nothing(target, evidence)
-    if task.intent is Intent.COMPARE:
-        return Answer(compared(task, target, good, wanted) + _caveat(evidence))
-    if task.intent is Intent.FIND:
+    if request.intent is Intent.COMPARE:
+        return WrittenAnswer(compared(request, target, good, wanted) + _caveat(evidence))
+    if request.intent is Intent.FIND:
         chosen = distinct(good)[:_MAX_FOUND]
         text = bullets(listed(chosen, wanted, good, ranked))
     else:
         chosen = best_by_document(good, wanted)
-        text = _opening(task, good) + stated(good, wanted)
+        text = _opening(request, good) + stated(good, wanted)
     documents = len({one.document for one in chosen})
-    return Answer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
+    return WrittenAnswer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
 
 
-def _without_figure(ranked: Sequence[Scored], wanted: Wanted, evidence: Evidence) -> Answer | None:
+def _without_figure(
+    ranked: Sequence[ScoredSentence], wanted: AnswerCriteria, evidence: Evidence
+) -> WrittenAnswer | None:
     """The clause on the topic that does not say how long or how much, and says so."""
     if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
         return None
-    bare = Wanted(wanted.question, wanted.topic)
+    bare = AnswerCriteria(wanted.question, wanted.topic)
     near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE]
     if not near:
         return None
-    return Answer(_WITHOUT_FIGURE[wanted.kind] + stated(near[:1], bare) + _caveat(evidence), found=False)
+    return WrittenAnswer(_WITHOUT_FIGURE[wanted.kind] + stated(near[:1], bare) + _caveat(evidence), found=False)
 
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:
@@ -104,7 +112,7 @@ def _not_shown(evidence: Evidence, quoted: int) -> str:
     return f"\n\n{least}{counted(more, 'more document')} {verb} not quoted here; name a document to ask about it."
 
 
-def is_answer(scored: Scored, wanted: Wanted) -> bool:
+def is_answer(scored: ScoredSentence, wanted: AnswerCriteria) -> bool:
     """Whether a sentence may be given as an answer rather than as something merely near."""
     if not scored.has_evidence:
         return False
@@ -119,7 +127,7 @@ def is_answer(scored: Scored, wanted: Wanted) -> bool:
     return scored.overlap >= 1 / 3 and scored.similarity >= _SURE_SIMILARITY
 
 
-def _settled(task: Task, target: Target, evidence: Evidence) -> str:
+def _settled(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     """Answers that need no passage: about the documents themselves, or why nothing could be looked up. Else empty."""
     listing = evidence.listing
     if listing and not listing.total_count:
@@ -127,16 +135,16 @@ def _settled(task: Task, target: Target, evidence: Evidence) -> str:
     about_target = "" if target.documents else _missing(target, listing) or _unready(target)
     if about_target:
         return about_target
-    if listing and (task.intent is Intent.LIST or (task.intent is Intent.COUNT and not evidence.searches)):
-        return documents_answer(task, target, listing)
+    if listing and (request.intent is Intent.LIST or (request.intent is Intent.COUNT and not evidence.searches)):
+        return documents_answer(request, target, listing)
     if evidence.searches or evidence.parts:
         return ""
-    if listing and not evidence.failures and task.intent in (Intent.SHOW, Intent.SUMMARY):
+    if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
         return f"{wording.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
     return _failed(evidence)
 
 
-def _missing(target: Target, listing: DocumentList | None) -> str:
+def _missing(target: TargetDocuments, listing: DocumentList | None) -> str:
     if not target.missing:
         return ""
     known = f" It has:\n{document_lines(listing)}" if listing and listing.documents else ""
@@ -144,7 +152,7 @@ def _missing(target: Target, listing: DocumentList | None) -> str:
     return f"No document in this matter has a name that matches {names}.{known}"
 
 
-def _unready(target: Target) -> str:
+def _unready(target: TargetDocuments) -> str:
     return " ".join(_unready_line(one.filename, one.processing_status) for one in target.unready)
 
 
@@ -161,13 +169,13 @@ def _unready_line(filename: str, status: str) -> str:
     return f"{name(filename)} is still being processed, so I can't search it yet."
 
 
-def _nothing(target: Target, evidence: Evidence) -> Answer:
+def _nothing(target: TargetDocuments, evidence: Evidence) -> WrittenAnswer:
     searched = _searched_names(target, evidence)
     where = f" I searched {joined(searched)}." if searched else ""
-    return Answer(wording.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
+    return WrittenAnswer(wording.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
 
 
-def _searched_names(target: Target, evidence: Evidence) -> list[str]:
+def _searched_names(target: TargetDocuments, evidence: Evidence) -> list[str]:
     if any(not search.document_ids for search in evidence.searches):
         return []
     return [name(one.filename) for one in target.documents if one.filename]
@@ -180,9 +188,9 @@ def _caveat(evidence: Evidence) -> str:
     return f"\n\nStill being processed and not searched: {joined(processing)}." if processing else ""
 
 
-def _opening(task: Task, good: Sequence[Scored]) -> str:
-    if task.scope is not Scope.VIEWED_FIRST or task.viewed is None:
+def _opening(request: UserRequest, good: Sequence[ScoredSentence]) -> str:
+    if request.scope is not Scope.VIEWED_FIRST or request.viewed is None:
         return ""
-    if any(one.passage.document_id == task.viewed.document_id for one in good):
+    if any(one.passage.document_id == request.viewed.document_id for one in good):
         return ""
-    return f"I found no answer in {name(task.viewed.name)}, the document on view, but in other documents. "
+    return f"I found no answer in {name(request.viewed.name)}, the document on view, but in other documents. "

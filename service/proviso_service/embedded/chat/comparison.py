@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 
 from proviso_service.embedded.chat.quoting import listed, stated
-from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
-from proviso_service.embedded.chat.task import Target, Task
+from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.wording import bullets, name
 from proviso_service.reading import NUMBER_WORDS, value_in_words
 
@@ -52,9 +52,11 @@ _ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest
 _MAX_COMPARED = 12
 
 
-def compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted) -> str:
+def compared(
+    request: UserRequest, target: TargetDocuments, good: Sequence[ScoredSentence], wanted: AnswerCriteria
+) -> str:
     """The best sentence of each document, and which of the documents asked about have none."""
-    best: dict[str, Scored] = {}
+    best: dict[str, ScoredSentence] = {}
     for one in good:
         best.setdefault(one.document, one)
     silent = [name(one.filename) for one in target.documents if one.document_id not in best]
@@ -64,11 +66,11 @@ def compared(task: Task, target: Target, good: Sequence[Scored], wanted: Wanted)
     lines = listed(chosen, wanted, good)
     lines += [f"{one}: nothing found that answers this." for one in silent]
     lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
-    larger = larger_line(task.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
+    larger = larger_line(request.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
     return "Side by side:\n" + bullets(lines) + larger
 
 
-def _in_order(chosen: list[Scored], target: Target) -> list[Scored]:
+def _in_order(chosen: list[ScoredSentence], target: TargetDocuments) -> list[ScoredSentence]:
     order = {document_id: index for index, document_id in enumerate(target.ids)}
     return sorted(chosen, key=lambda one: order.get(one.passage.document_id, len(order)))
 

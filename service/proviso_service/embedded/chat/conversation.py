@@ -22,7 +22,7 @@ from proviso_service.tool_results import (
     FoundPassage,
     FoundPassages,
     QueryMatches,
-    ToolOutput,
+    ResultShape,
 )
 
 _MARKER = re.compile(
@@ -61,7 +61,7 @@ class UserMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ReadConversation:
     """`earlier` holds the previous user messages, oldest first; `steps` what followed the current one."""
 
     current: UserMessage
@@ -70,14 +70,14 @@ class Conversation:
     steps: tuple[BaseMessage, ...] = ()
 
 
-def read_conversation(messages: Sequence[BaseMessage]) -> Conversation:
+def read_conversation(messages: Sequence[BaseMessage]) -> ReadConversation:
     """The last human message is the current one; without any, the current text is empty."""
     asked = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage)]
     if not asked:
-        return Conversation(UserMessage(""))
+        return ReadConversation(UserMessage(""))
     before = messages[: asked[-1]]
     answers = [str(message.text) for message in before if isinstance(message, AIMessage) and message.text]
-    return Conversation(
+    return ReadConversation(
         current=read_user_message(messages[asked[-1]]),
         earlier=tuple(read_user_message(messages[index]).text for index in asked[:-1]),
         last_answer=answers[-1] if answers else "",
@@ -189,7 +189,7 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
     )
 
 
-_SHAPES: Mapping[str, type[ToolOutput]] = {
+_SHAPES: Mapping[str, type[ResultShape]] = {
     CLASSIFY_TOOL: ClassifiedClauses,
     IQL_TOOL: QueryMatches,
     LIST_TOOL: DocumentList,
@@ -199,7 +199,7 @@ _SHAPES: Mapping[str, type[ToolOutput]] = {
 }
 
 
-def _read(message: ToolMessage, call: MadeCall | None) -> ToolOutput | Failure:
+def _read(message: ToolMessage, call: MadeCall | None) -> ResultShape | Failure:
     tool = call.name if call else message.name or ""
     # The retriever writes references for people's eyes, and nothing but a line of text when it has found none.
     value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))

@@ -21,19 +21,19 @@ from pydantic import PrivateAttr, SkipValidation
 
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.answers import answer
-from proviso_service.embedded.chat.conversation import Conversation, UserMessage, read_conversation, read_evidence
+from proviso_service.embedded.chat.conversation import ReadConversation, UserMessage, read_conversation, read_evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.planning import (
-    Call,
+    PlannedCall,
     Tools,
     documentation_call,
     next_calls,
     second_look,
     wider_look,
 )
+from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents, understand
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
-from proviso_service.embedded.chat.task import Target, find_target, understand
 from proviso_service.models import Embedder
 from proviso_service.tool_results import RETRIEVER_TOOL
 
@@ -46,58 +46,58 @@ _ABOUT_IMAGE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ModelStep:
     """Either `calls` or `text`."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[PlannedCall, ...] = ()
 
 
 async def respond(
     messages: Sequence[BaseMessage], tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
-) -> Step:
+) -> ModelStep:
     """`tools` are those on offer for this step; none in an answer step."""
     conversation = read_conversation(messages)
     message = conversation.current
     if not message.text or (message.has_images and _ABOUT_IMAGE.search(message.text)):
-        return Step(wording.NO_IMAGES if message.has_images else wording.FIXED_ANSWERS[Intent.GREETING])
+        return ModelStep(wording.NO_IMAGES if message.has_images else wording.FIXED_ANSWERS[Intent.GREETING])
     if is_about_uploads(message):
-        return Step(_with_image_note(uploads_answer(message.text, message.assets), message))
+        return ModelStep(_with_image_note(uploads_answer(message.text, message.assets), message))
     step = await _document_step(conversation, tools, embedder, recogniser)
     return replace(step, text=_with_image_note(step.text, message)) if step.text else step
 
 
 async def _document_step(
-    conversation: Conversation, tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
-) -> Step:
-    task = await understand(conversation, recogniser)
-    if task.is_document_free:
-        return Step(wording.FIXED_ANSWERS[task.intent])
+    conversation: ReadConversation, tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
+) -> ModelStep:
+    request = await understand(conversation, recogniser)
+    if request.is_document_free:
+        return ModelStep(wording.FIXED_ANSWERS[request.intent])
     evidence = read_evidence(conversation.steps)
-    if not conversation.current.has_matter and (call := documentation_call(task, evidence, tools)):
-        return Step(calls=(call,))
+    if not conversation.current.has_matter and (call := documentation_call(request, evidence, tools)):
+        return ModelStep(calls=(call,))
     if evidence.has_called(RETRIEVER_TOOL):
-        stated = await answer(replace(task, intent=Intent.FACT), Target(), evidence, embedder)
-        return Step(stated.text)
-    target = find_target(task, evidence, conversation.last_answer)
-    calls = next_calls(task, target, evidence, tools)
+        stated = await answer(replace(request, intent=Intent.FACT), TargetDocuments(), evidence, embedder)
+        return ModelStep(stated.text)
+    target = find_target_documents(request, evidence, conversation.last_answer)
+    calls = next_calls(request, target, evidence, tools)
     if calls:
-        return Step(calls=tuple(calls))
+        return ModelStep(calls=tuple(calls))
     if not evidence.calls:
-        return Step(wording.NO_TOOLS if conversation.current.has_matter else wording.NO_MATTER)
-    found = await answer(task, target, evidence, embedder)
+        return ModelStep(wording.NO_TOOLS if conversation.current.has_matter else wording.NO_MATTER)
+    found = await answer(request, target, evidence, embedder)
     if found.found:
-        more = wider_look(task, target, evidence, tools, found.documents)
+        more = wider_look(request, target, evidence, tools, found.documents)
     else:
-        more = second_look(task, target, evidence, tools)
-    return Step(calls=tuple(more)) if more else Step(found.text)
+        more = second_look(request, target, evidence, tools)
+    return ModelStep(calls=tuple(more)) if more else ModelStep(found.text)
 
 
 def _with_image_note(text: str, message: UserMessage) -> str:
     return f"{wording.NO_IMAGES}\n\n{text}" if message.has_images else text
 
 
-class LocalChatModel(BaseChatModel):
+class EmbeddedChatModel(BaseChatModel):
     """Answers from tool results only, with quotes and their references; deterministic; cannot see images.
 
     Raises what `embedder` raises (ModelClosed, ModelBusy). Token counts are estimates.
@@ -188,7 +188,7 @@ def declared_arguments(tools: Sequence[dict[str, Any]]) -> Tools:
     }
 
 
-def _tool_calls(step: Step, position: int) -> list[ToolCall]:
+def _tool_calls(step: ModelStep, position: int) -> list[ToolCall]:
     """Ids follow from content and position, so that the same conversation gives the same ids."""
     calls: list[ToolCall] = []
     for index, call in enumerate(step.calls):

@@ -1,4 +1,4 @@
-"""Chooses the next tool calls of a task, or none when it is time to answer. At most three calls a turn."""
+"""Chooses the next tool calls of a request, or none when it is time to answer. At most three calls a turn."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
-from proviso_service.embedded.chat.task import Scope, Target, Task, needs_listing
+from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest, needs_listing
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.reading import joined_words
 from proviso_service.tool_results import (
@@ -42,173 +42,179 @@ Tools = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PlannedCall:
     name: str
     args: Mapping[str, Any]
 
 
-def next_calls(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     """Calls to make now; never one that was made already, never one that is not on offer."""
     left = MAX_CALLS - len(evidence.calls)
-    if task.is_document_free or left <= 0:
+    if request.is_document_free or left <= 0:
         return []
-    if _needs_listing(task, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
-        return [_accepted(Call(LIST_TOOL, {"name": _names(task)} if task.mentions else {}), tools)]
-    wanted = [] if _is_settled(task, target) else _calls_for(task, target, evidence, tools)
+    if _needs_listing(request, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
+        return [_accepted(PlannedCall(LIST_TOOL, {"name": _names(request)} if request.mentions else {}), tools)]
+    wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
     made = [(call.name, dict(call.args)) for call in evidence.calls]
     offered = [_accepted(call, tools) for call in wanted if call.name in tools]
     return [call for call in offered if (call.name, call.args) not in made][:left]
 
 
-def documentation_call(task: Task, evidence: Evidence, tools: Tools) -> Call | None:
+def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> PlannedCall | None:
     """The one look into the documentation for a question that comes without a matter; None for questions about a
     matter's documents themselves or their clauses, which only a matter answers."""
-    about_documents = task.intent in _ABOUT_DOCUMENTS or (
-        task.intent is Intent.COUNT and speaks_of_documents(task.question)
+    about_documents = request.intent in _ABOUT_DOCUMENTS or (
+        request.intent is Intent.COUNT and speaks_of_documents(request.question)
     )
-    if about_documents or task.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
+    if about_documents or request.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
         return None
-    return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(task.question, _MAX_QUERY_CHARS)}), tools)
+    return _accepted(PlannedCall(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)}), tools)
 
 
-def _needs_listing(task: Task, tools: Tools) -> bool:
+def _needs_listing(request: UserRequest, tools: Tools) -> bool:
     """Clauses are looked for in all documents where none is meant."""
-    is_analysed = _analysis(task, Target(), tools) is not None
-    return needs_listing(task) and (not is_analysed or bool(task.mentions) or task.scope is Scope.EARLIER)
+    is_analysed = _analysis(request, TargetDocuments(), tools) is not None
+    return needs_listing(request) and (not is_analysed or bool(request.mentions) or request.scope is Scope.EARLIER)
 
 
-def second_look(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     """What to try when the evidence gave no answer: a search, where only the opening of the one document asked about
     was read; when it was only the one on view, the rest of the matter; else a search in the question's own words. Each
     is tried once."""
     if len(evidence.calls) >= MAX_CALLS:
         return []
     if evidence.analyses or evidence.classified:
-        is_new = task.scope is Scope.VIEWED_FIRST and len(evidence.analyses) + len(evidence.classified) == 1
-        again = _analysis(task, Target(), tools)
+        is_new = request.scope is Scope.VIEWED_FIRST and len(evidence.analyses) + len(evidence.classified) == 1
+        again = _analysis(request, TargetDocuments(), tools)
         return [_accepted(again, tools)] if again and is_new else []
-    if task.intent in (Intent.SHOW, Intent.SUMMARY):
+    if request.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
     if not evidence.searches:
         was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
-        return [_accepted(_first_search(task, target), tools)] if was_opened else []
+        return [_accepted(_first_search(request, target), tools)] if was_opened else []
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
-    if task.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
-        return [_accepted(_search(task, Target(), _MANY, each=2), tools)]
-    return _search_as_asked(task, target, evidence, tools)
+    if request.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
+        return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
+    return _search_as_asked(request, target, evidence, tools)
 
 
-def _search_as_asked(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+def _search_as_asked(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools
+) -> list[PlannedCall]:
     """The question itself as query, where the first query was made from its topic."""
-    was_topical = task.topic is not None and task.intent is not Intent.COMPARE and not task.section
-    if not was_topical or SEARCH_TOOL not in tools or task.scope is Scope.VIEWED_FIRST:
+    was_topical = request.topic is not None and request.intent is not Intent.COMPARE and not request.section
+    if not was_topical or SEARCH_TOOL not in tools or request.scope is Scope.VIEWED_FIRST:
         return []
-    first = _search(task, target, _FEW if len(target.documents) == 1 else _MANY)
-    call = _accepted(Call(SEARCH_TOOL, {**first.args, "query": one_line(task.bare_question, _MAX_QUERY_CHARS)}), tools)
+    first = _search(request, target, _FEW if len(target.documents) == 1 else _MANY)
+    call = _accepted(
+        PlannedCall(SEARCH_TOOL, {**first.args, "query": one_line(request.bare_question, _MAX_QUERY_CHARS)}), tools
+    )
     made = [dict(one.args) for one in evidence.calls if one.name == SEARCH_TOOL]
     return [] if dict(call.args) in made else [call]
 
 
-def _names(task: Task) -> str:
+def _names(request: UserRequest) -> str:
     """What the documents that are meant may be called."""
-    phrases = " ".join(one.phrase for one in task.mentions)
+    phrases = " ".join(one.phrase for one in request.mentions)
     spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
     return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
 
 
-def _is_settled(task: Task, target: Target) -> bool:
+def _is_settled(request: UserRequest, target: TargetDocuments) -> bool:
     """Nothing is left to look up: the documents meant are missing, not ready, or the list was the answer."""
-    if not task.is_about_clauses and _is_about_documents(task, target):
+    if not request.is_about_clauses and _is_about_documents(request, target):
         return True
     return bool((target.missing or target.unready) and not target.documents)
 
 
-def _is_about_documents(task: Task, target: Target) -> bool:
-    return task.intent is Intent.LIST or (task.intent is Intent.COUNT and not task.subject(target.matched))
+def _is_about_documents(request: UserRequest, target: TargetDocuments) -> bool:
+    return request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
 
 
-def wider_look(task: Task, target: Target, evidence: Evidence, tools: Tools, answered: int) -> list[Call]:
+def wider_look(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools, answered: int
+) -> list[PlannedCall]:
     """The documents that a first search over the matter had no room for, when several of those it showed answer the
     question: first their names, then a search in them."""
-    asks_all = task.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and task.topic is not None
+    asks_all = request.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and request.topic is not None
     if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
         return []
     shown = {one.document_id for one in evidence.searches[0].results}
     if not evidence.searches[0].documents_not_shown or SEARCH_TOOL not in tools:
         return []
     if evidence.listing is None:
-        return [Call(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
+        return [PlannedCall(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
     rest = tuple(one for one in evidence.listing.documents if one.is_ready and one.document_id not in shown)
-    return [_accepted(_search(task, Target(rest), len(rest), each=1), tools)] if rest else []
+    return [_accepted(_search(request, TargetDocuments(rest), len(rest), each=1), tools)] if rest else []
 
 
-def _calls_for(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
-    if analysis := _analysis(task, target, tools):
+def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
+    if analysis := _analysis(request, target, tools):
         return [] if evidence.has_called(analysis.name) else [analysis]
-    if task.intent in (Intent.SHOW, Intent.SUMMARY):
-        return _reading(task, target, evidence, tools)
+    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+        return _reading(request, target, evidence, tools)
     if evidence.has_called(SEARCH_TOOL):
         return []
-    if task.intent is Intent.COMPARE:
-        return _comparison(task, target, evidence)
-    if task.topic and task.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
+    if request.intent is Intent.COMPARE:
+        return _comparison(request, target, evidence)
+    if request.topic and request.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
         return [] if evidence.has_called(TEXT_TOOL) else [_opening_of(target.documents[0])]
-    return [_first_search(task, target)]
+    return [_first_search(request, target)]
 
 
-def _first_search(task: Task, target: Target) -> Call:
+def _first_search(request: UserRequest, target: TargetDocuments) -> PlannedCall:
     """Much of the best passages of one document, or a little of those of many."""
-    if task.intent is Intent.COUNT or task.section:
-        return _search(task, target, _FEWEST)
+    if request.intent is Intent.COUNT or request.section:
+        return _search(request, target, _FEWEST)
     if len(target.documents) == 1:
-        return _search(task, target, _FEWEST if task.intent is Intent.FIND else _FEW)
-    return _search(task, target, _MANY, each=_EACH)
+        return _search(request, target, _FEWEST if request.intent is Intent.FIND else _FEW)
+    return _search(request, target, _MANY, each=_EACH)
 
 
-def _reading(task: Task, target: Target, evidence: Evidence, tools: Tools) -> list[Call]:
+def _reading(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     documents = target.documents
     if not documents and evidence.listing and len(evidence.listing.documents) == 1:
         documents = evidence.listing.documents
     if not documents or evidence.has_called(TEXT_TOOL) or evidence.has_called(SEARCH_TOOL):
         return []
-    if task.section or TEXT_TOOL not in tools:
-        return [_search(task, Target(documents), _FEWEST)]
+    if request.section or TEXT_TOOL not in tools:
+        return [_search(request, TargetDocuments(documents), _FEWEST)]
     return [_opening_of(documents[0])]
 
 
-def _opening_of(document: ListedDocument) -> Call:
-    return Call(TEXT_TOOL, {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS})
+def _opening_of(document: ListedDocument) -> PlannedCall:
+    return PlannedCall(TEXT_TOOL, {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS})
 
 
-def _comparison(task: Task, target: Target, evidence: Evidence) -> list[Call]:
+def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> list[PlannedCall]:
     """Two searches, each in one half of the documents, so that there is room for all of them."""
     documents = target.documents
-    if not documents and not task.mentions and evidence.listing and evidence.listing.is_whole:
+    if not documents and not request.mentions and evidence.listing and evidence.listing.is_whole:
         documents = tuple(one for one in evidence.listing.documents if one.is_ready)
     if not 2 <= len(documents) <= 2 * _MANY:
-        return [_search(task, target, _MANY, each=1)]
+        return [_search(request, target, _MANY, each=1)]
     half = -(-len(documents) // 2)
     each = max(1, _FEW // half)
     return [
-        _search(task, Target(part, matched=target.matched), each * len(part), each=each)
+        _search(request, TargetDocuments(part, matched=target.matched), each * len(part), each=each)
         for part in (documents[:half], documents[half:])
     ]
 
 
-def _analysis(task: Task, target: Target, tools: Tools) -> Call | None:
+def _analysis(request: UserRequest, target: TargetDocuments, tools: Tools) -> PlannedCall | None:
     """The one call that answers a question about clauses; None for other questions, and without the tool for it."""
     where = {"document_ids": target.ids} if target.documents else {}
-    if task.asks_types and CLASSIFY_TOOL in tools:
-        return Call(CLASSIFY_TOOL, where)
-    if task.clauses and IQL_TOOL in tools:
-        compares_all = task.clauses.compares and not task.mentions
-        return Call(IQL_TOOL, {"query": task.clauses.iql} | ({} if compares_all else where))
+    if request.asks_types and CLASSIFY_TOOL in tools:
+        return PlannedCall(CLASSIFY_TOOL, where)
+    if request.clauses and IQL_TOOL in tools:
+        compares_all = request.clauses.compares and not request.mentions
+        return PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | ({} if compares_all else where))
     return None
 
 
-def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> Call:
+def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, each: int = 0) -> PlannedCall:
     args: dict[str, Any] = {
-        "query": query_for(task, target),
+        "query": query_for(request, target),
         "max_results": min(max_results, _MANY),
         "threshold": _THRESHOLD,
         "semantic_weight": _SEMANTIC_WEIGHT,
@@ -217,22 +223,22 @@ def _search(task: Task, target: Target, max_results: int, *, each: int = 0) -> C
         args["max_per_document"] = each
     if target.documents:
         args["document_ids"] = target.ids
-    return Call(SEARCH_TOOL, args)
+    return PlannedCall(SEARCH_TOOL, args)
 
 
-def query_for(task: Task, target: Target) -> str:
+def query_for(request: UserRequest, target: TargetDocuments) -> str:
     """What to search for. Counting needs the bare subject, since it counts passages that hold all its words."""
-    if task.intent is Intent.COUNT:
-        return one_line(task.subject(target.matched), _MAX_QUERY_CHARS)
-    if task.section:
-        return f"section {task.section}"
-    asked = without_mentions(task.question, target.matched)
-    if task.topic:
-        said = f"{task.subject(target.matched)} {task.topic.search}".split()
+    if request.intent is Intent.COUNT:
+        return one_line(request.subject(target.matched), _MAX_QUERY_CHARS)
+    if request.section:
+        return f"section {request.section}"
+    asked = without_mentions(request.question, target.matched)
+    if request.topic:
+        said = f"{request.subject(target.matched)} {request.topic.search}".split()
         return one_line(" ".join(dict.fromkeys(said)), _MAX_QUERY_CHARS)
     return one_line(re.sub(r"\s+(?=[?.!])|\b(?:in|of|to|from|under)\s*(?=[?.!]?$)", "", asked), _MAX_QUERY_CHARS)
 
 
-def _accepted(call: Call, tools: Tools) -> Call:
+def _accepted(call: PlannedCall, tools: Tools) -> PlannedCall:
     """Only arguments that the tool declares, so that an older tool still works."""
-    return Call(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})
+    return PlannedCall(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})

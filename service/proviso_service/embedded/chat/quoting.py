@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
-from proviso_service.embedded.chat.ranking import Scored, Wanted, quote_of
-from proviso_service.embedded.chat.task import Task
+from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
+from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import content_stems, one_line, paragraphs, plain, split_sentences, stems
 from proviso_service.embedded.chat.wording import bullets, name, place, quote
 from proviso_service.tool_results import DocumentPart, FoundPassage
@@ -20,7 +20,7 @@ _MAX_CLAUSE_CHARS = 900
 _MAX_OPENING_CHARS = 500
 
 
-def stated(good: Sequence[Scored], wanted: Wanted) -> str:
+def stated(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
     """The best sentences, best first: of one document with a lead-in, of several as a list."""
     best = best_by_document(good, wanted)
     if len(best) > 1:
@@ -30,28 +30,31 @@ def stated(good: Sequence[Scored], wanted: Wanted) -> str:
 
 
 def listed(
-    chosen: Sequence[Scored], wanted: Wanted, good: Sequence[Scored], ranked: Sequence[Scored] = ()
+    chosen: Sequence[ScoredSentence],
+    wanted: AnswerCriteria,
+    good: Sequence[ScoredSentence],
+    ranked: Sequence[ScoredSentence] = (),
 ) -> list[str]:
     """One line for each passage, with a second sentence that is nearly as good; with more of its clause when `ranked`
     is given, which holds the clause whole."""
     return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, wanted), wanted)}" for one in chosen]
 
 
-def best_by_document(good: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+def best_by_document(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> list[ScoredSentence]:
     """The best sentence of each document that is not much worse than the best of all; one with the figure that was
     asked for may be farther from it."""
     floor = good[0].score - (_FIGURE_MARGIN if wanted.kind else _DOCUMENT_MARGIN)
-    best: dict[str, Scored] = {}
+    best: dict[str, ScoredSentence] = {}
     for one in good:
         if one.score >= floor:
             best.setdefault(one.document, one)
     return list(best.values())[:_MAX_DOCUMENTS]
 
 
-def distinct(good: Sequence[Scored]) -> list[Scored]:
+def distinct(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The best sentence of each passage that is not much worse than the best of all."""
     floor = good[0].score - _DOCUMENT_MARGIN
-    best: dict[int, Scored] = {}
+    best: dict[int, ScoredSentence] = {}
     for one in good:
         if one.score >= floor:
             best.setdefault(id(one.passage), one)
@@ -71,7 +74,7 @@ def opening_of(passage: FoundPassage) -> str:
     return best
 
 
-def _near(first: Scored, good: Sequence[Scored], margin: float, most: int) -> list[Scored]:
+def _near(first: ScoredSentence, good: Sequence[ScoredSentence], margin: float, most: int) -> list[ScoredSentence]:
     """Further sentences of the same passage that are nearly as good."""
     near = (
         one for one in good if one is not first and one.passage is first.passage and one.score >= first.score - margin
@@ -79,7 +82,9 @@ def _near(first: Scored, good: Sequence[Scored], margin: float, most: int) -> li
     return list(near)[:most]
 
 
-def _clause(best: Scored, good: Sequence[Scored], ranked: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+def _clause(
+    best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], wanted: AnswerCriteria
+) -> list[ScoredSentence]:
     """The sentence with its neighbours, when the heading of the passage names what the question is about."""
     asked = content_stems(wanted.question)
     if not ranked or not asked or not asked <= stems(best.passage.heading):
@@ -93,7 +98,7 @@ def _clause(best: Scored, good: Sequence[Scored], ranked: Sequence[Scored], want
     return sorted(chosen, key=lambda one: one.position)
 
 
-def _quotes(chosen: Sequence[Scored], wanted: Wanted) -> str:
+def _quotes(chosen: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
     """One quote where the sentences follow each other in their passage, else one for each."""
     passage = chosen[0].passage
     whole = " ".join(one.sentence for one in chosen)
@@ -110,14 +115,14 @@ _MAX_SUMMARY_CHARS = 700
 _SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
-def read_out(task: Task, evidence: Evidence) -> str:
+def read_out(request: UserRequest, evidence: Evidence) -> str:
     """Empty when the evidence does not hold what is to be read."""
-    if task.section:
-        return _section(task.section, evidence)
+    if request.section:
+        return _section(request.section, evidence)
     if not evidence.parts:
         return "\n\n".join(_whole_quote(passage) for passage in evidence.passages[:1])
     part = evidence.parts[-1]
-    return _summary(part) if task.intent is Intent.SUMMARY else _text(part)
+    return _summary(part) if request.intent is Intent.SUMMARY else _text(part)
 
 
 def _text(part: DocumentPart) -> str:

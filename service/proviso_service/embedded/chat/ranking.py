@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proviso_service.embedded.chat.text import content_stems, excerpt, split_sentences, stems
-from proviso_service.embedded.topics import KIND_PATTERNS, Kind, Topic
+from proviso_service.embedded.topics import VALUE_PATTERNS, Topic, ValueKind
 from proviso_service.models import Embedder
 from proviso_service.tool_results import FoundPassage
 
@@ -22,12 +22,12 @@ _FRAGMENT_MALUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AnswerCriteria:
     """What a sentence is measured against; `kind` must be in it when given."""
 
     question: str
     topic: Topic | None = None
-    kind: Kind | None = None
+    kind: ValueKind | None = None
 
     @property
     def queries(self) -> list[str]:
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredSentence:
     """A sentence of a passage, the `position`-th looked at. `overlap` is the share of the question's words found in
     sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted. `is_beside`
     when the question has several words besides its topic, of which it holds none."""
@@ -69,7 +69,7 @@ class Scored:
         return self.passage.document_id or self.passage.filename
 
 
-async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[FoundPassage]) -> list[Scored]:
+async def rank(embedder: Embedder, wanted: AnswerCriteria, passages: Sequence[FoundPassage]) -> list[ScoredSentence]:
     """Sentences of `passages`, best first; equal scores keep the order of the passages. At most 64 are looked at."""
     candidates = [
         (passage, sentence) for passage in passages for sentence in split_sentences(passage.text, passage.heading)
@@ -86,25 +86,27 @@ async def rank(embedder: Embedder, wanted: Wanted, passages: Sequence[FoundPassa
     return sorted(scored, key=lambda one: -one.score)
 
 
-def closest(good: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+def closest(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> list[ScoredSentence]:
     """Those that hold the most of the words besides the topic: `termination for convenience` is not any termination."""
     held = [len(wanted.besides & (stems(one.sentence) | stems(one.passage.heading))) for one in good]
     return [one for one, count in zip(good, held, strict=True) if count == max(held)]
 
 
-def quote_of(scored: Scored, wanted: Wanted) -> str:
+def quote_of(scored: ScoredSentence, wanted: AnswerCriteria) -> str:
     """The part of the sentence to quote."""
     return excerpt(scored.sentence, _evidence_pattern(wanted))
 
 
-def _score(wanted: Wanted, passage: FoundPassage, sentence: str, position: int, similarity: float) -> Scored:
+def _score(
+    wanted: AnswerCriteria, passage: FoundPassage, sentence: str, position: int, similarity: float
+) -> ScoredSentence:
     asked = content_stems(wanted.question)
     own = stems(sentence)
     heading = stems(passage.heading)
     overlap = len(asked & (own | heading)) / len(asked) if asked else 0.0
     in_heading = bool((asked | stems(wanted.topic.name if wanted.topic else "")) & heading)
     on_topic = bool(wanted.topic and wanted.topic.evidence.search(sentence))
-    has_kind = bool(wanted.kind and KIND_PATTERNS[wanted.kind].search(sentence))
+    has_kind = bool(wanted.kind and VALUE_PATTERNS[wanted.kind].search(sentence))
     has_evidence = (on_topic or wanted.topic is None) and (has_kind or wanted.kind is None)
     score = (
         similarity
@@ -116,10 +118,10 @@ def _score(wanted: Wanted, passage: FoundPassage, sentence: str, position: int, 
     )
     besides = wanted.besides
     is_beside = len(besides) > 1 and not besides & (own | heading | stems(passage.filename))
-    return Scored(passage, sentence, position, score, similarity, overlap, on_topic, has_evidence, is_beside)
+    return ScoredSentence(passage, sentence, position, score, similarity, overlap, on_topic, has_evidence, is_beside)
 
 
-def _evidence_pattern(wanted: Wanted) -> re.Pattern[str] | None:
+def _evidence_pattern(wanted: AnswerCriteria) -> re.Pattern[str] | None:
     if wanted.kind:
-        return KIND_PATTERNS[wanted.kind]
+        return VALUE_PATTERNS[wanted.kind]
     return wanted.topic.evidence if wanted.topic else None

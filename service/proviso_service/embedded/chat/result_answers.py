@@ -7,7 +7,7 @@ from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
 from proviso_service.embedded.chat.quoting import opening_of
-from proviso_service.embedded.chat.task import Target, Task
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import stems
 from proviso_service.embedded.chat.wording import (
     bullets,
@@ -32,7 +32,7 @@ from proviso_service.tool_results import (
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many (?:times|passages|mentions))\b", re.IGNORECASE)
 
 
-def documents_answer(task: Task, target: Target, listing: DocumentList) -> str:
+def documents_answer(request: UserRequest, target: TargetDocuments, listing: DocumentList) -> str:
     """The documents of the matter, or those whose names match."""
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
@@ -44,11 +44,11 @@ def documents_answer(task: Task, target: Target, listing: DocumentList) -> str:
     return f"The matter has {counted(listing.total_count, 'document')}{states}:\n{document_lines(listing)}"
 
 
-def count_answer(task: Task, target: Target, evidence: Evidence) -> str:
+def count_answer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     """How many documents hold the words asked for; exact when the tool counted, else at least what it returned."""
     search = evidence.searches[-1]
     matching, is_exact = _matching(search)
-    subject = name(search.query or task.subject(target.matched))
+    subject = name(search.query or request.subject(target.matched))
     still = [name(one) for one in search.documents_processing if one]
     caveat = f"\nStill being processed and not counted: {joined(still)}." if still else ""
     if not matching:
@@ -60,10 +60,10 @@ def count_answer(task: Task, target: Target, evidence: Evidence) -> str:
     total = max(search.documents_matching_count or 0, len(matching))
     if total > len(matching):
         lines.append(f"and {total - len(matching)} more")
-    return f"{_headline(task, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
+    return f"{_headline(request, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
 
 
-def _named_answer(target: Target, listing: DocumentList) -> str:
+def _named_answer(target: TargetDocuments, listing: DocumentList) -> str:
     names = [one.filename for one in listing.documents]
     indices = sorted({index for mention in target.matched for index in match_mention(mention, names)})
     wanted = joined([f"'{name(one.phrase)}'" for one in target.matched])
@@ -83,10 +83,12 @@ def _matching(search: Search) -> tuple[tuple[MatchingDocument, ...], bool]:
     return tuple(found.values()), False
 
 
-def _headline(task: Task, subject: str, matching: tuple[MatchingDocument, ...], total: int, is_exact: bool) -> str:
+def _headline(
+    request: UserRequest, subject: str, matching: tuple[MatchingDocument, ...], total: int, is_exact: bool
+) -> str:
     """Passages are only known of the documents shown, documents are counted exactly where the tool did."""
     documents = f"{'' if is_exact else 'At least '}{counted(total, 'document')}"
-    if not _HOW_OFTEN.search(task.question):
+    if not _HOW_OFTEN.search(request.question):
         return f"{documents} {_holds(subject, total == 1)}"
     passages = sum(one.passages for one in matching)
     least = "" if is_exact and total == len(matching) else "At least "

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from proviso_service.embedded.classifier.fitted import WordStatistics
-from proviso_service.embedded.classifier.matching import Floats, Hits, Weighted, find, phrase_holders
+from proviso_service.embedded.classifier.matching import Floats, WeightedWords, WordPositions, find, phrase_holders
 from proviso_service.embedded.classifier.words import Phrase, Stemmer, Words, distinct, parse_phrase
 from proviso_service.reading import STATEMENT_STOP_WORDS
 
@@ -65,7 +65,9 @@ def words_of_concepts(concepts: Concepts, names: Sequence[str]) -> Iterator[int]
         yield from words_of_concepts(concepts, (*concepts[name].parts, *filter(None, (concepts[name].needs,))))
 
 
-def evidence(concepts: Concepts, name: str, texts: tuple[Words, Hits], titles: tuple[Words, Hits]) -> Floats:
+def evidence(
+    concepts: Concepts, name: str, texts: tuple[Words, WordPositions], titles: tuple[Words, WordPositions]
+) -> Floats:
     """How surely each passage shows the concept, in [0, 1]."""
     concept = concepts[name]
     shown = _shown(texts, concept.shown_by)
@@ -80,7 +82,9 @@ def evidence(concepts: Concepts, name: str, texts: tuple[Words, Hits], titles: t
     return found
 
 
-def _shown(texts: tuple[Words, Hits], phrases: Sequence[tuple[Phrase, float]], *, only_first: bool = False) -> Floats:
+def _shown(
+    texts: tuple[Words, WordPositions], phrases: Sequence[tuple[Phrase, float]], *, only_first: bool = False
+) -> Floats:
     doubt = np.ones(texts[0].count)
     for phrase, sureness in phrases:
         holders = phrase_holders(*texts, phrase)
@@ -96,12 +100,12 @@ _FRAME_WORD_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class StatementContent:
     """The statement's words by their rarity; the same with the words that keep them company under headings; pairs of
     words that follow one another; concepts with how much of the statement brings them up, most first."""
 
-    words: Weighted
-    widened: Weighted
+    words: WeightedWords
+    widened: WeightedWords
     pairs: tuple[tuple[int, int], ...]
     concepts: tuple[tuple[str, float], ...]
     cover: float
@@ -118,14 +122,14 @@ class ContentReader:
         self._cue_words = [number for concept in concepts.values() for cue in concept.cues for number in cue.words]
         self._frame = {number for word in STATEMENT_STOP_WORDS for number in stemmer.words(word)}
 
-    def read(self, text: str) -> Content:
+    def read(self, text: str) -> StatementContent:
         tokens = self._stemmer.tokens(text)
         in_order = [number for number in tokens.tolist() if number and number not in self._frame]
         words = {number: self._statistics.rarity_of(number) for number in distinct(in_order)[:_MAX_WORDS]}
         brought_up = self._brought_up(Words.of([tokens]), words)
         chief = brought_up[0][1] if brought_up else 0.0
-        weighted = Weighted(words)
-        return Content(
+        weighted = WeightedWords(words)
+        return StatementContent(
             weighted,
             self._widened(weighted),
             tuple((first, second) for first, second in pairwise(in_order)),
@@ -141,7 +145,7 @@ class ContentReader:
         found = [(name, weight) for name, weight in found if name not in wider]
         return sorted(found, key=lambda item: (-item[1], item[0]))[:_MAX_CONCEPTS]
 
-    def _widened(self, query: Weighted) -> Weighted:
+    def _widened(self, query: WeightedWords) -> WeightedWords:
         added: dict[int, float] = {}
         for number, weight in query.weights.items():
             for other, share in self._statistics.companions.get(number, ()):
@@ -151,10 +155,10 @@ class ContentReader:
         for number, weight in added.items():
             widened[number] = _COMPANION_SHARE * weight / query.mass * self._statistics.rarity_of(number)
         chosen = sorted(widened.items(), key=lambda item: (-item[1], item[0]))[:_MAX_COMPANIONS]
-        return Weighted(dict(chosen))
+        return WeightedWords(dict(chosen))
 
 
-def _cue_weight(concept: Concept, text: Words, hits: Hits, words: dict[int, float]) -> float:
+def _cue_weight(concept: Concept, text: Words, hits: WordPositions, words: dict[int, float]) -> float:
     """How much of the statement the concept's best cue accounts for; 0 without one."""
     present = set(text.tokens.tolist())
     return max(

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.embedded.classifier.content import Concepts, Content, evidence, words_of_concepts
-from proviso_service.embedded.classifier.fitted import Matrix, Topics
+from proviso_service.embedded.classifier.content import Concepts, StatementContent, evidence, words_of_concepts
+from proviso_service.embedded.classifier.fitted import HeadingTopics, Matrix
 from proviso_service.embedded.classifier.matching import Floats, WordMatch, find
-from proviso_service.embedded.classifier.words import Block
+from proviso_service.embedded.classifier.words import PassageBlock
 
 NAMES = (
     "cosine",
@@ -39,13 +39,13 @@ class Meaning:
     topic: Matrix
 
 
-def meaning(topics: Topics, vector: Matrix) -> Meaning:
+def meaning(topics: HeadingTopics, vector: Matrix) -> Meaning:
     likeness = np.einsum("ij,j->i", topics.keys, vector)
     attention = np.exp((likeness - likeness.max()) / _SHARPNESS) * topics.weights
     return Meaning(_unit(vector - topics.mean), _unit(np.einsum("i,ij->j", attention / attention.sum(), topics.values)))
 
 
-def similarities(topics: Topics, meant: Meaning, vectors: Matrix) -> tuple[Floats, Floats]:
+def similarities(topics: HeadingTopics, meant: Meaning, vectors: Matrix) -> tuple[Floats, Floats]:
     """Of passages' vectors, shape (n, dimensions), to the statement and to its topic. Row by row (einsum rather than a
     matrix product), so that a passage's value does not depend on how many there are."""
     about = vectors - topics.mean
@@ -55,7 +55,9 @@ def similarities(topics: Topics, meant: Meaning, vectors: Matrix) -> tuple[Float
     return own.astype(np.float64), topic.astype(np.float64)
 
 
-def features(block: Block, content: Content, concepts: Concepts, cosine: Floats, topic: Floats) -> Floats:
+def features(
+    block: PassageBlock, content: StatementContent, concepts: Concepts, cosine: Floats, topic: Floats
+) -> Floats:
     """Shape (passages, len(NAMES))."""
     names = [name for name, _ in content.concepts]
     wanted = [*content.widened.weights, *content.words.weights, *words_of_concepts(concepts, names)]

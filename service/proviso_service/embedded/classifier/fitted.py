@@ -26,7 +26,7 @@ class WordStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Topics:
+class HeadingTopics:
     """What passages under a heading mean: `keys` are vectors of headings, `values` of the passages under them about
     `mean`, the mean of all passages; `weights` grow with the number of contracts."""
 
@@ -55,13 +55,13 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedClassifier:
     words: WordStatistics
-    topics: Topics
+    topics: HeadingTopics
     head: Head
 
 
-def from_bytes(content: bytes) -> Fitted:
+def from_bytes(content: bytes) -> FittedClassifier:
     with np.load(BytesIO(content), allow_pickle=False) as data:
         stems = data["stems"].tolist()
         rarity = dict(zip(stems, data["rarity"].astype(float).tolist(), strict=True))
@@ -72,14 +72,14 @@ def from_bytes(content: bytes) -> Fitted:
             companions.setdefault(stem, []).append((other, share / 255))
         keys, values = (_unquantised(data[name], data[f"{name}_scale"]) for name in ("keys", "values"))
         bias, slope, shift = data["head_constants"].tolist()
-        return Fitted(
+        return FittedClassifier(
             WordStatistics(rarity, float(data["unknown"]), {stem: tuple(found) for stem, found in companions.items()}),
-            Topics(data["mean"].astype(np.float32), keys, values, data["topic_weights"].astype(np.float32)),
+            HeadingTopics(data["mean"].astype(np.float32), keys, values, data["topic_weights"].astype(np.float32)),
             Head(data["head"], bias, slope, shift),
         )
 
 
-def to_bytes(fitted: Fitted) -> bytes:
+def to_bytes(fitted: FittedClassifier) -> bytes:
     words, topics, head = fitted.words, fitted.topics, fitted.head
     pairs = [(stem, other, share) for stem, found in words.companions.items() for other, share in found]
     keys, keys_scale = _quantised(topics.keys)

@@ -9,8 +9,8 @@ from itertools import chain, islice
 import numpy as np
 
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.statements import Form, Statement
-from proviso_service.models import Passage
+from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement
+from proviso_service.models import ModelPassage
 from proviso_service.reading import plain_words
 
 _MAX_CHARS = 20_000
@@ -38,12 +38,12 @@ _OPERATIVE = re.compile(
 )
 
 
-def form_scores(form: Form, name: str, passages: Sequence[Passage]) -> Floats:
+def form_scores(form: Form, name: str, passages: Sequence[ModelPassage]) -> Floats:
     """Probabilities that passages have the form; `name` is the party's or the heading's, or empty."""
     return np.array([_score(form, name, passage) for passage in passages], dtype=np.float64)
 
 
-def burden_shares(statement: Statement, passages: Sequence[Passage]) -> Floats:
+def burden_shares(statement: UnderstoodStatement, passages: Sequence[ModelPassage]) -> Floats:
     """What is left of the scores for what a party must or may do: less where the passage names the party and lays the
     duty or the right on another; all where it does not name it, since it may have another name there."""
     if statement.burden is None:
@@ -59,7 +59,7 @@ def burden_shares(statement: Statement, passages: Sequence[Passage]) -> Floats:
     )
 
 
-def _score(form: Form, name: str, passage: Passage) -> float:
+def _score(form: Form, name: str, passage: ModelPassage) -> float:
     match form:
         case Form.CALLED:
             return called_score(passage, name)
@@ -103,7 +103,7 @@ _TITLE_END = re.compile(r"[.:\n\u2013\u2014](?:\s|$)")
 _KINDS = frozenset(("article", "section", "clause"))
 
 
-def called_score(passage: Passage, name: str) -> float:
+def called_score(passage: ModelPassage, name: str) -> float:
     """Probability that the passage has the name: by the heading right above, surely; by headings further up or by the
     words it opens with, likely."""
     wanted = _words(name)

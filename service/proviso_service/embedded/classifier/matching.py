@@ -19,7 +19,7 @@ _MAX_WINDOW_TERMS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class WordPositions:
     """Where any of some words stands in texts, in order: `position` among its tokens, `word` among the words."""
 
     position: Ints
@@ -31,7 +31,7 @@ class Hits:
         return np.sort(np.concatenate([*found, np.empty(0, np.int64)]))
 
 
-def find(tokens: NDArray[np.uint32], words: Sequence[int]) -> Hits:
+def find(tokens: NDArray[np.uint32], words: Sequence[int]) -> WordPositions:
     """A table of the words' low bits finds candidates in one pass; whole numbers decide."""
     numbers = np.array(sorted(set(words)), dtype=np.uint32)
     mask = (1 << _LOW_BITS) - 1
@@ -39,14 +39,14 @@ def find(tokens: NDArray[np.uint32], words: Sequence[int]) -> Hits:
     table[numbers & mask] = True
     candidates = np.flatnonzero(table[tokens & mask])
     if not len(numbers) or not len(candidates):
-        return Hits(np.empty(0, np.int64), np.empty(0, np.int64), {})
+        return WordPositions(np.empty(0, np.int64), np.empty(0, np.int64), {})
     found = tokens[candidates]
     index = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
     same = numbers[index] == found
-    return Hits(candidates[same], index[same], {int(number): place for place, number in enumerate(numbers)})
+    return WordPositions(candidates[same], index[same], {int(number): place for place, number in enumerate(numbers)})
 
 
-def phrase_holders(texts: Words, hits: Hits, phrase: Phrase) -> Ints:
+def phrase_holders(texts: Words, hits: WordPositions, phrase: Phrase) -> Ints:
     """Indices of the texts that have the phrase, each once."""
     ends = hits.positions_of(phrase.parts[0].words)
     for part in phrase.parts[1:]:
@@ -66,7 +66,7 @@ def phrase_holders(texts: Words, hits: Hits, phrase: Phrase) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class WeightedWords:
     """Words with weights: `mass` is what the weights of all add up to."""
 
     weights: Mapping[int, float]
@@ -79,7 +79,7 @@ class Weighted:
 class WordMatch:
     """How often each of the weighted words stands in each text."""
 
-    def __init__(self, texts: Words, hits: Hits, query: Weighted) -> None:
+    def __init__(self, texts: Words, hits: WordPositions, query: WeightedWords) -> None:
         self._texts = texts
         self._numbers = [number for number in query.weights if number in hits.words]
         self._mass = query.mass

@@ -13,12 +13,12 @@ import numpy as np
 from proviso_service import reading
 from proviso_service.embedded.classifier.content import Concepts, ContentReader, load_concepts
 from proviso_service.embedded.classifier.features import Meaning, features, meaning, similarities
-from proviso_service.embedded.classifier.fitted import Fitted, from_bytes
+from proviso_service.embedded.classifier.fitted import FittedClassifier, from_bytes
 from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.statements import Form, Statement, understand, wordings
-from proviso_service.embedded.classifier.words import Block, PassageReader, Stemmer
-from proviso_service.models import Embedder, ModelBusy, ModelClosed, Passage, Scores, Vectors
+from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
+from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer
+from proviso_service.models import Embedder, ModelBusy, ModelClosed, ModelPassage, Scores, Vectors
 from proviso_service.reading import readable
 
 _FITTED = "fitted.npz"
@@ -41,7 +41,7 @@ def shared_source() -> bytes:
 class StatementScorer:
     """Scores statements in the calling thread, given vectors. For one thread."""
 
-    def __init__(self, fitted: Fitted) -> None:
+    def __init__(self, fitted: FittedClassifier) -> None:
         stemmer = Stemmer()
         self.fitted = fitted
         self.concepts: Concepts = load_concepts(stemmer)
@@ -49,12 +49,16 @@ class StatementScorer:
         # A statement comes once for each batch of documents.
         self._content = lru_cache(_MAX_KNOWN_STATEMENTS)(ContentReader(stemmer, fitted.words, self.concepts).read)
 
-    def features(self, text: str, vector: Vectors, passages: Sequence[Passage], vectors: Vectors) -> Floats:
+    def features(self, text: str, vector: Vectors, passages: Sequence[ModelPassage], vectors: Vectors) -> Floats:
         """Of a wording of a statement about content; shape (len(passages), number of features)."""
         return self._features(text, vector, self._block(passages), vectors)
 
     def score(
-        self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+        self,
+        statement: UnderstoodStatement,
+        meant: Sequence[Vectors],
+        passages: Sequence[ModelPassage],
+        vectors: Vectors,
     ) -> Scores:
         """`meant` are the vectors of the statement's wordings."""
         if statement.form is Form.CONTENT:
@@ -66,7 +70,7 @@ class StatementScorer:
         return scores
 
     def _content_scores(
-        self, texts: Sequence[str], meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+        self, texts: Sequence[str], meant: Sequence[Vectors], passages: Sequence[ModelPassage], vectors: Vectors
     ) -> Floats:
         block = self._block(passages)
         logit = np.zeros(len(passages))
@@ -75,10 +79,10 @@ class StatementScorer:
         found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
         return found
 
-    def _block(self, passages: Sequence[Passage]) -> Block:
-        return Block.of([self._passages.read(passage) for passage in passages])
+    def _block(self, passages: Sequence[ModelPassage]) -> PassageBlock:
+        return PassageBlock.of([self._passages.read(passage) for passage in passages])
 
-    def _features(self, text: str, vector: Vectors, block: Block, vectors: Vectors) -> Floats:
+    def _features(self, text: str, vector: Vectors, block: PassageBlock, vectors: Vectors) -> Floats:
         meant = self._meaning(vector)
         own, topic = similarities(self.fitted.topics, meant, vectors) if meant else (np.zeros(len(vectors)),) * 2
         return features(block, self._content(text), self.concepts, own, topic)
@@ -91,7 +95,7 @@ class StatementScorer:
 class EmbeddedClassifier:
     """Classifier port. Scores in one thread of its own; `close` ends it."""
 
-    def __init__(self, embedder: Embedder, fitted: Fitted, model_id: str) -> None:
+    def __init__(self, embedder: Embedder, fitted: FittedClassifier, model_id: str) -> None:
         self._embedder = embedder
         self._scorer = StatementScorer(fitted)
         self._model_id = model_id
@@ -114,7 +118,7 @@ class EmbeddedClassifier:
     def model_id(self) -> str:
         return self._model_id
 
-    async def score(self, statement: str, passages: Sequence[Passage]) -> Scores:
+    async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
         self._check_open()
         if self._waiting >= _MAX_WAITING:
             raise ModelBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
@@ -129,7 +133,7 @@ class EmbeddedClassifier:
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
-    async def _score(self, text: str, passages: Sequence[Passage]) -> Scores:
+    async def _score(self, text: str, passages: Sequence[ModelPassage]) -> Scores:
         scores = np.empty(len(passages), dtype=np.float32)
         statement = understand(text)
         needs_vectors = statement.form is Form.CONTENT
@@ -143,7 +147,7 @@ class EmbeddedClassifier:
             scores[start : start + len(part)] = await loop.run_in_executor(self._thread, work)
         return scores
 
-    async def _meant(self, text: str, statement: Statement) -> Sequence[Vectors]:
+    async def _meant(self, text: str, statement: UnderstoodStatement) -> Sequence[Vectors]:
         """Vectors of the statement's wordings. A statement comes once for each batch of documents."""
         known = self._meanings.get(text)
         if known is None:
@@ -154,7 +158,11 @@ class EmbeddedClassifier:
         return known
 
     def _work(
-        self, statement: Statement, meant: Sequence[Vectors], passages: Sequence[Passage], vectors: Vectors
+        self,
+        statement: UnderstoodStatement,
+        meant: Sequence[Vectors],
+        passages: Sequence[ModelPassage],
+        vectors: Vectors,
     ) -> Scores:
         self._check_open()
         return self._scorer.score(statement, meant, passages, vectors)
@@ -163,7 +171,7 @@ class EmbeddedClassifier:
         if self._is_closed:
             raise ModelClosed("The classifier is closed")
 
-    async def _vectors(self, passages: Sequence[Passage]) -> Vectors:
+    async def _vectors(self, passages: Sequence[ModelPassage]) -> Vectors:
         missing = [index for index, passage in enumerate(passages) if passage.vector is None]
         if not missing:
             return np.stack([passage.vector for passage in passages if passage.vector is not None])

@@ -62,7 +62,7 @@ _LEAD = re.compile(r"\s*[^\W_].{8,}?[.:?!](?=\s+\S)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class UnderstoodStatement:
     """`asked` is the statement, or what it denies; `name` a party's or a heading's where the form has one. Content may
     be what a party, then `name`, must or may do: `burden` says which."""
 
@@ -73,25 +73,25 @@ class Statement:
     burden: Form | None = None
 
 
-def understand(text: str) -> Statement:
+def understand(text: str) -> UnderstoodStatement:
     """ "This clause does not ..." asks for all clauses but those that do."""
     if len(text) > _MAX_FORM_CHARS:
-        return Statement(text, Form.CONTENT)
+        return UnderstoodStatement(text, Form.CONTENT)
     denied = _DENIED.fullmatch(text)
     verb = "" if denied and denied["does"] else "is "
     asked = f"{denied['subject']} {verb}{denied['rest']}" if denied else text
     for form, pattern in _FORMS:
         match = pattern.fullmatch(asked)
         if match:
-            return Statement(asked, form, (match.groupdict().get("name") or "").strip(), bool(denied))
+            return UnderstoodStatement(asked, form, (match.groupdict().get("name") or "").strip(), bool(denied))
     for form, pattern in _BURDEN:
         match = pattern.fullmatch(asked)
         if match:
-            return Statement(asked, Form.CONTENT, match["name"].strip(), bool(denied), form)
-    return Statement(asked, Form.CONTENT, is_denied=bool(denied))
+            return UnderstoodStatement(asked, Form.CONTENT, match["name"].strip(), bool(denied), form)
+    return UnderstoodStatement(asked, Form.CONTENT, is_denied=bool(denied))
 
 
-def wordings(statement: Statement) -> tuple[str, ...]:
+def wordings(statement: UnderstoodStatement) -> tuple[str, ...]:
     """What a statement about content is judged by: itself and, where it has more, its first sentence or the part before
     a colon, which names what the rest explains."""
     lead = _LEAD.match(statement.asked)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from Stemmer import Stemmer as PorterStemmer
 
-from proviso_service.models import Passage
+from proviso_service.models import ModelPassage
 from proviso_service.reading import LETTERS_AND_DIGITS, readable
 
 Tokens = NDArray[np.uint32]
@@ -113,7 +113,7 @@ class ReadPassage:
         return _BYTES_PER_PASSAGE + self.text.nbytes + self.title.nbytes
 
 
-def read_passage(passage: Passage, stemmer: Stemmer) -> ReadPassage:
+def read_passage(passage: ModelPassage, stemmer: Stemmer) -> ReadPassage:
     titles = " . ".join(titles_of(passage))
     return ReadPassage(stemmer.tokens(passage.text), stemmer.tokens(titles))
 
@@ -126,7 +126,7 @@ class PassageReader:
         self._kept: OrderedDict[str, ReadPassage] = OrderedDict()
         self._kept_bytes = 0
 
-    def read(self, passage: Passage) -> ReadPassage:
+    def read(self, passage: ModelPassage) -> ReadPassage:
         key = passage.sha256
         known = self._kept.get(key)
         if known is not None:
@@ -141,7 +141,7 @@ class PassageReader:
         return read
 
 
-def titles_of(passage: Passage) -> list[str]:
+def titles_of(passage: ModelPassage) -> list[str]:
     """The nearest heading, and what reads like a title at the beginning of the text."""
     titles = list(passage.section_path[-1:])
     run_in = _RUN_IN_TITLE.match(passage.text[:160])
@@ -172,12 +172,12 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PassageBlock:
     """Passages that are scored in one go."""
 
     texts: Words
     titles: Words
 
     @classmethod
-    def of(cls, passages: Sequence[ReadPassage]) -> "Block":
+    def of(cls, passages: Sequence[ReadPassage]) -> "PassageBlock":
         return cls(Words.of([one.text for one in passages]), Words.of([one.title for one in passages]))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proviso_service.embedded.classifier.content import Content, ContentReader, load_concepts
+from proviso_service.embedded.classifier.content import ContentReader, StatementContent, load_concepts
 from proviso_service.embedded.classifier.features import features as statement_features
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.words import Block, Stemmer, read_passage
+from proviso_service.embedded.classifier.words import PassageBlock, Stemmer, read_passage
 from proviso_service.embedded.extractor.features import NAMES, Piece, features, pieces_of
-from proviso_service.embedded.extractor.questions import Bounds, Question, Sought, understand, values_in
-from proviso_service.models import AnswerSpan, Passage
+from proviso_service.embedded.extractor.questions import AnswerKind, Bounds, UnderstoodQuestion, understand, values_in
+from proviso_service.models import AnswerSpan, ModelPassage
 from proviso_service.reading import WORD
 
 MAX_ANSWERS = 8
@@ -28,7 +28,7 @@ _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|ba
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPieces:
     """Pieces of passages with their evidence: `owners` are the passages' indices, `rows` as in features.py."""
 
     pieces: Sequence[Piece]
@@ -45,7 +45,7 @@ class AnswerFinder:
         self._concepts = load_concepts(self._stemmer)
         self._contents = ContentReader(self._stemmer, words, self._concepts)
 
-    def find(self, text: str, passages: Sequence[Passage]) -> list[list[AnswerSpan]]:
+    def find(self, text: str, passages: Sequence[ModelPassage]) -> list[list[AnswerSpan]]:
         """As the port has it."""
         question = understand(text)
         content = self._contents.read(question.wording)
@@ -59,38 +59,46 @@ class AnswerFinder:
                 found[owner].extend(AnswerSpan(*bounds, score) for bounds in spans)
         return [spans[:MAX_ANSWERS] for spans in found]
 
-    def judge(self, text: str, passages: Sequence[Passage]) -> Judged:
+    def judge(self, text: str, passages: Sequence[ModelPassage]) -> JudgedPieces:
         """What scores are made of."""
         question = understand(text)
         return self._judge(question, self._contents.read(question.wording), passages)
 
-    def _judge(self, question: Question, content: Content, passages: Sequence[Passage]) -> Judged:
+    def _judge(
+        self, question: UnderstoodQuestion, content: StatementContent, passages: Sequence[ModelPassage]
+    ) -> JudgedPieces:
         cut = [list(_possible(passage.text, question)) for passage in passages]
         pieces = [piece for found in cut for piece in found]
         owners = [owner for owner, found in enumerate(cut) for _ in found]
         if not pieces:
-            return Judged((), (), np.empty((0, len(NAMES))))
+            return JudgedPieces((), (), np.empty((0, len(NAMES))))
         of_passages = self._evidence(content, passages)[owners]
-        of_pieces = self._evidence(content, [Passage(piece.text) for piece in pieces])
-        return Judged(pieces, owners, features(question, pieces, of_passages, of_pieces))
+        of_pieces = self._evidence(content, [ModelPassage(piece.text) for piece in pieces])
+        return JudgedPieces(pieces, owners, features(question, pieces, of_passages, of_pieces))
 
-    def _evidence(self, content: Content, passages: Sequence[Passage]) -> Floats:
+    def _evidence(self, content: StatementContent, passages: Sequence[ModelPassage]) -> Floats:
         """Without embeddings: measured, they add nothing here."""
-        block = Block.of([read_passage(passage, self._stemmer) for passage in passages])
+        block = PassageBlock.of([read_passage(passage, self._stemmer) for passage in passages])
         none = np.zeros(len(passages))
         return statement_features(block, content, self._concepts, none, none)
 
-    def _spans(self, piece: Piece, question: Question, weights: Mapping[int, float]) -> Iterator[Bounds]:
+    def _spans(self, piece: Piece, question: UnderstoodQuestion, weights: Mapping[int, float]) -> Iterator[Bounds]:
         """The names of all parties, or the one value that is meant, or else the piece."""
-        values = values_in(piece.text, question.sought)
+        values = values_in(piece.text, question.answer_kind)
         if not values:
             yield piece.start, piece.end
             return
-        chosen = values if question.sought is Sought.PARTIES else [self._meant(piece.text, values, question, weights)]
+        chosen = (
+            values
+            if question.answer_kind is AnswerKind.PARTIES
+            else [self._meant(piece.text, values, question, weights)]
+        )
         for start, end in chosen:
             yield piece.start + start, piece.start + end
 
-    def _meant(self, text: str, values: Sequence[Bounds], question: Question, weights: Mapping[int, float]) -> Bounds:
+    def _meant(
+        self, text: str, values: Sequence[Bounds], question: UnderstoodQuestion, weights: Mapping[int, float]
+    ) -> Bounds:
         """The first one that evidence of the topic holds, or that stands nearest to the words of the question."""
         evidence = question.topic.evidence.search(text) if question.topic else None
         held = [value for value in values if evidence and evidence.start() <= value[0] < evidence.end()]
@@ -104,13 +112,13 @@ class AnswerFinder:
         return weights.get(self._stemmer.number(word.lower()), 0.0)
 
 
-def _possible(text: str, question: Question) -> Iterator[Piece]:
+def _possible(text: str, question: UnderstoodQuestion) -> Iterator[Piece]:
     """The pieces that can answer."""
     end = 0
     for piece in pieces_of(text):
-        if piece.start < end or (piece.is_title and question.sought is not Sought.TITLE):
+        if piece.start < end or (piece.is_title and question.answer_kind is not AnswerKind.TITLE):
             continue
-        whole = _with_names(piece, text) if question.sought is Sought.PARTIES else piece
+        whole = _with_names(piece, text) if question.answer_kind is AnswerKind.PARTIES else piece
         end = whole.end
         yield whole
 

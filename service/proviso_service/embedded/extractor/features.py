@@ -9,7 +9,7 @@ import numpy as np
 
 from proviso_service.embedded.classifier.features import NAMES as STATEMENT_NAMES
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.extractor.questions import Question, Sought, values_in
+from proviso_service.embedded.extractor.questions import AnswerKind, UnderstoodQuestion, values_in
 from proviso_service.reading import sentence_ends
 
 _MAX_CHARS = 900
@@ -138,12 +138,12 @@ NAMES = (
     "concept of both",
 )
 _KINDS = (
-    (Sought.DURATION, Sought.PERIOD),
-    (Sought.DATE,),
-    (Sought.SUM, Sought.MONEY, Sought.PERCENTAGE, Sought.NUMBER),
-    (Sought.LAW,),
-    (Sought.PARTIES,),
-    (Sought.TITLE,),
+    (AnswerKind.DURATION, AnswerKind.PERIOD),
+    (AnswerKind.DATE,),
+    (AnswerKind.SUM, AnswerKind.MONEY, AnswerKind.PERCENTAGE, AnswerKind.NUMBER),
+    (AnswerKind.LAW,),
+    (AnswerKind.PARTIES,),
+    (AnswerKind.TITLE,),
 )
 # How a contract introduces itself, with its title, date and parties.
 _OPENING = re.compile(
@@ -155,12 +155,12 @@ _USUAL_CHARS = 100
 _LEAST_COVERAGE = 0.01
 
 
-def features(question: Question, pieces: Sequence[Piece], of_passages: Floats, of_pieces: Floats) -> Floats:
+def features(question: UnderstoodQuestion, pieces: Sequence[Piece], of_passages: Floats, of_pieces: Floats) -> Floats:
     """Shape (len(pieces), len(NAMES)). `of_passages` and `of_pieces` are what the classifier looks at, for the passage
     of each piece and for the piece by itself."""
     passage, piece = _columns(of_passages), _columns(of_pieces)
-    value = np.array([bool(values_in(one.text, question.sought)) for one in pieces], dtype=np.float64)
-    lacks_value = (1 - value) * (question.sought is not Sought.STATEMENT)
+    value = np.array([bool(values_in(one.text, question.answer_kind)) for one in pieces], dtype=np.float64)
+    lacks_value = (1 - value) * (question.answer_kind is not AnswerKind.STATEMENT)
     on_topic = _on_topic(question, pieces)
     off_topic = (1 - on_topic) * (question.topic is not None)
     columns = (
@@ -168,7 +168,7 @@ def features(question: Question, pieces: Sequence[Piece], of_passages: Floats, o
         *(piece[name] for name in _OF_PIECE),
         *(piece[name] for name in _OF_QUESTION),
         value,
-        *(value * (question.sought in kinds) for kinds in _KINDS),
+        *(value * (question.answer_kind in kinds) for kinds in _KINDS),
         lacks_value,
         value * np.array([bool(_OPENING.search(one.text)) for one in pieces]),
         value * piece["coverage"],
@@ -187,7 +187,7 @@ def _columns(rows: Floats) -> dict[str, Floats]:
     return dict(zip(STATEMENT_NAMES, rows.T, strict=True))
 
 
-def _on_topic(question: Question, pieces: Sequence[Piece]) -> Floats:
+def _on_topic(question: UnderstoodQuestion, pieces: Sequence[Piece]) -> Floats:
     if question.topic is None:
         return np.zeros(len(pieces))
     evidence = question.topic.evidence

@@ -16,7 +16,7 @@ from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, Passage
+from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
 
 _HEAD = "fitted.json"
 _WORDS = "fitted.npz"
@@ -52,7 +52,7 @@ class EmbeddedExtractor:
     def model_id(self) -> str:
         return self._model_id
 
-    async def extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
         if self._waiting >= _MAX_WAITING:
             raise ModelBusy("Too many questions are waiting for the extractor", _RETRY_AFTER_S)
@@ -67,7 +67,7 @@ class EmbeddedExtractor:
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
-    async def _extract(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    async def _extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         loop = asyncio.get_running_loop()
         found: list[Sequence[AnswerSpan]] = []
         for start in range(0, len(passages), _BLOCK_PASSAGES):
@@ -76,7 +76,7 @@ class EmbeddedExtractor:
             found.extend(await loop.run_in_executor(self._thread, work))
         return found
 
-    def _work(self, question: str, passages: Sequence[Passage]) -> Sequence[Sequence[AnswerSpan]]:
+    def _work(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
         return self._finder.find(question, passages)
 

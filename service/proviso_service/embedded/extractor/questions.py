@@ -9,7 +9,7 @@ from proviso_service.embedded.topics import Topic, topic_of
 from proviso_service.reading import NUMBER_WORDS
 
 
-class Sought(StrEnum):
+class AnswerKind(StrEnum):
     """What an answer is: a sentence, or the value alone where one is enough. Money may be a share, a sum may not."""
 
     STATEMENT = "statement"
@@ -26,12 +26,12 @@ class Sought(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UnderstoodQuestion:
     """`topic` where the question is about a common subject of agreements. `wording` is the question with the name that
     its subject has in headings: "Who are the parties?" has no word of its own to look for."""
 
     wording: str
-    sought: Sought
+    answer_kind: AnswerKind
     topic: Topic | None
 
 
@@ -49,27 +49,27 @@ _YES_OR_NO = re.compile(
 
 
 _SUBJECTS = {
-    Sought.TITLE: "document name",
-    Sought.PARTIES: "parties to the agreement",
-    Sought.LAW: "governing law",
+    AnswerKind.TITLE: "document name",
+    AnswerKind.PARTIES: "parties to the agreement",
+    AnswerKind.LAW: "governing law",
 }
 
 
-def _cue(sought: Sought, *wordings: str) -> tuple[Sought, re.Pattern[str]]:
-    return sought, re.compile("|".join(wordings), re.IGNORECASE)
+def _cue(answer_kind: AnswerKind, *wordings: str) -> tuple[AnswerKind, re.Pattern[str]]:
+    return answer_kind, re.compile("|".join(wordings), re.IGNORECASE)
 
 
 # The first whose cue is found counts, so the special stands before the general.
 _CUES = (
     _cue(
-        Sought.TITLE,
+        AnswerKind.TITLE,
         rf"\b(?:name|title) of (?:the|this) {_CONTRACT}\b",
         r"\bdocument (?:name|title)\b",
         rf"\b{_CONTRACT} (?:called|titled|named|entitled)\b",
         rf"\bwhat (?:kind|type|sort) of {_CONTRACT}\b",
     ),
     _cue(
-        Sought.PARTIES,
+        AnswerKind.PARTIES,
         r"^\W*(?:the |what are |list )?(?:the )?(?:two or more )?(?:names? of )?(?:the )?(?:contracting |signing )?"
         r"parties\b(?! (?:must|may|shall|can|agree|have|do))",
         r"\bbetween whom\b",
@@ -78,7 +78,7 @@ _CUES = (
         r"\bwhich (?:companies|entities|persons|parties) (?:signed|entered|are|made|executed|concluded)\b",
     ),
     _cue(
-        Sought.LAW,
+        AnswerKind.LAW,
         r"\b(?:which|what|whose)\b.{0,60}\blaws?\b",
         r"\bgoverning law\b",
         r"\bchoice of law\b",
@@ -87,11 +87,11 @@ _CUES = (
         r"\bproper law\b",
     ),
     _cue(
-        Sought.PERCENTAGE,
+        AnswerKind.PERCENTAGE,
         r"\b(?:what|which|how (?:high|large|big))\b.{0,50}\b(?:percent\w*|per cent|interest|rates?)\b",
     ),
     _cue(
-        Sought.DURATION,
+        AnswerKind.DURATION,
         rf"\bhow (?:long|many {_UNIT}|much (?:prior |advance |written )*(?:notice|time))\b",
         r"\bnotice period\b",
         r"\bwhat (?:is|are|was) the (?:[\w-]+ ){0,3}?(?:period|duration|length|renewal term)\b",
@@ -99,14 +99,14 @@ _CUES = (
         rf"\b(?:within|after) (?:how many|what|which) (?:{_UNIT}|period|time)\b",
     ),
     _cue(
-        Sought.PERIOD,
+        AnswerKind.PERIOD,
         r"\bwhat (?:is|was) the (?:[\w-]+ ){0,2}?term\b",
         r"\b(?:when (?:does|will|is|do)|(?:what|which) date|date on which)\b.{0,50}"
         r"\b(?:expire|end|run out|terminate)\w*",
         r"\bexpir(?:y|ation) date\b",
     ),
     _cue(
-        Sought.DATE,
+        AnswerKind.DATE,
         r"\bwhen (?:is|was|were|are|does|did|do|will|shall|must)\b",
         r"^\W*(?:from |since )?when (?:the|this|it)\b",
         r"\b(?:what|which) (?:date|day)\b",
@@ -114,35 +114,35 @@ _CUES = (
         r"\b(?:effective|commencement|start|agreement|signing|closing) date\b",
     ),
     _cue(
-        Sought.SUM,
+        AnswerKind.SUM,
         r"\b(?:how much|what|how high|how large)\b(?!.{0,60}\b(?:percent\w*|per cent|share)\b).{0,40}"
         r"\b(?:rent|salary|wages?|deposit|purchase price|retainer|lump sum)\b",
     ),
     _cue(
-        Sought.MONEY,
+        AnswerKind.MONEY,
         r"\bhow much\b",
         r"\bwhat (?:amount|sum|price)\b",
         r"\bwhat(?:['\u2019]s| is| are| was) the (?:[\w-]+ ){0,3}?(?:rent|salary|fees?|price|deposit|costs?|amount|sum|"
         r"royalt\w+|penalt\w+|payments?|consideration)\b",
     ),
-    _cue(Sought.NUMBER, r"\bhow many\b", r"\bwhat number\b"),
+    _cue(AnswerKind.NUMBER, r"\bhow many\b", r"\bwhat number\b"),
 )
 
 
-def understand(text: str) -> Question:
+def understand(text: str) -> UnderstoodQuestion:
     """A question that can be answered with yes or no asks for the statement that answers it."""
     polite = _POLITE.match(text)
     asked = text[polite.end() :] if polite else text
     if _YES_OR_NO.match(asked):
-        sought = Sought.STATEMENT
+        answer_kind = AnswerKind.STATEMENT
     else:
-        sought = next((sought for sought, cue in _CUES if cue.search(asked)), Sought.STATEMENT)
+        answer_kind = next((answer_kind for answer_kind, cue in _CUES if cue.search(asked)), AnswerKind.STATEMENT)
     topic = topic_of(text)
     # Questions of every kind speak of "the parties"; only some are about who they are.
-    if topic and topic.name == "parties" and sought is not Sought.PARTIES:
+    if topic and topic.name == "parties" and answer_kind is not AnswerKind.PARTIES:
         topic = None
-    name = _SUBJECTS.get(sought) or (topic.name if topic else "")
-    return Question(f"{text} {name}".strip(), sought, topic)
+    name = _SUBJECTS.get(answer_kind) or (topic.name if topic else "")
+    return UnderstoodQuestion(f"{text} {name}".strip(), answer_kind, topic)
 
 
 Bounds = tuple[int, int]
@@ -173,13 +173,13 @@ _MONEY = (
 )
 _NUMBER = rf"\b(?:{_FIGURE}|{_WORDS})\s?(?:\(\s?\d[\d,]*\s?\))?(?:\s[a-z]{{3,}})?"
 _PATTERNS = {
-    Sought.DURATION: re.compile(_DURATION, re.IGNORECASE),
-    Sought.DATE: re.compile(_DATE, re.IGNORECASE),
-    Sought.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
-    Sought.SUM: re.compile(_MONEY, re.IGNORECASE),
-    Sought.MONEY: re.compile(f"{_MONEY}|{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
-    Sought.PERCENTAGE: re.compile(f"{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
-    Sought.NUMBER: re.compile(_NUMBER, re.IGNORECASE),
+    AnswerKind.DURATION: re.compile(_DURATION, re.IGNORECASE),
+    AnswerKind.DATE: re.compile(_DATE, re.IGNORECASE),
+    AnswerKind.PERIOD: re.compile(f"{_DURATION}|{_DATE}", re.IGNORECASE),
+    AnswerKind.SUM: re.compile(_MONEY, re.IGNORECASE),
+    AnswerKind.MONEY: re.compile(f"{_MONEY}|{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
+    AnswerKind.PERCENTAGE: re.compile(f"{_PERCENTAGE}|{_PERCENT_IN_WORDS}", re.IGNORECASE),
+    AnswerKind.NUMBER: re.compile(_NUMBER, re.IGNORECASE),
 }
 
 _PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
@@ -212,9 +212,9 @@ _TITLE = re.compile(
 )
 
 
-def values_in(text: str, sought: Sought) -> list[Bounds]:
+def values_in(text: str, answer_kind: AnswerKind) -> list[Bounds]:
     """Where values of the kind stand in the text, in order and without overlap; none for statements."""
-    return list(_FINDERS[sought](text)) if sought in _FINDERS else []
+    return list(_FINDERS[answer_kind](text)) if answer_kind in _FINDERS else []
 
 
 def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Bounds]]:
@@ -244,9 +244,9 @@ def _parties(text: str) -> Iterator[Bounds]:
             yield _without_ends(text, *name.span("name"))
 
 
-_FINDERS: Mapping[Sought, Callable[[str], Iterator[Bounds]]] = {
-    **{sought: _by_pattern(pattern) for sought, pattern in _PATTERNS.items()},
-    Sought.LAW: _by_pattern(_LAW),
-    Sought.TITLE: _by_pattern(_TITLE),
-    Sought.PARTIES: _parties,
+_FINDERS: Mapping[AnswerKind, Callable[[str], Iterator[Bounds]]] = {
+    **{answer_kind: _by_pattern(pattern) for answer_kind, pattern in _PATTERNS.items()},
+    AnswerKind.LAW: _by_pattern(_LAW),
+    AnswerKind.TITLE: _by_pattern(_TITLE),
+    AnswerKind.PARTIES: _parties,
 }

@@ -1,4 +1,4 @@
-"""Turns a conversation into a task: what is wanted, about what, in which documents. Follow-ups borrow from before."""
+"""Turns a conversation into a request: what is wanted, and in which documents. Follow-ups borrow from before."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query
-from proviso_service.embedded.chat.conversation import Conversation, Evidence, ViewedDocument
+from proviso_service.embedded.chat.conversation import Evidence, ReadConversation, ViewedDocument
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.mentions import (
     without_mentions,
 )
 from proviso_service.embedded.chat.text import content_words, one_line
-from proviso_service.embedded.topics import Kind, Topic, kind_of, topic_of
+from proviso_service.embedded.topics import Topic, ValueKind, kind_of, topic_of
 from proviso_service.tool_results import ListedDocument
 
 MAX_QUESTION_CHARS = 600
@@ -58,7 +58,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class UserRequest:
     """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`; `clauses` is the
     IQL query for a question that one answers best; `asks_types` when it asks which types of clauses there are."""
 
@@ -67,7 +67,7 @@ class Task:
     mentions: tuple[Mention, ...] = ()
     scope: Scope = Scope.MATTER
     topic: Topic | None = None
-    kind: Kind | None = None
+    kind: ValueKind | None = None
     section: str = ""
     viewed: ViewedDocument | None = None
     clauses: ClauseQuery | None = None
@@ -96,7 +96,7 @@ class Task:
         return generalised(self.question, self.mentions)
 
 
-async def understand(conversation: Conversation, recogniser: IntentRecogniser) -> Task:
+async def understand(conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
     """Reads the current question, with earlier ones where it does not stand on its own."""
     question = focus(conversation.current.text)
     earlier = [focus(text) for text in conversation.earlier[-_MAX_EARLIER:] if text]
@@ -104,7 +104,7 @@ async def understand(conversation: Conversation, recogniser: IntentRecogniser) -
     if _is_follow_up(question, mentions) and earlier:
         return await _follow_up(question, mentions, earlier, conversation, recogniser)
     intent = await recogniser.recognise(generalised(question, mentions))
-    return _task(intent, question, mentions, conversation)
+    return _request(intent, question, mentions, conversation)
 
 
 def focus(text: str) -> str:
@@ -121,11 +121,13 @@ def generalised(question: str, mentions: Sequence[Mention]) -> str:
     return one_line(without_mentions(question, mentions, "agreement"))
 
 
-def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversation: Conversation) -> Task:
+def _request(
+    intent: Intent, question: str, mentions: tuple[Mention, ...], conversation: ReadConversation
+) -> UserRequest:
     topic = topic_of(without_mentions(question, mentions, "agreement"))
     bare = without_mentions(question, mentions)
     section = _SECTION.search(question)
-    return Task(
+    return UserRequest(
         intent=intent,
         question=question,
         mentions=mentions,
@@ -139,7 +141,7 @@ def _task(intent: Intent, question: str, mentions: tuple[Mention, ...], conversa
     )
 
 
-def _scope(question: str, mentions: tuple[Mention, ...], conversation: Conversation) -> Scope:
+def _scope(question: str, mentions: tuple[Mention, ...], conversation: ReadConversation) -> Scope:
     viewed = conversation.current.viewed
     if mentions:
         return Scope.MATTER
@@ -163,18 +165,18 @@ async def _follow_up(
     question: str,
     mentions: tuple[Mention, ...],
     earlier: list[str],
-    conversation: Conversation,
+    conversation: ReadConversation,
     recogniser: IntentRecogniser,
-) -> Task:
+) -> UserRequest:
     """A document without a subject takes the earlier subject; a subject without a document the earlier documents."""
     base = next((text for text in reversed(earlier) if not _is_follow_up(text, find_mentions(text))), earlier[-1])
     base_mentions = find_mentions(base)
     base_intent = await recogniser.recognise(generalised(base, base_mentions))
     if base_intent in _DOCUMENT_FREE:
         intent = await recogniser.recognise(generalised(question, mentions))
-        return _task(intent, question, mentions, conversation)
+        return _request(intent, question, mentions, conversation)
     if _MORE.match(question):
-        return _task(Intent.FIND, base, base_mentions, conversation)
+        return _request(Intent.FIND, base, base_mentions, conversation)
     subject = " ".join(content_words(without_mentions(question, mentions)))
     subject = re.sub(r"^(?:and|also|same|question)\s+", "", subject)
     if not subject:
@@ -186,7 +188,7 @@ async def _follow_up(
     names = "" if mentions else " and ".join(one.phrase for one in _latest_mentions(earlier))
     asked = _without_opening(question)
     joined = f"{asked.rstrip('?. ')} in {names}?" if names else asked
-    return _task(intent, joined, find_mentions(joined), conversation)
+    return _request(intent, joined, find_mentions(joined), conversation)
 
 
 def _moved(
@@ -194,12 +196,12 @@ def _moved(
     intent: Intent,
     base_mentions: tuple[Mention, ...],
     mentions: tuple[Mention, ...],
-    conversation: Conversation,
-) -> Task:
+    conversation: ReadConversation,
+) -> UserRequest:
     """The earlier question asked of other documents."""
     bare = without_mentions(base, base_mentions, "agreement").rstrip("?. ")
     joined = f"{bare} in {' and '.join(one.phrase for one in mentions)}?" if mentions else f"{bare}?"
-    return _task(intent, joined, find_mentions(joined), conversation)
+    return _request(intent, joined, find_mentions(joined), conversation)
 
 
 def _latest_mentions(earlier: list[str]) -> tuple[Mention, ...]:
@@ -231,7 +233,7 @@ def names_viewed(mention: Mention, viewed: ViewedDocument | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetDocuments:
     """`documents` to look in, all of the matter's when empty. `missing` are names that fit no document, `unready` are
     named documents that cannot be searched yet."""
 
@@ -245,47 +247,49 @@ class Target:
         return [document.document_id for document in self.documents]
 
 
-def needs_listing(task: Task) -> bool:
-    """Whether filenames must be known before the task can go on."""
-    if task.is_document_free:
+def needs_listing(request: UserRequest) -> bool:
+    """Whether filenames must be known before the request can go on."""
+    if request.is_document_free:
         return False
-    if task.mentions:
-        return not (len(task.mentions) == 1 and names_viewed(task.mentions[0], task.viewed))
-    if task.scope is Scope.EARLIER or task.intent is Intent.LIST:
+    if request.mentions:
+        return not (len(request.mentions) == 1 and names_viewed(request.mentions[0], request.viewed))
+    if request.scope is Scope.EARLIER or request.intent is Intent.LIST:
         return True
-    if task.intent in (Intent.SHOW, Intent.SUMMARY):
-        return task.scope is Scope.MATTER
-    return task.intent is Intent.COMPARE or (task.intent is Intent.COUNT and not task.subject(task.mentions))
+    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+        return request.scope is Scope.MATTER
+    return request.intent is Intent.COMPARE or (
+        request.intent is Intent.COUNT and not request.subject(request.mentions)
+    )
 
 
-def find_target(task: Task, evidence: Evidence, last_answer: str = "") -> Target:
-    """Documents for the task, as far as they are known."""
-    if task.mentions:
-        return _named(task, evidence)
-    if task.viewed and task.scope in (Scope.VIEWED, Scope.VIEWED_FIRST):
-        return Target((ListedDocument(document_id=task.viewed.document_id, filename=task.viewed.name),))
-    if task.scope is Scope.EARLIER and evidence.listing:
+def find_target_documents(request: UserRequest, evidence: Evidence, last_answer: str = "") -> TargetDocuments:
+    """Documents for the request, as far as they are known."""
+    if request.mentions:
+        return _named(request, evidence)
+    if request.viewed and request.scope in (Scope.VIEWED, Scope.VIEWED_FIRST):
+        return TargetDocuments((ListedDocument(document_id=request.viewed.document_id, filename=request.viewed.name),))
+    if request.scope is Scope.EARLIER and evidence.listing:
         return _split(tuple(one for one in evidence.listing.documents if one.filename in last_answer))
-    return Target()
+    return TargetDocuments()
 
 
-def _named(task: Task, evidence: Evidence) -> Target:
-    if task.viewed and len(task.mentions) == 1 and names_viewed(task.mentions[0], task.viewed):
-        viewed = ListedDocument(document_id=task.viewed.document_id, filename=task.viewed.name)
-        return Target((viewed,), matched=task.mentions)
+def _named(request: UserRequest, evidence: Evidence) -> TargetDocuments:
+    if request.viewed and len(request.mentions) == 1 and names_viewed(request.mentions[0], request.viewed):
+        viewed = ListedDocument(document_id=request.viewed.document_id, filename=request.viewed.name)
+        return TargetDocuments((viewed,), matched=request.mentions)
     if evidence.listing is None:
-        return Target()
+        return TargetDocuments()
     listed = evidence.listing.documents
-    fits = {mention: match_mention(mention, [one.filename for one in listed]) for mention in task.mentions}
+    fits = {mention: match_mention(mention, [one.filename for one in listed]) for mention in request.mentions}
     indices = dict.fromkeys(index for found in fits.values() for index in found)
     lost = [mention for mention, found in fits.items() if not found]
-    is_missing = evidence.listing.holds_named and (task.intent is Intent.COMPARE or not indices)
+    is_missing = evidence.listing.holds_named and (request.intent is Intent.COMPARE or not indices)
     missing = tuple(one.phrase for one in lost if one.firm) if is_missing else ()
     return _split([listed[index] for index in indices], missing, tuple(one for one, found in fits.items() if found))
 
 
 def _split(
     documents: Sequence[ListedDocument], missing: tuple[str, ...] = (), matched: tuple[Mention, ...] = ()
-) -> Target:
+) -> TargetDocuments:
     ready = tuple(one for one in documents if one.is_ready)
-    return Target(ready, missing, tuple(one for one in documents if not one.is_ready), matched)
+    return TargetDocuments(ready, missing, tuple(one for one in documents if not one.is_ready), matched)
