@@ -33,7 +33,8 @@ _ACTIVATION_LEVELS = 127.0
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """What the weights do not tell by themselves; `max_tokens` bounds the position table that is kept."""
+    """What cannot be read from the weights: the number of attention heads, how many positions are kept and the epsilon
+    of the layer norms."""
 
     heads: int
     max_tokens: int
@@ -41,12 +42,12 @@ class BertShape:
 
 
 def build_sentence_encoder(weights: Weights, shape: BertShape) -> bytes:
-    """The quantised graph as the content of a model file. Raises KeyError when a weight is missing."""
+    """Returns the quantised graph as the content of a model file. Raises KeyError when a weight is missing."""
     return _Builder(weights, shape).model()
 
 
 class _Builder:
-    """Appends nodes in order; every method takes and returns names of values in the graph."""
+    """Builds the graph node by node, in order. Every method takes and returns names of values in the graph."""
 
     def __init__(self, weights: Weights, shape: BertShape) -> None:
         self._weights = weights
@@ -93,7 +94,8 @@ class _Builder:
         return self._op("Mul", [self._op("Cast", [words], to=ElementType.FLOAT), scales])
 
     def _mask_bias(self) -> str:
-        """0 where there is a token and a large negative number where there is padding: (batch, 1, 1, tokens)."""
+        """Adds a value of shape (batch, 1, 1, tokens): 0 where there is a token, a large negative number where there
+        is padding."""
         mask = self._op("Cast", ["attention_mask"], to=ElementType.FLOAT)
         absent = self._op("Sub", [self._floats("one", 1.0), mask])
         bias = self._op("Mul", [absent, self._floats("padding_bias", -10_000.0)])
@@ -157,7 +159,8 @@ class _Builder:
         return self._op("Add", [scaled, self._constant(f"{name}.bias", bias)])
 
     def _quantise_tokens(self, value: str) -> tuple[str, str]:
-        """Integer levels around 128, and the scale of each token: (batch, tokens, 1)."""
+        """Returns the levels of the activations, integers around 128, and the scale of each token, of shape (batch,
+        tokens, 1)."""
         largest = self._op("ReduceMax", [self._op("Abs", [value]), self._ints("width_axis", [-1])], keepdims=1)
         scale = self._op("Div", [largest, self._floats("activation_levels", _ACTIVATION_LEVELS)])
         scale = self._op("Max", [scale, self._floats("least_scale", 1e-9)])
@@ -195,6 +198,7 @@ class _Builder:
 
 
 def _quantise(values: Floats, *, axis: int, levels: int) -> tuple[NDArray[np.int8], Floats]:
-    """Integers in [-levels, levels] and the scales, one for all values along `axis`, that give the values back."""
+    """Returns integers in [-levels, levels], and the scales that give the values back: one for all values along
+    `axis`."""
     scale = np.maximum(np.abs(values).max(axis=axis, keepdims=True) / levels, np.finfo(np.float32).tiny)
     return np.rint(values / scale).astype(np.int8), scale.astype(np.float32)

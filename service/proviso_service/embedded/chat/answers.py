@@ -18,15 +18,15 @@ from proviso_service.tool_results import DocumentList
 
 _MAX_FOUND = 8
 
-# A sentence is an answer when it shows the evidence of a known topic, or else shares enough words and meaning. Measured
-# on the questions of the tests: answers score above, near misses below.
+# A sentence is an answer when it shows evidence of a known topic, or when it shares enough words and meaning with the
+# question. On the questions of the tests answers score above these values, and sentences that are merely close below.
 _MIN_SIMILARITY = 0.22
 _MIN_TOPIC_SCORE = 0.45
 _MIN_FULL_SCORE = 0.5
 _MIN_SCORE = 0.62
 _SURE_SIMILARITY = 0.55
 _MANY_DOCUMENTS = 3
-# What is given although it lacks the figure that the question asks for.
+# Scores from which a clause is quoted although it lacks the figure that the question asks for.
 _MIN_WITHOUT_FIGURE = 0.75
 _WITHOUT_FIGURE = {
     ValueKind.DURATION: "I found no period stated as such. ",
@@ -36,7 +36,8 @@ _WITHOUT_FIGURE = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """`found` is false when the evidence does not answer the question; `documents` are quoted."""
+    """The text of an answer. `found` is false when the evidence does not answer the question; `documents` is the
+    number of documents that the text quotes."""
 
     text: str
     found: bool = True
@@ -46,7 +47,7 @@ class WrittenAnswer:
 async def answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> WrittenAnswer:
-    """The answer that the evidence supports; the exact refusal when it supports none."""
+    """Writes the answer that the evidence supports, or the fixed refusal when it supports none."""
     if request.clauses and evidence.analyses:
         last = evidence.analyses[-1]
         return WrittenAnswer(
@@ -91,7 +92,8 @@ async def _quoted_answer(
 def _without_figure(
     ranked: Sequence[ScoredSentence], wanted: AnswerCriteria, evidence: Evidence
 ) -> WrittenAnswer | None:
-    """The clause on the topic that does not say how long or how much, and says so."""
+    """Quotes the clause on the topic where none states the period or the amount that was asked for, and says that none
+    does."""
     if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
         return None
     bare = AnswerCriteria(wanted.question, wanted.topic)
@@ -102,7 +104,7 @@ def _without_figure(
 
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:
-    """How many documents the last search over the matter found beyond those it had room for."""
+    """Says how many documents the last search over the matter found beyond those it had room for."""
     last = evidence.searches[-1] if evidence.searches else Search()
     more = last.documents_not_shown
     if quoted < _MANY_DOCUMENTS or more <= 0:
@@ -113,7 +115,7 @@ def _not_shown(evidence: Evidence, quoted: int) -> str:
 
 
 def is_answer(scored: ScoredSentence, wanted: AnswerCriteria) -> bool:
-    """Whether a sentence may be given as an answer rather than as something merely near."""
+    """Tells whether a sentence may be given as an answer. Otherwise it is only close to the question."""
     if not scored.has_evidence:
         return False
     if wanted.topic is not None:
@@ -128,7 +130,8 @@ def is_answer(scored: ScoredSentence, wanted: AnswerCriteria) -> bool:
 
 
 def _settled(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
-    """Answers that need no passage: about the documents themselves, or why nothing could be looked up. Else empty."""
+    """Answers what needs no passage: questions about the documents themselves, and why nothing could be looked up.
+    Returns an empty text for other questions."""
     listing = evidence.listing
     if listing and not listing.total_count:
         return wording.NO_DOCUMENTS

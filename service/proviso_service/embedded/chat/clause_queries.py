@@ -1,6 +1,6 @@
-"""Questions that IQL answers: clauses of a kind, clauses that meet criteria, which document is more about a subject.
-
-Queries are built as syntax trees and printed, so that they are sound whatever the question holds."""
+"""Writes IQL queries for the questions that IQL answers: clauses of a kind, clauses that meet criteria, and which
+document is more about a subject. Queries are built as syntax trees and printed, so that they are valid whatever the
+question holds."""
 
 import re
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ _TYPES_PLACE = re.compile(
     re.IGNORECASE,
 )
 
-# What people call the templates, beside their names.
+# Other names that people have for the templates.
 ALIASES = {
     "adr": "adr clause",
     "alternative dispute resolution": "adr clause",
@@ -95,13 +95,14 @@ ALIASES = {
     "venue": "choice of venue clause",
     "warranty": "representation or warranty clause",
 }
-# Kinds that modify others: "unilateral termination clauses" are both at once.
+# Kinds that modify others: "unilateral termination clauses" are unilateral, and they are about termination.
 _MODIFIERS = ("unilateral", "one-sided")
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseQuery:
-    """A sound IQL query. `compares` when the scores of documents are asked for; `subject` is then about what."""
+    """A valid IQL query. `compares` is true when the question asks which document scores higher; `subject` then says
+    on what."""
 
     iql: str
     compares: bool = False
@@ -109,7 +110,8 @@ class ClauseQuery:
 
 
 def clause_query(question: str) -> ClauseQuery | None:
-    """The query that answers a question without names of documents; None when another tool answers it better."""
+    """Returns the query that answers a question, from which the names of documents were taken out. Returns None when
+    another tool answers it better."""
     line = one_line(question)
     if more := _MORE_ABOUT.match(line):
         subject = _clean(_PLACE.sub("", more["subject"]))
@@ -126,7 +128,8 @@ def clause_query(question: str) -> ClauseQuery | None:
 
 
 def asks_for_types(question: str) -> bool:
-    """Whether a question without names of documents asks which types of clauses there are, and nothing narrower."""
+    """Tells whether a question, from which the names of documents were taken out, asks which types of clauses there
+    are, and nothing narrower."""
     asked = _ASKS_TYPES.match(one_line(question))
     return asked is not None and _TYPES_PLACE.fullmatch(asked["rest"] or asked["others"] or "") is not None
 
@@ -137,7 +140,8 @@ def _catalog() -> TemplateCatalog:
 
 
 def _kinds(words: str) -> list[Expression]:
-    """Kinds named one after another are alternatives; a modifier in front goes with all of them."""
+    """Reads the kinds in front of `clauses`. Kinds that are named one after another are alternatives; a modifier in
+    front of them applies to all."""
     found: list[Expression] = []
     for modifier in _MODIFIERS:
         if re.match(rf"{modifier}\b", words, re.IGNORECASE):
@@ -161,7 +165,7 @@ def _kind(words: str) -> Expression:
 
 
 def _criterion(rest: str) -> list[Expression]:
-    """What follows `clauses`; nothing when it is not understood as a criterion of clauses."""
+    """Reads what follows `clauses`. The list is empty when that is not understood as a criterion of clauses."""
     catalog = _catalog()
     if not rest:
         return []
@@ -185,7 +189,7 @@ def _about(subject: str) -> Expression:
 
 
 def _singular(said: str) -> str:
-    """`limit liability` as one clause does it: `limits liability`."""
+    """Puts a predicate into the singular: `limit liability` becomes `limits liability`."""
     verb, _, rest = said.partition(" ")
     return f"{_third_person(verb)} {rest}".strip()
 
@@ -202,5 +206,5 @@ def _third_person(verb: str) -> str:
 
 
 def _clean(words: str) -> str:
-    """Without the marks around, and not longer than a statement should be."""
+    """Takes off the marks around the words and cuts them to the length that a statement should have at most."""
     return words[:_MAX_WORDS_CHARS].strip(" ,;:?.!\"'\u201c\u201d\u2018\u2019")

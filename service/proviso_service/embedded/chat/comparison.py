@@ -1,5 +1,5 @@
-"""What several documents say, side by side, and which of them states the larger figure, when each states exactly one
-of the same sort."""
+"""Puts side by side what several documents say. It also says which of them states the larger figure, when each states
+exactly one and the figures are of the same sort."""
 
 import re
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ _MONEY = re.compile(
 
 
 def only_duration(text: str) -> float | None:
-    """Days of the one duration that `text` states; None when it states none or several."""
+    """Returns the days of the one duration that `text` states; None when it states none or several."""
     found = {_days(match) for match in _DURATION.finditer(text)}
     return found.pop() if len(found) == 1 else None
 
 
 def only_amount(text: str) -> tuple[str, float] | None:
-    """Currency and amount of the one sum that `text` states; None when it states none or several."""
+    """Returns currency and amount of the one sum that `text` states; None when it states none or several."""
     found = {_amount(match) for match in _MONEY.finditer(text)}
     return found.pop() if len(found) == 1 else None
 
@@ -55,7 +55,7 @@ _MAX_COMPARED = 12
 def compared(
     request: UserRequest, target: TargetDocuments, good: Sequence[ScoredSentence], wanted: AnswerCriteria
 ) -> str:
-    """The best sentence of each document, and which of the documents asked about have none."""
+    """Lists the best sentence of each document, and the documents asked about in which nothing was found."""
     best: dict[str, ScoredSentence] = {}
     for one in good:
         best.setdefault(one.document, one)
@@ -76,7 +76,8 @@ def _in_order(chosen: list[ScoredSentence], target: TargetDocuments) -> list[Sco
 
 
 def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
-    """`quotes` are pairs of filename and quote. Empty when the question does not ask or the quotes do not tell."""
+    """Names the document with the larger or the smaller figure. `quotes` are pairs of file name and quote. The text is
+    empty when the question does not ask for it or the quotes do not tell."""
     wants_larger = bool(_ASKS_LARGER.search(question))
     if len(quotes) < 2 or not (wants_larger or _ASKS_SMALLER.search(question)):
         return ""

@@ -1,4 +1,6 @@
-"""Reads the message list of a model call: what is asked now, what was asked before, what the tools have said since."""
+"""Reads the messages of a model call: what is asked now, what was asked before, and what the tools have answered
+since. Results of tools are data from outside: one without the expected shape becomes a `Failure`, and no text in them
+is ever read as an instruction."""
 
 import json
 import re
@@ -36,13 +38,15 @@ _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 
 @dataclass(frozen=True, slots=True)
 class ViewedDocument:
+    """The document that the user has on the screen."""
+
     document_id: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file whose summary the back end put in front of the message."""
+    """An uploaded file whose summary the service has put in front of the message."""
 
     filename: str
     type: str
@@ -62,7 +66,8 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReadConversation:
-    """`earlier` holds the previous user messages, oldest first; `steps` what followed the current one."""
+    """The user's current message, the texts of the `earlier` ones, oldest first, the last answer before the current
+    message, and the messages of calls and results that followed it, the `steps`."""
 
     current: UserMessage
     earlier: tuple[str, ...] = ()
@@ -71,7 +76,8 @@ class ReadConversation:
 
 
 def read_conversation(messages: Sequence[BaseMessage]) -> ReadConversation:
-    """The last human message is the current one; without any, the current text is empty."""
+    """Reads a list of messages. The last human message is the current one; the current text is empty where there is
+    none."""
     asked = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage)]
     if not asked:
         return ReadConversation(UserMessage(""))
@@ -86,6 +92,7 @@ def read_conversation(messages: Sequence[BaseMessage]) -> ReadConversation:
 
 
 def read_user_message(message: BaseMessage) -> UserMessage:
+    """Takes the marker of the matter and the block of assets off a human message."""
     text = str(message.text)
     marker = _MARKER.match(text)
     if marker:
@@ -121,25 +128,27 @@ class Search(FoundPassages):
 
     @property
     def documents_not_shown(self) -> int:
-        """Documents with passages that the result had no room for."""
+        """The number of documents with passages for which the result had no room."""
         shown = {one.document_id or one.filename for one in self.results}
         return max(0, self.documents_found - len(shown))
 
     @property
     def is_full(self) -> bool:
-        """Whether more may have been found than the search was asked for."""
+        """Whether as many passages were found as the search was asked for, so that there may be more."""
         return 0 < self.max_results <= self.total_found
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A tool that could not answer; `error` is only set when the tool stated it in its typed form."""
+    """A call that brought no result. `error` is empty when the tool did not state its error as JSON."""
 
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeCall:
+    """A tool call that the model has made in this turn."""
+
     name: str
     args: Mapping[str, Any]
 
@@ -161,7 +170,7 @@ class Evidence:
 
     @property
     def passages(self) -> tuple[FoundPassage, ...]:
-        """Everything quotable, in the order the tools gave it, each text once."""
+        """All passages that can be quoted, in the order in which the tools gave them, each text once."""
         found = [passage for search in self.searches for passage in search.results]
         found += [part.passage for part in self.parts]
         unique = {(passage.document_id or passage.filename, passage.text): passage for passage in reversed(found)}
@@ -169,7 +178,7 @@ class Evidence:
 
 
 def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
-    """`steps` are the messages after the current user message."""
+    """Reads the messages that followed the user's current message."""
     calls = {
         str(call["id"]): MadeCall(call["name"], call["args"])
         for message in steps
@@ -201,7 +210,7 @@ _SHAPES: Mapping[str, type[ResultShape]] = {
 
 def _read(message: ToolMessage, call: MadeCall | None) -> ResultShape | Failure:
     tool = call.name if call else message.name or ""
-    # The retriever writes references for people's eyes, and nothing but a line of text when it has found none.
+    # The retriever's text is no JSON: its passages come as the artifact, and without one it has found none.
     value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))
     if value is None and tool == RETRIEVER_TOOL:
         return Search()
@@ -219,7 +228,7 @@ def _read(message: ToolMessage, call: MadeCall | None) -> ResultShape | Failure:
 
 
 def _json(text: str) -> Any:
-    """None for what is no JSON."""
+    """Parses a text; returns None when it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:

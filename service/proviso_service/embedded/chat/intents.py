@@ -1,4 +1,5 @@
-"""Recognises what a question wants: nearness in meaning to examples, corrected by how the question is built."""
+"""Recognises what a question wants, its intent, by how near it is in meaning to example questions. Rules about how
+questions are built add a bonus to that nearness; a rule never decides alone."""
 
 import asyncio
 import re
@@ -96,27 +97,27 @@ _ABOUT_DOCUMENTS = re.compile(
 
 
 def rule_bonus(question: str, intent: Intent) -> float:
-    """The strongest bonus of the rules for `intent` that hold; 0 when none does."""
+    """Returns the strongest bonus of the rules for `intent` that hold, or 0 when none does."""
     return max((bonus for bonus, rule in _COMPILED[intent] if rule.search(question)), default=0.0)
 
 
 def speaks_of_documents(question: str) -> bool:
-    """Whether a word of the question belongs to documents and their clauses."""
+    """Tells whether a word of the question belongs to documents or their clauses."""
     return _ABOUT_DOCUMENTS.search(question) is not None
 
 
 _NEAREST = 2
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
-# Below this no example is near; the question is then taken as one about the documents, whose answer must be found.
+# Below this no example is near. The question is then taken for one about the documents, and its answer is searched.
 _MIN_NEARNESS = 0.3
-# What has nothing to do with documents must be clearly nearer than the best intent about documents.
+# An intent that has nothing to do with documents must be nearer than the best other one, by this much.
 _MARGIN = 0.02
 _DOCUMENT_MARGIN = 0.18
 _MAX_SMALL_TALK_WORDS = 4
 
 
 class IntentRecogniser:
-    """Embeds the examples once, on first use or by `warm_up`, and then places questions among them."""
+    """Compares questions with the examples, which it embeds once: on first use or by `warm_up`."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -124,11 +125,11 @@ class IntentRecogniser:
         self._examples: Mapping[Intent, Vectors] | None = None
 
     async def warm_up(self) -> None:
-        """Idempotent; concurrent callers share the work."""
+        """Embeds the examples unless that was done. Concurrent callers share the work."""
         await self._embedded_examples()
 
     async def recognise(self, question: str) -> Intent:
-        """`question` without block, names of documents replaced by a general word."""
+        """Returns the intent of a question, in which the names of documents were replaced by a general word."""
         examples = await self._embedded_examples()
         vector = await self._embedder.embed_query(question)
         nearness = {intent: _mean_of_best(vectors @ vector) for intent, vectors in examples.items()}
@@ -145,8 +146,8 @@ class IntentRecogniser:
 
 
 def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
-    """The intent with the best sum of nearness and rule bonuses, under the guards that keep questions about documents
-    from being turned away."""
+    """Returns the intent with the best sum of nearness and bonus. An intent that has nothing to do with documents
+    needs a margin, so that questions about documents are not turned away."""
     scores = {intent: _score(question, intent, nearness.get(intent, 0.0)) for intent in Intent}
     best_legal = max((intent for intent in Intent if intent not in _DOCUMENT_FREE), key=scores.__getitem__)
     best_other = max(_DOCUMENT_FREE, key=lambda intent: (scores[intent], intent.value))

@@ -1,4 +1,5 @@
-"""Finds the documents that a question names (`the services agreement`, `our NDA`, `Lease.pdf`) among filenames."""
+"""Finds the documents that a question names (`the services agreement`, `our NDA`, `Lease.pdf`) and matches them with
+file names."""
 
 import re
 from collections.abc import Sequence
@@ -50,7 +51,7 @@ _SUBJECT_NOUNS_TEXT = """
 clause clauses provision provisions section sections language date dates term period
 """
 _SUBJECT_NOUNS = frozenset(_SUBJECT_NOUNS_TEXT.split())
-# Words of titles, which may be capitalised like names.
+# Words of usual titles, which are capitalised as proper names are.
 _TITLE_WORDS_TEXT = """
 agency alliance asset assignment cloud collaboration collection commercial confidentiality consulting cooperation data
 development disclosure distribution distributor employment endorsement equipment exclusive filing first franchise
@@ -83,8 +84,9 @@ _MIN_INSIDE_CHARS = 4
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`phrase` as written, at `start` to `end` of the question; `firm` when it can only be a document. `proper` are
-    the stems of proper names in it."""
+    """A document that a question names: `phrase` as it is written there, from `start` to `end`. `firm` is true when
+    the phrase can only mean a document. `stems` are those of its words, and `proper` those of the proper names among
+    them."""
 
     phrase: str
     start: int
@@ -95,7 +97,7 @@ class Mention:
 
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
-    """Documents named in `text`, in order; `the agreement` alone names none."""
+    """Returns the documents that `text` names, in order. `the agreement` alone names none."""
     found = [
         Mention(
             match[0], match.start(), match.end(), frozenset(map(stem, set(joined_words(match[0])) - {"of"})), firm=True
@@ -111,14 +113,14 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
 
 
 def without_mentions(text: str, mentions: Sequence[Mention], put: str = "") -> str:
-    """The question with each mention replaced by `put`."""
+    """Returns the question with each mention replaced by `put`."""
     for mention in sorted(mentions, key=lambda one: -one.start):
         text = text[: mention.start] + put + text[mention.end :]
     return text
 
 
 def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
-    """Indices of the filenames that fit best; empty when none fits. Several when they fit equally well."""
+    """Returns the indices of the file names that fit best: none where nothing fits, several that fit equally well."""
     scored: list[tuple[float, int, int]] = []
     for index, filename in enumerate(filenames):
         held = _held(mention.stems, filename)
@@ -134,14 +136,15 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
 
 
 def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:
-    """Those of the stems that a filename holds; also inside a run of letters, as in `ADAMSGOLFINC`."""
+    """Returns those of the stems that a file name holds, also inside a run of letters such as `ADAMSGOLFINC`."""
     letters = re.sub(r"[^a-z]", "", filename.lower())
     inside = {one for one in wanted if len(one) >= _MIN_INSIDE_CHARS and one in letters}
     return wanted & filename_stems(filename) | inside
 
 
 def filename_stems(filename: str) -> frozenset[str]:
-    """Stems of a filename's words, with abbreviations in both directions (`NDA` and `non-disclosure agreement`)."""
+    """Returns the stems of a file name's words. Abbreviations are there in both forms (`NDA`, `non-disclosure
+    agreement`)."""
     own = _name_words(filename)
     expanded = [word for token in own for word in ABBREVIATIONS.get(token, "").split()]
     joined = " ".join(own)
@@ -176,13 +179,14 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
 
 
 def _proper(phrase: str) -> frozenset[str]:
-    """Stems of capitalised words that no kind of agreement is called by."""
+    """Returns the stems of the capitalised words that are part of no usual title of an agreement."""
     found = re.findall(r"\b[A-Z][a-z][\w&\u2019'-]*", phrase)
     return frozenset(stem(word) for one in found for word in _name_words(one)) - _COMMON_STEMS
 
 
 def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str]]:
-    """Index of the first token of the name, and the words in front of its head that tell it from others."""
+    """Returns the index of the name's first token, and the words in front of its noun that tell the document from
+    others."""
     first, found = index, list[str]()
     for back in range(index - 1, max(-1, index - 1 - _MAX_MODIFIERS), -1):
         word = tokens[back][1].lower()

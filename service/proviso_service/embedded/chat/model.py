@@ -1,4 +1,5 @@
-"""The embedded chat model as LangChain sees it."""
+"""The embedded chat model as LangChain sees it, and the one step that it makes in each call: from the messages so far
+to tool calls or to an answer. The same messages always lead to the same step."""
 
 import asyncio
 import hashlib
@@ -47,7 +48,7 @@ _ABOUT_IMAGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ModelStep:
-    """Either `calls` or `text`."""
+    """What the model does next: it makes the `calls`, or it answers with the `text`."""
 
     text: str = ""
     calls: tuple[PlannedCall, ...] = ()
@@ -56,7 +57,7 @@ class ModelStep:
 async def respond(
     messages: Sequence[BaseMessage], tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
 ) -> ModelStep:
-    """`tools` are those on offer for this step; none in an answer step."""
+    """Decides on the next step. `tools` are those that may be called in it, none in a step that must answer."""
     conversation = read_conversation(messages)
     message = conversation.current
     if not message.text or (message.has_images and _ABOUT_IMAGE.search(message.text)):
@@ -98,10 +99,9 @@ def _with_image_note(text: str, message: UserMessage) -> str:
 
 
 class EmbeddedChatModel(BaseChatModel):
-    """Answers from tool results only, with quotes and their references; deterministic; cannot see images.
-
-    Raises what `embedder` raises (ModelClosed, ModelBusy). Token counts are estimates.
-    """
+    """A chat model that answers from the results of tools only, with quotes and their references. It is deterministic,
+    and it cannot see images. Its token counts are estimates. A call raises what `embedder` raises: ModelClosed,
+    ModelBusy."""
 
     embedder: SkipValidation[Embedder]
     _recogniser: IntentRecogniser = PrivateAttr()
@@ -111,7 +111,7 @@ class EmbeddedChatModel(BaseChatModel):
         self._recogniser = IntentRecogniser(self.embedder)
 
     async def warm_up(self) -> None:
-        """Embeds the examples of intents, which the first question would otherwise wait for."""
+        """Embeds the examples of intents, for which the first question would otherwise wait."""
         await self._recogniser.warm_up()
 
     @property
@@ -129,7 +129,8 @@ class EmbeddedChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Offers `tools`; those it does not know are ignored. `tool_choice` "none" offers none, others are "auto"."""
+        """Offers `tools`; those that the model does not know are ignored. With `tool_choice` "none" no tool is
+        offered; every other value means "auto"."""
         offered = [] if tool_choice == "none" else [convert_to_openai_tool(tool) for tool in tools]
         return self.bind(tools=offered, **kwargs)
 
@@ -140,7 +141,7 @@ class EmbeddedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        """For callers without an event loop; raises RuntimeError inside one."""
+        """Answers callers that have no event loop; raises RuntimeError inside one."""
         return asyncio.run(self._agenerate(messages, stop, **kwargs))
 
     async def _agenerate(
@@ -179,7 +180,7 @@ class EmbeddedChatModel(BaseChatModel):
 
 
 def declared_arguments(tools: Sequence[dict[str, Any]]) -> Tools:
-    """Tool names and their arguments out of OpenAI-style tool definitions."""
+    """Returns the names of the arguments of each tool, from definitions in OpenAI's form."""
     functions = [tool.get("function", {}) for tool in tools]
     return {
         function["name"]: frozenset(function.get("parameters", {}).get("properties", {}))
@@ -189,7 +190,8 @@ def declared_arguments(tools: Sequence[dict[str, Any]]) -> Tools:
 
 
 def _tool_calls(step: ModelStep, position: int) -> list[ToolCall]:
-    """Ids follow from content and position, so that the same conversation gives the same ids."""
+    """Gives every call an id that follows from its content and its position, so that the same conversation has the
+    same ids."""
     calls: list[ToolCall] = []
     for index, call in enumerate(step.calls):
         args = dict(call.args)
@@ -199,7 +201,7 @@ def _tool_calls(step: ModelStep, position: int) -> list[ToolCall]:
 
 
 def _chunks(message: AIMessage) -> list[AIMessageChunk]:
-    """Word-sized pieces of the text, one piece for each tool call; the last piece carries usage."""
+    """Cuts a message into chunks: the text word by word, each tool call whole, and a last chunk with the usage."""
     chunks = [AIMessageChunk(content=token) for token in _TOKEN.findall(str(message.text))]
     chunks += [
         AIMessageChunk(

@@ -1,4 +1,4 @@
-"""Chooses the next tool calls of a request, or none when it is time to answer. At most three calls a turn."""
+"""Chooses the next tool calls for a request, or none when it is time to answer. A turn has at most three calls."""
 
 import re
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ from proviso_service.tool_results import (
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300
 _MAX_TEXT_CHARS = 2_000
-# The model scores sentences itself, so search may offer what it finds weak, though not what is plainly unrelated.
+# Low, because the model scores the sentences of the passages itself; what is plainly unrelated is still left out.
 _THRESHOLD = 0.1
-# Measured on labelled questions about contracts: the words of a question find more than its meaning.
+# On labelled questions about contracts a search by words found more of the answers than a search by meaning.
 _SEMANTIC_WEIGHT = 0.3
-# The more passages, the less is shown of each.
+# Numbers of passages to ask for: the more passages, the less is shown of each.
 _MANY = 20
 _FEW = 4
 _FEWEST = 2
@@ -38,17 +38,19 @@ _MIN_ANSWERED = 3
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
-"""Name of each tool on offer and the arguments it takes."""
+"""The names of the arguments of each tool that is offered, by the name of the tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
+    """A tool call to make."""
+
     name: str
     args: Mapping[str, Any]
 
 
 def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    """Calls to make now; never one that was made already, never one that is not on offer."""
+    """Returns the calls to make now. None of them was made before, and all are to tools that are offered."""
     left = MAX_CALLS - len(evidence.calls)
     if request.is_document_free or left <= 0:
         return []
@@ -61,8 +63,8 @@ def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence
 
 
 def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> PlannedCall | None:
-    """The one look into the documentation for a question that comes without a matter; None for questions about a
-    matter's documents themselves or their clauses, which only a matter answers."""
+    """Returns the one search of the documentation for a question without a matter. It is None for questions about a
+    matter's own documents or clauses, which only a matter answers."""
     about_documents = request.intent in _ABOUT_DOCUMENTS or (
         request.intent is Intent.COUNT and speaks_of_documents(request.question)
     )
@@ -72,15 +74,16 @@ def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -
 
 
 def _needs_listing(request: UserRequest, tools: Tools) -> bool:
-    """Clauses are looked for in all documents where none is meant."""
+    """Tells whether the list of documents is needed first. Clauses are searched in all documents, without a list, when
+    the question means no document in particular."""
     is_analysed = _analysis(request, TargetDocuments(), tools) is not None
     return needs_listing(request) and (not is_analysed or bool(request.mentions) or request.scope is Scope.EARLIER)
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    """What to try when the evidence gave no answer: a search, where only the opening of the one document asked about
-    was read; when it was only the one on view, the rest of the matter; else a search in the question's own words. Each
-    is tried once."""
+    """Returns what to try, once, when the evidence gave no answer. Where only the beginning of one document was read,
+    it is a search; where only the document on view was searched, the rest of the matter; otherwise a search in the
+    question's own words."""
     if len(evidence.calls) >= MAX_CALLS:
         return []
     if evidence.analyses or evidence.classified:
@@ -101,7 +104,7 @@ def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidenc
 def _search_as_asked(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools
 ) -> list[PlannedCall]:
-    """The question itself as query, where the first query was made from its topic."""
+    """Returns a search with the question itself as query, where the first query was made from the question's topic."""
     was_topical = request.topic is not None and request.intent is not Intent.COMPARE and not request.section
     if not was_topical or SEARCH_TOOL not in tools or request.scope is Scope.VIEWED_FIRST:
         return []
@@ -114,14 +117,15 @@ def _search_as_asked(
 
 
 def _names(request: UserRequest) -> str:
-    """What the documents that are meant may be called."""
+    """Returns words that the names of the documents meant may hold, with abbreviations written out."""
     phrases = " ".join(one.phrase for one in request.mentions)
     spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
     return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
 
 
 def _is_settled(request: UserRequest, target: TargetDocuments) -> bool:
-    """Nothing is left to look up: the documents meant are missing, not ready, or the list was the answer."""
+    """Tells whether nothing is left to look up: the list was the answer, or the documents that are meant are missing
+    or not ready."""
     if not request.is_about_clauses and _is_about_documents(request, target):
         return True
     return bool((target.missing or target.unready) and not target.documents)
@@ -134,8 +138,8 @@ def _is_about_documents(request: UserRequest, target: TargetDocuments) -> bool:
 def wider_look(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools, answered: int
 ) -> list[PlannedCall]:
-    """The documents that a first search over the matter had no room for, when several of those it showed answer the
-    question: first their names, then a search in them."""
+    """Returns a search in the documents for which the first search had no room, when several of those that it showed
+    answer the question. Their names are listed first."""
     asks_all = request.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and request.topic is not None
     if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
         return []
@@ -163,7 +167,7 @@ def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence
 
 
 def _first_search(request: UserRequest, target: TargetDocuments) -> PlannedCall:
-    """Much of the best passages of one document, or a little of those of many."""
+    """Returns a search for few long passages of one document, or for many short ones of many documents."""
     if request.intent is Intent.COUNT or request.section:
         return _search(request, target, _FEWEST)
     if len(target.documents) == 1:
@@ -187,7 +191,7 @@ def _opening_of(document: ListedDocument) -> PlannedCall:
 
 
 def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> list[PlannedCall]:
-    """Two searches, each in one half of the documents, so that there is room for all of them."""
+    """Returns two searches, each in one half of the documents, so that there is room for all of them."""
     documents = target.documents
     if not documents and not request.mentions and evidence.listing and evidence.listing.is_whole:
         documents = tuple(one for one in evidence.listing.documents if one.is_ready)
@@ -202,7 +206,8 @@ def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidenc
 
 
 def _analysis(request: UserRequest, target: TargetDocuments, tools: Tools) -> PlannedCall | None:
-    """The one call that answers a question about clauses; None for other questions, and without the tool for it."""
+    """Returns the one call that answers a question about clauses; None for other questions, and where its tool is not
+    offered."""
     where = {"document_ids": target.ids} if target.documents else {}
     if request.asks_types and CLASSIFY_TOOL in tools:
         return PlannedCall(CLASSIFY_TOOL, where)
@@ -227,7 +232,8 @@ def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, 
 
 
 def query_for(request: UserRequest, target: TargetDocuments) -> str:
-    """What to search for. Counting needs the bare subject, since it counts passages that hold all its words."""
+    """Returns what to search for. A count needs the bare subject, because it counts the passages that hold all words
+    of the query."""
     if request.intent is Intent.COUNT:
         return one_line(request.subject(target.matched), _MAX_QUERY_CHARS)
     if request.section:
@@ -240,5 +246,5 @@ def query_for(request: UserRequest, target: TargetDocuments) -> str:
 
 
 def _accepted(call: PlannedCall, tools: Tools) -> PlannedCall:
-    """Only arguments that the tool declares, so that an older tool still works."""
+    """Drops the arguments that the tool does not declare, so that an older version of the tool still works."""
     return PlannedCall(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})

@@ -1,4 +1,5 @@
-"""How chosen sentences are put: which of them, and how much around each."""
+"""Writes quotes: which sentences of the evidence are quoted and with how much of their clause, or a document's text
+read out."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _MAX_OPENING_CHARS = 500
 
 
 def stated(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
-    """The best sentences, best first: of one document with a lead-in, of several as a list."""
+    """Quotes the best sentences: after the name of their document when all are from one, as a list otherwise."""
     best = best_by_document(good, wanted)
     if len(best) > 1:
         return "The documents say:\n" + bullets(listed(best, wanted, good))
@@ -35,14 +36,14 @@ def listed(
     good: Sequence[ScoredSentence],
     ranked: Sequence[ScoredSentence] = (),
 ) -> list[str]:
-    """One line for each passage, with a second sentence that is nearly as good; with more of its clause when `ranked`
-    is given, which holds the clause whole."""
+    """Returns one line for each passage. A second sentence that is nearly as good is quoted too; with `ranked`, which
+    holds all sentences, more of the clause is quoted."""
     return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, wanted), wanted)}" for one in chosen]
 
 
 def best_by_document(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> list[ScoredSentence]:
-    """The best sentence of each document that is not much worse than the best of all; one with the figure that was
-    asked for may be farther from it."""
+    """Returns the best sentence of each document unless it is much worse than the best of all. The margin is wider
+    where a figure was asked for."""
     floor = good[0].score - (_FIGURE_MARGIN if wanted.kind else _DOCUMENT_MARGIN)
     best: dict[str, ScoredSentence] = {}
     for one in good:
@@ -52,7 +53,7 @@ def best_by_document(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> 
 
 
 def distinct(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    """The best sentence of each passage that is not much worse than the best of all."""
+    """Returns the best sentence of each passage unless it is much worse than the best of all."""
     floor = good[0].score - _DOCUMENT_MARGIN
     best: dict[int, ScoredSentence] = {}
     for one in good:
@@ -62,7 +63,7 @@ def distinct(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
 
 
 def opening_of(passage: FoundPassage) -> str:
-    """The first sentences of the passage, as many as a quote should have."""
+    """Returns the first sentences of the passage, as many as fit into a quote."""
     sentences = split_sentences(passage.text, passage.heading)
     whole = one_line(plain(passage.text))
     best = sentences[0] if sentences else whole
@@ -75,7 +76,7 @@ def opening_of(passage: FoundPassage) -> str:
 
 
 def _near(first: ScoredSentence, good: Sequence[ScoredSentence], margin: float, most: int) -> list[ScoredSentence]:
-    """Further sentences of the same passage that are nearly as good."""
+    """Returns further sentences of the same passage that are nearly as good."""
     near = (
         one for one in good if one is not first and one.passage is first.passage and one.score >= first.score - margin
     )
@@ -85,7 +86,8 @@ def _near(first: ScoredSentence, good: Sequence[ScoredSentence], margin: float, 
 def _clause(
     best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], wanted: AnswerCriteria
 ) -> list[ScoredSentence]:
-    """The sentence with its neighbours, when the heading of the passage names what the question is about."""
+    """Returns the sentence with its neighbours when the heading of the passage names what the question is about;
+    otherwise with the sentences that are nearly as good."""
     asked = content_stems(wanted.question)
     if not ranked or not asked or not asked <= stems(best.passage.heading):
         more = _near(best, good, _CLAUSE_MARGIN, 2) if ranked else _near(best, good, _SECOND_MARGIN, 1)
@@ -99,7 +101,7 @@ def _clause(
 
 
 def _quotes(chosen: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
-    """One quote where the sentences follow each other in their passage, else one for each."""
+    """Writes one quote where the sentences follow each other in their passage, and one for each sentence otherwise."""
     passage = chosen[0].passage
     whole = " ".join(one.sentence for one in chosen)
     if len(chosen) > 1 and whole in one_line(plain(passage.text)):
@@ -116,7 +118,7 @@ _SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
 def read_out(request: UserRequest, evidence: Evidence) -> str:
-    """Empty when the evidence does not hold what is to be read."""
+    """Reads a document or one of its sections out as a quote. The text is empty when the evidence does not hold it."""
     if request.section:
         return _section(request.section, evidence)
     if not evidence.parts:
@@ -163,7 +165,8 @@ def _section(number: str, evidence: Evidence) -> str:
 
 
 def _whole_quote(passage: FoundPassage, *, is_cut: bool = False) -> str:
-    """The text as one quote, its lines as they stand, up to the end of its last sentence where it was cut."""
+    """Quotes a whole passage with its line breaks. A text that `is_cut` is quoted up to the end of its last whole
+    sentence."""
     text = re.sub(r"\n\s*\n\s*", "\n\n", plain(passage.text)).strip()
     if is_cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]

@@ -1,4 +1,5 @@
-"""Picks the sentences that answer a question: nearness in meaning, shared words, and the kind of evidence asked for."""
+"""Ranks sentences by how well they answer a question: by nearness in meaning, by shared words, and by whether they
+hold the kind of evidence that the question asks for."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ _FRAGMENT_MALUS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class AnswerCriteria:
-    """What a sentence is measured against; `kind` must be in it when given."""
+    """What sentences are measured against. Where `kind` is given, an answer must hold such a value."""
 
     question: str
     topic: Topic | None = None
@@ -31,12 +32,12 @@ class AnswerCriteria:
 
     @property
     def queries(self) -> list[str]:
-        """The question, and its topic in the words that agreements use."""
+        """The texts that sentences are compared with: the question, and its topic in the words that agreements use."""
         return [self.question, self.topic.search] if self.topic else [self.question]
 
     @property
     def besides(self) -> frozenset[str]:
-        """Stems of the question that do not belong to its topic."""
+        """The stems of the question that do not belong to its topic."""
         if self.topic is None:
             return frozenset()
         named = {match.span() for match in self.topic.cue.finditer(self.question)}
@@ -50,9 +51,10 @@ class AnswerCriteria:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence of a passage, the `position`-th looked at. `overlap` is the share of the question's words found in
-    sentence or heading; `on_topic` evidence of the topic; `has_evidence` also of the kind that is wanted. `is_beside`
-    when the question has several words besides its topic, of which it holds none."""
+    """A sentence of a passage with its score; `position` is its place among all sentences that were scored. `overlap`
+    is the share of the question's words that the sentence or the heading holds. `on_topic` says that the sentence
+    shows evidence of the topic, `has_evidence` that it also holds a value of the kind asked for. `is_beside` says that
+    the question has several words besides its topic and the sentence holds none of them."""
 
     passage: FoundPassage
     sentence: str
@@ -70,7 +72,8 @@ class ScoredSentence:
 
 
 async def rank(embedder: Embedder, wanted: AnswerCriteria, passages: Sequence[FoundPassage]) -> list[ScoredSentence]:
-    """Sentences of `passages`, best first; equal scores keep the order of the passages. At most 64 are looked at."""
+    """Scores the sentences of `passages` and returns them best first; sentences with equal scores keep the order of
+    the passages. At most 64 sentences are scored."""
     candidates = [
         (passage, sentence) for passage in passages for sentence in split_sentences(passage.text, passage.heading)
     ][:_MAX_SENTENCES]
@@ -87,13 +90,14 @@ async def rank(embedder: Embedder, wanted: AnswerCriteria, passages: Sequence[Fo
 
 
 def closest(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> list[ScoredSentence]:
-    """Those that hold the most of the words besides the topic: `termination for convenience` is not any termination."""
+    """Returns the sentences that hold the most of the words besides the topic: a question about `termination for
+    convenience` is not about termination in general."""
     held = [len(wanted.besides & (stems(one.sentence) | stems(one.passage.heading))) for one in good]
     return [one for one, count in zip(good, held, strict=True) if count == max(held)]
 
 
 def quote_of(scored: ScoredSentence, wanted: AnswerCriteria) -> str:
-    """The part of the sentence to quote."""
+    """Returns the part of the sentence to quote."""
     return excerpt(scored.sentence, _evidence_pattern(wanted))
 
 
