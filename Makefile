@@ -115,6 +115,10 @@ check-proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
 contract-image: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf build --exclude-source-info -o protos/contract.binpb
 
+# docs/settings.md, from settings.py.
+settings: $(STAMP)
+	PYTHONPATH=service .venv/bin/python -m proviso_service.variables > docs/settings.md
+
 bench: setup
 	$(PY) -m benchmarks
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from proviso_service.analysis.document_scoring import DocumentScoring
-from proviso_service.analysis.model import IqlQuery
+from proviso_service.analysis.model import IqlConfig, IqlQuery
 from proviso_service.analysis.scores import ScoreCache, ScoreKey
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -26,7 +26,6 @@ from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
 from proviso_service.models import ModelPassage
 from proviso_service.paging import PageRequest
-from proviso_service.settings import IqlSettings
 
 TENANT = "local"
 CHUNKS_OF_A_DOCUMENT = 100_000
@@ -131,7 +130,7 @@ async def _known(
 async def _timed(
     store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str, queries: Sequence[str]
 ) -> list[float]:
-    settings = IqlSettings(time_limit_s=1_000)
+    settings = IqlConfig(time_limit_s=1_000)
     classifier = EmbeddedClassifier.load(embedder)
     cache = ScoreCache(settings.max_cached_scores)
     scorer = Scorer(classifier, scores, cache, embedder.model_id, settings.max_kept_statements)

@@ -13,7 +13,7 @@ from evals.library import library
 from evals.rankings import RANKINGS
 from evals.report import Report
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
-from proviso_service.settings import DocumentSettings
+from proviso_service.reading import ReadingLimits
 
 
 async def measure(data: Data, cache: Path, models_dir: Path, chunk_chars: int) -> Report:
@@ -39,7 +39,7 @@ def main() -> int:
     )
     parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
     parser.add_argument("--contracts", type=int, default=40, metavar="N", help="contracts to search in [40]")
-    parser.add_argument("--chunk-chars", type=int, default=DocumentSettings().chunk_chars, help="longest passage")
+    parser.add_argument("--chunk-chars", type=int, default=ReadingLimits().chunk_chars, help="longest passage")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
     parser.add_argument(

@@ -14,7 +14,7 @@ from evals.corpus import Corpus, read_corpus
 from evals.data import DataProblem, load
 from evals.phrasings import phrasings
 from proviso_service.embedded import MiniLmEmbedder
-from proviso_service.settings import DocumentSettings
+from proviso_service.reading import ReadingLimits
 
 FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))
 """Marked wherever the contract is named or dated, which says nothing about clauses."""
@@ -35,7 +35,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
     parser.add_argument("--contracts", type=int, default=1_000, metavar="N", help="contracts to read [all]")
-    parser.add_argument("--chunk-chars", type=int, default=DocumentSettings().chunk_chars, help="longest passage")
+    parser.add_argument("--chunk-chars", type=int, default=ReadingLimits().chunk_chars, help="longest passage")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
     parser.add_argument(
         "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"

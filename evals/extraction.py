@@ -28,7 +28,7 @@ from proviso_service.embedded.classifier.fitted import WordStatistics
 from proviso_service.embedded.classifier.words import Stemmer
 from proviso_service.embedded.extractor.answers import AnswerFinder
 from proviso_service.models import Embedder
-from proviso_service.settings import DocumentSettings
+from proviso_service.reading import ReadingLimits
 
 EXTRACTOR, SENTENCES = "extractor", "its sentences"
 FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence by BM25", "best sentence by cosine"
@@ -46,7 +46,7 @@ class Questions:
 
 async def questions(data: Data, folder: Path, embedder: Embedder, categories: Mapping[str, str]) -> Questions:
     """Puts the questions to the service's search."""
-    chunk_chars = DocumentSettings().chunk_chars
+    chunk_chars = ReadingLimits().chunk_chars
     corpus = await read_corpus(data, embedder, chunk_chars)
     words = word_statistics(corpus.part(~corpus.held_out()), Stemmer())
     async with library(data, folder, embedder, chunk_chars) as books:

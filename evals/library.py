@@ -21,7 +21,6 @@ from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Embedder
 from proviso_service.reading import ReadingLimits, read_document
-from proviso_service.settings import DocumentSettings
 
 TENANT = "evals"
 _MEDIA_TYPE = "text/plain"
@@ -66,7 +65,7 @@ async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int
             store,
             vectors,
             embedder,
-            Retriever(store, vectors, embedder, DocumentSettings()),
+            Retriever(store, vectors, embedder),
         )
     finally:
         await vectors.close()

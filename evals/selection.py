@@ -20,12 +20,12 @@ from evals.selection_data import Labelled, Message, load_labelled
 from evals.selection_figures import SelectionFigures, figures, table
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.model import ItemRef
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.index import Matches
 from proviso_service.context.selection.request_items import ItemBudget, choose
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.models import Embedder
-from proviso_service.settings import SelectionSettings
 
 DEFAULT, WORDS, MEANING, FILLED = "Proviso, default", "BM25", "embeddings", "Proviso, filled up to five"
 TOGETHER = "both"
@@ -43,12 +43,12 @@ class Judged:
     labelled: Labelled
     by_weight: Mapping[float, Mapping[Message, Matches]]
 
-    def figures(self, settings: SelectionSettings, *, held_out: bool) -> SelectionFigures:
+    def figures(self, settings: SelectionConfig, *, held_out: bool) -> SelectionFigures:
         messages = self.labelled.half(held_out=held_out)
         matches = self.by_weight[settings.word_weight]
         return figures(messages, [self._chosen(matches[message], settings) for message in messages])
 
-    def _chosen(self, matches: Matches, settings: SelectionSettings) -> list[ItemRef]:
+    def _chosen(self, matches: Matches, settings: SelectionConfig) -> list[ItemRef]:
         chosen = choose(self.labelled.items, matches, ItemBudget(settings), settings)
         return [item.ref for item, _ in chosen.items]
 
@@ -58,17 +58,17 @@ async def judge(labelled: Labelled, embedder: Embedder, weights: Sequence[float]
     every = np.ones(len(labelled.items), dtype=np.bool_)
     by_weight = {}
     for weight in weights:
-        search = ItemSearch(embedder, vectors, SelectionSettings(word_weight=weight, time_limit_s=600))
+        search = ItemSearch(embedder, vectors, SelectionConfig(word_weight=weight, time_limit_s=600))
         by_weight[weight] = {
             message: await search.matches(labelled.items, message.text, every) for message in labelled.messages
         }
     return Judged(labelled, by_weight)
 
 
-def best(judged: Judged, weights: Sequence[float], *, held_out: bool = False) -> SelectionSettings:
+def best(judged: Judged, weights: Sequence[float], *, held_out: bool = False) -> SelectionConfig:
     """The settings of the best F1 in a half, the strictest of equals."""
     grid = [
-        SelectionSettings(word_weight=weight, min_score=score, max_distance=distance)
+        SelectionConfig(word_weight=weight, min_score=score, max_distance=distance)
         for weight, score, distance in itertools.product(weights, _MIN_SCORES, _DISTANCES)
     ]
     return max(grid, key=lambda one: (judged.figures(one, held_out=held_out).f1, one.min_score, -one.max_distance))
@@ -83,8 +83,8 @@ def crossed(judged: Judged, *, held_out: bool) -> dict[str, SelectionFigures]:
     }
 
 
-def ways(judged: Judged) -> dict[str, SelectionSettings]:
-    default = SelectionSettings()
+def ways(judged: Judged) -> dict[str, SelectionConfig]:
+    default = SelectionConfig()
     return {
         DEFAULT: default,
         WORDS: best(judged, [1.0]),

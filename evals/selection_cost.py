@@ -11,10 +11,10 @@ import numpy as np
 from evals.selection_data import agent_item, load_labelled
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.request_items import build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
-from proviso_service.settings import SelectionSettings
 
 ITEMS = 1_000
 ROUNDS = 50
@@ -65,7 +65,7 @@ class Cost:
 async def measure_cost(model: Embedder) -> Cost:
     labelled = load_labelled()
     items = _many(labelled.items)
-    embedder, vectors, settings = SpreadEmbedder(model), MemoryVectorCache(20_000), SelectionSettings()
+    embedder, vectors, settings = SpreadEmbedder(model), MemoryVectorCache(20_000), SelectionConfig()
     search = ItemSearch(embedder, vectors, settings)
     await search.prepare(items)
     whole, rest = [], []

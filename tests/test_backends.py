@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
+from proviso_service.backends.isaacus.client import IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
 from proviso_service.embedded import MODEL_ID, EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.settings import Settings
@@ -21,7 +22,7 @@ def chosen(key: str | None = None, **backends: str) -> dict[str, str]:
 
 
 def settings(key: str | None = None, models_dir: Path | None = None, **backends: str) -> Settings:
-    values: dict[str, Any] = {"backends": backends, "models_dir": models_dir}
+    values: dict[str, Any] = {"models": backends, "models_dir": models_dir}
     return Settings.model_validate(values | ({} if key is None else {"ISAACUS_API_KEY": key}))
 
 
@@ -52,7 +53,7 @@ def test_each_port_has_its_own_back_end() -> None:
 def test_isaacus_without_a_key_says_what_to_set(port: str) -> None:
     with pytest.raises(BackEndUnavailable) as caught:
         chosen(**{port: "isaacus"})
-    assert str(caught.value) == f"PROVISO_BACKENDS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY"
+    assert str(caught.value) == f"PROVISO_MODELS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY"
 
 
 @pytest.mark.parametrize("key", ["two words", "caf\u00e9", "a\nb"])
@@ -81,14 +82,14 @@ def test_an_address_with_a_password_is_refused() -> None:
 
 def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
     assert vector_model(settings()).model_id == MODEL_ID
-    hosted = Settings.model_validate({"backends": {"embedder": "isaacus"}, "isaacus": {"dimensions": 256}})
-    assert (vector_model(hosted).model_id, vector_model(hosted).dimensions) == ("isaacus/kanon-2-embedder/256", 256)
+    hosted = vector_model(settings(embedder="isaacus"), IsaacusConfig(dimensions=256))
+    assert (hosted.model_id, hosted.dimensions) == ("isaacus/kanon-2-embedder/256", 256)
 
 
 async def test_hosted_models_need_no_embedded_one(tmp_path: Path) -> None:
     hosted = settings(KEY, tmp_path / "nothing", embedder="isaacus")
     async with AsyncExitStack() as stack:
-        models = await Opening(hosted, back_ends(hosted), stack).models()
+        models = await Opening(hosted, back_ends(hosted), IsaacusConfig(), stack).models()
         assert isinstance(models.embedder, IsaacusEmbedder)
         assert isinstance(models.classifier, IsaacusClassifier)
         assert models.classifier_vectors == ""
@@ -99,7 +100,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
 ) -> None:
     mixed = settings(KEY, models_dir, embedder="isaacus", classifier="embedded")
     async with AsyncExitStack() as stack:
-        opening = Opening(mixed, back_ends(mixed), stack)
+        opening = Opening(mixed, back_ends(mixed), IsaacusConfig(), stack)
         models = await opening.models()
         assert isinstance(models.embedder, IsaacusEmbedder)
         assert isinstance(models.classifier, EmbeddedClassifier)
@@ -110,7 +111,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
 async def test_an_embedded_embedder_shares_its_vectors_with_the_classifier(models_dir: Path) -> None:
     embedded = settings(None, models_dir)
     async with AsyncExitStack() as stack:
-        models = await Opening(embedded, back_ends(embedded), stack).models()
+        models = await Opening(embedded, back_ends(embedded), IsaacusConfig(), stack).models()
         assert isinstance(models.embedder, MiniLmEmbedder)
         assert models.embedder.model_id == models.classifier_vectors
         assert models.reranker is None

@@ -51,13 +51,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 FINE = says("Hello ", "there.")
 LIMITED = refuses(429, "RESOURCE_EXHAUSTED", retry_info("0.01s"))
 UNAVAILABLE = refuses(503, "UNAVAILABLE")
-TURNS = {"retry_base_s": 0.001, "retry_max_s": 0.002}
+TURNS = {"retry_base_s": 0.001, "retry_max_s": 0.002, "cache_ttl_s": 0}
 
 
 def settings(base_url: str, **more: Any) -> dict[str, Any]:
     chosen = {"llm": f"google_genai:{MODEL}", "GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": base_url}
     # Every turn is to reach Gemini: many ask the same question.
-    return {**chosen, "turns": TURNS, "chat_model": {"silence_s": 2.0}, "cache": {"entries": 0}} | more
+    return {**chosen, "turns": TURNS, "chat_model": {"silence_s": 2.0}} | more
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ async def test_a_server_that_is_not_there_is_an_error_of_the_model(tmp_path: Pat
 
 async def test_a_model_that_is_slow_for_ever_ends_with_the_turns_time(tmp_path: Path, models_dir: Path) -> None:
     async with gemini_server() as gemini:
-        chosen = settings(gemini.base_url, turns={"time_limit_s": 2}, chat_model={})
+        chosen = settings(gemini.base_url, turns={"time_limit_s": 2, "cache_ttl_s": 0}, chat_model={})
         gemini.then(cut("Well, ", ending=Ending.STALLS))
         async with running_service(tmp_path / "data", models_dir, **chosen) as service:
             events = await service.ask("Hello", await service.create_matter())

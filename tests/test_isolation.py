@@ -27,6 +27,7 @@ from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
+from proviso_service.context.assets import AssetConfig
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import (
     DocumentSummary,
@@ -37,15 +38,15 @@ from proviso_service.context.model import (
     NewSession,
     SessionItem,
 )
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.errors import MatterNotFound, SessionNotFound, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image, NoImage
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import PageRequest
-from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.tools.base import SourcePassage, ToolScope
-from proviso_service.turns import ExitReason, FinalState, TurnRequest, Turns
+from proviso_service.turns import ExitReason, FinalState, TurnConfig, TurnRequest, Turns
 from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, SomeTools, items_of
 from tests.support.catalogs import an_item, holding
 from tests.support.image_files import png
@@ -203,7 +204,7 @@ def marks_in(value: FinalState) -> set[str]:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     database = Database(state_in(tmp_path))
-    tool, selection = WhoAsks(Random(1)), SelectionSettings()  # noqa: S311
+    tool, selection = WhoAsks(Random(1)), SelectionConfig()  # noqa: S311
     catalog = holding(*items_of([tool]), *(conversation.rule for conversation in CONVERSATIONS))
     embedder, vectors = WordEmbedder(), MemoryVectorCache(100)
     request_contexts = RequestContextBuilder(
@@ -212,7 +213,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         ItemSearch(embedder, vectors, selection),
         TextSimilarity(embedder, vectors),
         selection,
-        ContextSettings(),
+        AssetConfig(),
     )
     model, sessions, store = RepeatingModel(), SqlSessionStore(database), SqlTurnStore(database)
     dependencies = AgentDependencies(
@@ -220,12 +221,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         request_contexts,
         sessions,
         EachTenantsMatter(),
-        ImageLoader(EachTenantsImages(), ImageSettings()),
-        TurnSettings(),
+        ImageLoader(EachTenantsImages()),
+        TurnConfig(),
         catalog,
         memory_caches(),
     )
-    turns = Turns(Agent(dependencies), store, TurnSettings(), owner="test", max_running=100)
+    turns = Turns(Agent(dependencies), store, TurnConfig(), owner="test", max_running=100)
     await turns.open()
     yield World(model, turns, sessions, RequestRebuilder(store, SqlContentStore(database), catalog))
     await turns.close()

@@ -47,13 +47,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 FINE = says("Hello ", "there.")
 LIMITED = refuses(429, kind="rate_limit_error", retry_after="0.01")
 UNAVAILABLE = refuses(503, kind="server_error")
-TURNS = {"retry_base_s": 0.001, "retry_max_s": 0.002}
+TURNS = {"retry_base_s": 0.001, "retry_max_s": 0.002, "cache_ttl_s": 0}
 
 
 def settings(base_url: str, **more: Any) -> dict[str, Any]:
     chosen = {"llm": f"openai:{MODEL}", "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{base_url}/v1"}
     # Every turn is to reach the model: many ask the same question.
-    return {**chosen, "turns": TURNS, "chat_model": {"silence_s": 2.0}, "cache": {"entries": 0}} | more
+    return {**chosen, "turns": TURNS, "chat_model": {"silence_s": 2.0}} | more
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from proviso_service.images.destinations import Destinations
 from proviso_service.images.fetcher import WebImageFetcher
-from proviso_service.settings import ImageSettings
+from proviso_service.images.image import ImageConfig
 from tests.support.gemini_replies import MODEL as GEMINI
 from tests.support.gemini_replies import says as gemini_says
 from tests.support.gemini_server import KEY as GEMINI_KEY
@@ -36,7 +36,7 @@ def fetcher(tls: Certificates) -> WebImageFetcher:
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
 
-    return WebImageFetcher(ImageSettings(), Destinations(resolve, may_connect=lambda _: True), lambda: tls.client)
+    return WebImageFetcher(ImageConfig(), Destinations(resolve, may_connect=lambda _: True), lambda: tls.client)
 
 
 async def show(service: RunningService, web: WebServer) -> None:

@@ -1,17 +1,41 @@
 """The README says what is so."""
 
+import re
 from pathlib import Path
 
-import pytest
-
-from tests.support.readme_tables import exit_reason_table, settings_table
+from proviso_service.variables import CONFIG_VARIABLE, settings_page, variable_name, variables
+from tests.support.readme_tables import exit_reason_table
 
 _ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("table", [settings_table(), exit_reason_table()], ids=["settings", "exit reasons"])
-def test_the_tables_of_the_readme_are_those_of_the_code(table: list[str]) -> None:
-    assert "\n".join(table) in (_ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_exit_reasons_of_the_readme_are_those_of_the_code() -> None:
+    assert "\n".join(exit_reason_table()) in (_ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_settings_of_the_readme_are_rows_of_the_page() -> None:
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in readme.splitlines() if re.match(r"\| `(PROVISO_|[A-Z]+_API_KEY)", line)]
+    assert rows
+    assert set(rows) <= set(settings_page().splitlines())
+
+
+def test_the_page_of_settings_is_fresh() -> None:
+    page = (_ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert page == settings_page(), "run `make settings`"
+
+
+def test_an_operator_has_at_most_fifty_settings() -> None:
+    assert len(list(variables())) <= 50
+
+
+def test_every_variable_that_the_documents_name_is_a_setting() -> None:
+    known = {variable.name for variable in variables()} | {CONFIG_VARIABLE}
+    groups = tuple(f"{variable_name(variable.path[:1])}__" for variable in variables() if len(variable.path) > 1)
+    for document in [_ROOT / "README.md", _ROOT / "CONTRIBUTING.md", *(_ROOT / "docs").glob("*.md")]:
+        named = set(re.findall(r"PROVISO_(?!GATEWAY|PYTHON)[A-Z_]+", document.read_text(encoding="utf-8")))
+        unknown = {name for name in named - known if not (name.endswith("__") and name in groups)}
+        assert not unknown, document.name
 
 
 def test_every_file_that_the_documents_link_to_is_there() -> None:

@@ -142,7 +142,7 @@ async def test_a_turn_that_waits_for_another_ends_at_its_own_time_limit(tmp_path
 
 async def test_without_entries_nothing_is_kept(tmp_path: Path, models_dir: Path) -> None:
     script = text("Hello, one."), text("Hello, two.")
-    async with running_service(tmp_path / "data", models_dir, *script, cache={"entries": 0}) as service:
+    async with running_service(tmp_path / "data", models_dir, *script, turns={"cache_ttl_s": 0}) as service:
         matter_id = await service.create_matter()
         answers = [final_of(await service.ask("Hi", matter_id)).message for _ in range(2)]
         assert answers == ["Hello, one.", "Hello, two."]

@@ -70,8 +70,8 @@ async def test_a_chat_model_that_cannot_be_used(
 
 
 async def test_a_hosted_back_end_without_its_key(tmp_path: Path, models_dir: Path) -> None:
-    told = await refusal(settings(tmp_path, models_dir, backends={"classifier": "isaacus"}))
-    assert told == "PROVISO_BACKENDS__CLASSIFIER=isaacus needs a key: set ISAACUS_API_KEY"
+    told = await refusal(settings(tmp_path, models_dir, models={"classifier": "isaacus"}))
+    assert told == "PROVISO_MODELS__CLASSIFIER=isaacus needs a key: set ISAACUS_API_KEY"
     assert not (tmp_path / "data").exists()
 
 

@@ -7,7 +7,8 @@ from functools import partial
 
 from benchmarks.faults.fault import Fault, Lasting
 from benchmarks.faults.world import FINE, World
-from proviso_service.settings import ChatModelSettings, TurnSettings
+from proviso_service.agent.chat_models import ChatModelConfig
+from proviso_service.turns import TurnConfig
 from tests.support.gemini_replies import Ending, Refused, Reply, Streamed, cut, refuses, retry_info
 
 SLOW_S = 20.0
@@ -16,8 +17,8 @@ SLOW_S = 20.0
 SHORT_SILENCE_S = 5.0
 
 TURNS_AT_ONCE = 20
-_GATE = ChatModelSettings()
-_OPENING_TURNS = 1 + _GATE.failures_in_a_row // (1 + TurnSettings().model_retries)
+_GATE = ChatModelConfig()
+_OPENING_TURNS = 1 + _GATE.failures_in_a_row // (1 + TurnConfig().model_retries)
 _CUT_TEXT = ("Is it about ", "the lea")
 _UNAVAILABLE = refuses(503, "UNAVAILABLE")
 

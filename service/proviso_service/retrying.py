@@ -13,6 +13,12 @@ from email.utils import parsedate_to_datetime
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 
+RETRY_BASE_S = 0.5
+"""The longest pause before the first retry of a call."""
+
+RETRY_MAX_S = 8.0
+"""The longest pause before any retry of a call."""
+
 _MOST_DOUBLINGS = 30
 
 

@@ -48,6 +48,12 @@ def near_misses(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     return [one for _, one in near[:most]]
 
 
+def did_you_mean(names: Iterable[str]) -> str:
+    """The end of a sentence that offers these names; empty if there are none."""
+    listed = " or ".join(names)
+    return f"; did you mean {listed}?" if listed else ""
+
+
 def _one_slip_apart(one: str, other: str) -> bool:
     """Whether the names differ by one missing, additional or wrong character, or by two neighbours swapped."""
     if abs(len(one) - len(other)) > 1 or max(len(one), len(other)) < _MIN_SLIP_CHARS:

@@ -9,7 +9,7 @@ import grpc
 import structlog
 
 from proviso_service.agent.caching import CachedReply, Caches, SharedCache
-from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
+from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.program import Agent
@@ -19,6 +19,7 @@ from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.extraction import Extraction
+from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -35,21 +36,22 @@ from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.backends.vectors.chroma import VectorLayout
+from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
-from proviso_service.images.image import ImageFetcher
+from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever, reading_limits
 from proviso_service.mcp.opening import open_session
 from proviso_service.models import AnswerExtractor, Classifier, Embedder
 from proviso_service.reading import ProcessReader
-from proviso_service.settings import ImageSettings, IqlSettings, Settings, TelemetrySettings
+from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import Tool, ToolResult
 from proviso_service.tools.classify import IsaacusClassify
@@ -144,26 +146,28 @@ class App:
         extractor: AnswerExtractor | None = None,
         images: ImageFetcher | None = None,
         encoder: MiniLmEncoder | None = None,
+        config: ServiceConfig | None = None,
     ) -> Self:
         """Returns when the service is SERVING. What is given takes the place of what the settings name.
 
         Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
         try:
+            config = config or ServiceConfig.of(settings)
             async with AsyncExitStack() as stack:
-                hosted = chat_models or _hosted_models(settings)
+                hosted = chat_models or _hosted_models(settings, config.chat_model)
                 chosen = back_ends(settings)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
-                opening = Opening(settings, chosen, stack, _spans(traces), encoder)
+                opening = Opening(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
                 models = await opening.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await opening.minilm())
                 stack.push_async_callback(chat.close)
                 caches = _caches(settings, models, stack)
-                parts = await _open(settings, stack, models, images)
-                domain = await _domain(settings, stack, parts, chat, traces, caches)
+                parts = await _open(settings, config, stack, models, images)
+                domain = await _domain(settings, config, stack, parts, chat, traces, caches)
                 add_services(server, domain, readiness)
                 await _run(server, domain, stack)
                 await chat.warm_up()
@@ -196,7 +200,9 @@ def _spans(traces: "TracerProvider | None") -> Spans:
     return Spans(traces.get_tracer(_TRACER)) if traces else NO_SPANS
 
 
-async def _open(settings: Settings, stack: AsyncExitStack, models: Models, images: ImageFetcher | None) -> Parts:
+async def _open(
+    settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
+) -> Parts:
     """Opens storage in the data folder, which is ours."""
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
@@ -209,10 +215,10 @@ async def _open(settings: Settings, stack: AsyncExitStack, models: Models, image
     vectors = vector_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(settings.images, stack))
+    return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(config.images, stack))
 
 
-def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFetcher:
+def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
     names = NameLookup()
     stack.callback(names.close)
     return WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
@@ -220,18 +226,18 @@ def _image_fetcher(settings: ImageSettings, stack: AsyncExitStack) -> WebImageFe
 
 def vector_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> MaintainedIndex:
     """Not open yet."""
-    layout = VectorLayout(settings.storage.vector_collections, embedder.dimensions, embedder.model_id)
+    layout = VectorLayout(COLLECTIONS, embedder.dimensions, embedder.model_id)
     return MaintainedIndex(
         store, ChromaIndexStore(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions
     )
 
 
 def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
-    kept = settings.cache
-    if not kept.entries:
+    ttl_s = settings.turns.cache_ttl_s
+    if not ttl_s:
         return None
-    replies = MemoryCache[CachedReply](kept.entries, kept.max_bytes, kept.ttl_s)
-    results = MemoryCache[ToolResult](kept.entries, kept.max_bytes, kept.ttl_s)
+    replies = MemoryCache[CachedReply](ttl_s)
+    results = MemoryCache[ToolResult](ttl_s)
     caches = Caches(
         SharedCache(replies, lambda reply: reply.size_bytes),
         SharedCache(results, lambda result: len(to_json(result.data()))),
@@ -243,7 +249,7 @@ def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches
 
 def _retrieval_setup(settings: Settings, models: Models) -> str:
     """Settings and models that shape what the tools find."""
-    sections = settings.model_dump_json(include={"documents", "extraction"})
+    sections = settings.model_dump_json(include={"documents"})
     reranker = models.reranker.model_id if models.reranker else ""
     return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
 
@@ -255,6 +261,7 @@ def _log_use(caches: Caches) -> None:
 
 async def _domain(
     settings: Settings,
+    config: ServiceConfig,
     stack: AsyncExitStack,
     parts: Parts,
     chat: ChatModels,
@@ -266,14 +273,14 @@ async def _domain(
     matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
     models = parts.models
     spans = _spans(traces)
-    retriever = Retriever(parts.store, parts.vectors, models.embedder, settings.documents, models.reranker, spans)
+    retriever = Retriever(parts.store, parts.vectors, models.embedder, models.reranker, spans)
     documentation = Documentation(parts.store, retriever)
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(parts.database)
-    scoring = _document_scoring(settings.iql, parts)
-    analysis = IqlAnalysis(parts.store, scores, scoring, templates, settings.iql)
-    classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), settings.iql)
-    extraction = Extraction(parts.store, retriever, models.extractor, settings.extraction)
+    scoring = _document_scoring(config.iql, parts)
+    analysis = IqlAnalysis(parts.store, scores, scoring, templates, config.iql)
+    classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), config.iql)
+    extraction = Extraction(parts.store, retriever, models.extractor)
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),
@@ -285,17 +292,17 @@ async def _domain(
     ]
     catalog = AgentCatalog(settings.agent_dir, tools, parts.reader, open_session)
     stack.push_async_callback(catalog.stop)
-    images = ImageLoader(parts.images, settings.images)
-    vectors = MemoryVectorCache(settings.selection.max_cached_vectors)
-    search = ItemSearch(models.embedder, vectors, settings.selection, spans)
+    images = ImageLoader(parts.images)
+    vectors = MemoryVectorCache()
+    search = ItemSearch(models.embedder, vectors, config.selection, spans)
     await stack.enter_async_context(kept_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
     request_contexts = RequestContextBuilder(
-        catalog.toolbox, documentation, search, similarity, settings.selection, settings.context
+        catalog.toolbox, documentation, search, similarity, config.selection, config.assets
     )
     agent = Agent(
         AgentDependencies(
-            chat, request_contexts, sessions, matters, images, settings.turns, catalog.holder, caches, spans
+            chat, request_contexts, sessions, matters, images, config.turns, catalog.holder, caches, spans
         )
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
@@ -303,7 +310,7 @@ async def _domain(
     turns = Turns(
         traced or agent,
         turn_store,
-        settings.turns,
+        config.turns,
         owner=_OWNER,
         max_running=settings.server.max_turns_running,
     )
@@ -317,7 +324,7 @@ async def _domain(
         analysis=analysis,
         extraction=extraction,
         classification=classification,
-        limits=Limits.of(settings, chat.names),
+        limits=Limits(config.turns, chat_models=chat.names),
         catalog=catalog.holder,
         preview=agent.preview,
         rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog.holder),
@@ -326,7 +333,7 @@ async def _domain(
     )
 
 
-def _document_scoring(settings: IqlSettings, parts: Parts) -> DocumentScoring:
+def _document_scoring(settings: IqlConfig, parts: Parts) -> DocumentScoring:
     cache = ScoreCache(settings.max_cached_scores)
     scores = SqlScoreStore(parts.database)
     models = parts.models
@@ -334,12 +341,12 @@ def _document_scoring(settings: IqlSettings, parts: Parts) -> DocumentScoring:
     return DocumentScoring(scorer, settings)
 
 
-def _hosted_models(settings: Settings) -> ChatModels | None:
+def _hosted_models(settings: Settings, config: ChatModelConfig) -> ChatModels | None:
     """The provider's model that the settings name; None when they name the embedded one."""
     if settings.llm == LOCAL_MODEL:
         return None
     hosted = build_chat_model(settings)
-    gate = ModelGate(settings.chat_model)
+    gate = ModelGate(config)
     return ChatModels(NamedChatModel(settings.llm, hosted.model, gate=gate, close=hosted.close))
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
-from proviso_service.backends.isaacus.client import IsaacusClient
+from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
 from proviso_service.embedded import (
     DIMENSIONS,
@@ -66,11 +66,11 @@ class Models:
 
 def back_ends(settings: Settings) -> BackEnds:
     """Makes no call. Raises BackEndUnavailable when Isaacus is named and cannot be used."""
-    wanted = settings.backends
+    wanted = settings.models
     key = _key(settings)
     for port, name in wanted:
         if name == BackEnd.ISAACUS and not key:
-            raise BackEndUnavailable(f"PROVISO_BACKENDS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY")
+            raise BackEndUnavailable(f"PROVISO_MODELS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY")
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise BackEndUnavailable("ISAACUS_API_KEY is no key: it holds spaces or characters that no key has")
     auto = BackEnd.ISAACUS if key else BackEnd.EMBEDDED
@@ -82,10 +82,11 @@ def back_ends(settings: Settings) -> BackEnds:
     )
 
 
-def vector_model(settings: Settings) -> VectorModel:
+def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> VectorModel:
     """Loads nothing."""
-    if BackEnd(settings.backends.embedder) is BackEnd.ISAACUS:
-        return VectorModel(embedder_id(settings.isaacus), settings.isaacus.dimensions)
+    config = isaacus or IsaacusConfig()
+    if BackEnd(settings.models.embedder) is BackEnd.ISAACUS:
+        return VectorModel(embedder_id(config), config.dimensions)
     return VectorModel(MODEL_ID, DIMENSIONS)
 
 
@@ -96,6 +97,7 @@ class Opening:
         self,
         settings: Settings,
         chosen: BackEnds,
+        isaacus: IsaacusConfig,
         stack: AsyncExitStack,
         spans: Spans = NO_SPANS,
         encoder: MiniLmEncoder | None = None,
@@ -106,6 +108,7 @@ class Opening:
         self._stack = stack
         self._spans = spans
         self._encoder = encoder
+        self._isaacus_config = isaacus
         self._client: IsaacusClient | None = None
         self._minilm: MiniLmEmbedder | None = None
 
@@ -125,8 +128,7 @@ class Opening:
         if self._minilm is None:
             if self._encoder is None:
                 self._encoder = await asyncio.to_thread(self._load_encoder)
-            models = self._settings.models
-            self._minilm = MiniLmEmbedder(self._encoder, batch_texts=models.embed_batch, queue_texts=models.embed_queue)
+            self._minilm = MiniLmEmbedder(self._encoder)
             self._stack.push_async_callback(self._minilm.close)
         return self._minilm
 
@@ -135,33 +137,33 @@ class Opening:
 
     async def _embedder(self) -> Embedder:
         if self._chosen.embedder is BackEnd.ISAACUS:
-            return IsaacusEmbedder(await self._isaacus(), self._settings.isaacus)
+            return IsaacusEmbedder(await self._isaacus(), self._isaacus_config)
         return await self.minilm()
 
     async def _classifier(self) -> Classifier:
         if self._chosen.classifier is BackEnd.ISAACUS:
-            return IsaacusClassifier(await self._isaacus(), self._settings.isaacus)
+            return IsaacusClassifier(await self._isaacus(), self._isaacus_config)
         embedded = await asyncio.to_thread(EmbeddedClassifier.load, await self.minilm())
         self._stack.push_async_callback(embedded.close)
         return embedded
 
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
-            return IsaacusExtractor(await self._isaacus(), self._settings.isaacus)
+            return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
         embedded = await asyncio.to_thread(EmbeddedExtractor.load)
         self._stack.push_async_callback(embedded.close)
         return embedded
 
     async def _reranker(self) -> Reranker | None:
         if self._chosen.reranker is BackEnd.ISAACUS:
-            return IsaacusReranker(await self._isaacus(), self._settings.isaacus)
+            return IsaacusReranker(await self._isaacus(), self._isaacus_config)
         return None
 
     async def _isaacus(self) -> IsaacusClient:
         if self._client is None:
             settings = self._settings
             self._client = await asyncio.to_thread(
-                IsaacusClient.open, _key(settings), settings.isaacus_base_url, settings.isaacus, spans=self._spans
+                IsaacusClient.open, _key(settings), settings.isaacus_base_url, self._isaacus_config, spans=self._spans
             )
             self._stack.push_async_callback(self._client.close)
         return self._client

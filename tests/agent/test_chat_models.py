@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from proviso_service.agent.chat_models import ModelGate
+from proviso_service.agent.chat_models import ChatModelConfig, ModelGate
 from proviso_service.agent.failures import CallNotMade, FailureKind
-from proviso_service.settings import ChatModelSettings
 from proviso_service.turns import ExitReason, TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world
 from tests.support.scripted_model import Step, text
@@ -19,7 +18,7 @@ class Refusal(Exception):
 
 
 def gate(**settings: float) -> ModelGate:
-    return ModelGate(ChatModelSettings.model_validate(settings))
+    return ModelGate(ChatModelConfig.model_validate(settings))
 
 
 def gated(*script: Step, **settings: float) -> AgentWorld:
@@ -99,7 +98,7 @@ async def test_a_refusal_that_is_about_the_call_opens_nothing() -> None:
 
 async def test_a_probe_that_is_answered_opens_the_way() -> None:
     now = 0.0
-    settings = ChatModelSettings(failures_in_a_row=1, pause_s=60)
+    settings = ChatModelConfig(failures_in_a_row=1, pause_s=60)
     world = agent_world(fails(503), FINE, FINE, gate=ModelGate(settings, lambda: now))
     await world.run("Which law?")
     now = 60.0
@@ -109,7 +108,7 @@ async def test_a_probe_that_is_answered_opens_the_way() -> None:
 
 async def test_a_probe_that_ends_with_its_turns_log_says_nothing_of_the_provider() -> None:
     now = [0.0]
-    closed = ModelGate(ChatModelSettings(failures_in_a_row=1, pause_s=10), lambda: now[0])
+    closed = ModelGate(ChatModelConfig(failures_in_a_row=1, pause_s=10), lambda: now[0])
     with pytest.raises(ConnectionError):
         async with closed.call():
             raise ConnectionError

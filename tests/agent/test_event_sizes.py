@@ -9,9 +9,8 @@ from langchain_core.messages import ToolMessage
 from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.agent.tool_calls import MAX_ARGUMENT_CHARS, MAX_OUTPUT_JSON_BYTES
-from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import SourcePassage
-from proviso_service.turns import ExitReason, ToolEnd, ToolStart
+from proviso_service.turns import ExitReason, ToolEnd, ToolStart, TurnConfig
 from tests.api.serving import conversations, served
 from tests.support.agent_world import DOCUMENT_ID, MATTER_ID, PASSAGE, Lookup, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
@@ -59,7 +58,7 @@ async def test_a_typed_result_is_whole_up_to_the_bound_and_left_out_beyond(lette
 
 async def test_typed_results_leave_room_in_a_small_log(tmp_path: Path) -> None:
     """However many calls the settings allow."""
-    turns = TurnSettings(max_tool_calls=20, max_turns=30, log_max_bytes=64 * 1024)
+    turns = TurnConfig(max_tool_calls=20, max_turns=30, log_max_bytes=64 * 1024)
     script = [calls(SEARCH)] * 20
     world = agent_world(*script, ANSWER, tools=[lookup_of(6_000)], turns=turns)
     async with conversations(tmp_path, world.agent, turns) as domain, served(domain) as server:

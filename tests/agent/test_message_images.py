@@ -12,8 +12,7 @@ from proviso_service.context.assets import image_part
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.images.image import Image, NoImage
-from proviso_service.settings import ImageSettings, TurnSettings
-from proviso_service.turns import ExitReason, TurnStart
+from proviso_service.turns import ExitReason, TurnConfig, TurnStart
 from tests.support.agent_world import MATTER_ID, AgentWorld, KnownImages, agent_world
 from tests.support.image_files import gif, png
 from tests.support.scripted_model import ScriptedChatModel, text
@@ -65,7 +64,7 @@ async def test_images_that_a_turn_without_the_model_did_not_need_are_not_loaded(
 
 async def test_the_images_of_a_message_that_is_too_long_are_not_loaded() -> None:
     fetcher = Meeting(parties=99)
-    world = agent_world(images=fetcher, sees_images=True, turns=TurnSettings(max_context_chars=1_000))
+    world = agent_world(images=fetcher, sees_images=True, turns=TurnConfig(max_context_chars=1_000))
     final = (await world.run("Look" * 500, image_urls=(ONE,))).final_state
     assert final.exit_reason is ExitReason.MAX_CONTEXT_REACHED
     assert fetcher.running == 0
@@ -73,7 +72,7 @@ async def test_the_images_of_a_message_that_is_too_long_are_not_loaded() -> None
 
 
 async def test_what_is_said_of_images_that_were_not_loaded_counts_as_text() -> None:
-    world = agent_world(images=KNOWN, sees_images=True, turns=TurnSettings(max_context_chars=1_000))
+    world = agent_world(images=KNOWN, sees_images=True, turns=TurnConfig(max_context_chars=1_000))
     room = 1_000 - 500 - len(render_marker(MatterContext(MATTER_ID, "Smith v. Jones"))) - 2
     final = (await world.run("L" * room, image_urls=(LOST,))).final_state
     assert final.exit_reason is ExitReason.MAX_CONTEXT_REACHED
@@ -118,7 +117,7 @@ SEEING = NamedChatModel("scripted", ScriptedChatModel(script=[]))
 
 async def test_the_images_of_a_message_are_loaded_at_the_same_time() -> None:
     async with asyncio.timeout(10):
-        images = await ImageLoader(Meeting(5), ImageSettings()).load([ONE] * 5, SEEING, "smith")
+        images = await ImageLoader(Meeting(5)).load([ONE] * 5, SEEING, "smith")
     assert images.notes == ("",) * 5
 
 
@@ -138,7 +137,7 @@ async def test_a_turn_that_is_cancelled_loads_no_further() -> None:
 async def test_images_that_are_too_large_together_are_left_out_from_where_it_is_too_much() -> None:
     size = len(png())
     known = KnownImages({ONE: Image("image/png", png()), TWO: Image("image/png", png() * 2)})
-    loader = ImageLoader(known, ImageSettings(max_message_bytes=2 * size + 1))
+    loader = ImageLoader(known, max_message_bytes=2 * size + 1)
     images = await loader.load([ONE, TWO, ONE, LOST, ONE], SEEING, "smith")
     too_large = "the images of this message are too large together"
     assert images.notes == ("", too_large, "", MISSING, too_large)
@@ -146,7 +145,7 @@ async def test_images_that_are_too_large_together_are_left_out_from_where_it_is_
 
 async def test_only_a_model_that_cannot_see_is_given_urls() -> None:
     model = NamedChatModel("embedded", ScriptedChatModel(script=[]), takes_image_urls=True)
-    images = await ImageLoader(Meeting(parties=99), ImageSettings()).load([ONE], model, "smith")
+    images = await ImageLoader(Meeting(parties=99)).load([ONE], model, "smith")
     assert [image_part(1, use) for use in images.uses] == [{"type": "image_url", "image_url": {"url": ONE}}]
 
 

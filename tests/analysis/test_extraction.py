@@ -9,12 +9,17 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.analysis.extraction import ExtractedAnswer, Extraction, ExtractOutcome, ExtractQuery
+from proviso_service.analysis.extraction import (
+    ExtractedAnswer,
+    Extraction,
+    ExtractionConfig,
+    ExtractOutcome,
+    ExtractQuery,
+)
 from proviso_service.errors import InvalidRequest, MatterNotFound, ModelApiUnavailable, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import Matter, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.models import AnswerExtractor, AnswerSpan, ModelPassage
-from proviso_service.settings import ExtractionSettings
 from tests.support.matters_world import TENANT, MattersWorld, matters_world
 from tests.support.word_embedder import WordEmbedder
 from tests.support.word_extractor import WordExtractor
@@ -35,10 +40,10 @@ class ExtractionWorld:
 
     @property
     def retriever(self) -> Retriever:
-        return Retriever(self.world.store, self.world.vectors, self.world.embedder, self.world.settings)
+        return Retriever(self.world.store, self.world.vectors, self.world.embedder)
 
     def extraction(self, extractor: AnswerExtractor | None = None, **settings: Any) -> Extraction:
-        chosen = ExtractionSettings(**settings)
+        chosen = ExtractionConfig(**settings)
         return Extraction(self.world.store, self.retriever, extractor or self.extractor, chosen)
 
     async def ask(self, question: str = QUESTION, **options: Any) -> ExtractOutcome:
@@ -229,8 +234,8 @@ class RerankedRetriever(Retriever):
 async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
-    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder, inner.settings)
-    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionSettings())
+    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder)
+    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
     answer = (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, QUESTION))).answer
     assert answer is not None
     assert [citation.relevance for citation in answer.citations] == [0.875]
@@ -239,8 +244,8 @@ async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> Non
 async def test_an_answer_says_that_the_reranker_failed(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
-    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder, inner.settings)
-    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionSettings())
+    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder)
+    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
     failed = [
         (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, question))).rerank_failed
         for question in (QUESTION, QUESTION.upper())

@@ -20,8 +20,8 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.settings import ContextSettings, ServerSettings, TurnSettings
-from proviso_service.turns import TurnProgram, Turns
+from proviso_service.settings import ServerSettings
+from proviso_service.turns import TurnConfig, TurnProgram, Turns
 from tests.support.catalogs import holding
 from tests.support.migrated import state_in
 from tests.turns.scripted import emits
@@ -52,16 +52,16 @@ class Served:
 async def conversations(
     folder: Path,
     program: TurnProgram = NO_WAIT,
-    turns: TurnSettings | None = None,
+    turns: TurnConfig | None = None,
     catalog: CatalogHolder | None = None,
 ) -> AsyncIterator[Domain]:
     """Turns that run `program`, and sessions, in a database in `folder`. Matters and search are not there."""
-    settings = turns or TurnSettings()
+    settings = turns or TurnConfig()
     database = Database(state_in(folder))
     store, held = SqlTurnStore(database), catalog or holding()
     engine = Turns(program, store, settings, owner="test", max_running=100)
     await engine.open()
-    limits = Limits(settings, ContextSettings(), upload_idle_s=5, chat_models=("scripted",))
+    limits = Limits(settings, upload_idle_s=5, chat_models=("scripted",))
     absent = cast(Any, None)
     try:
         yield Domain(
@@ -92,10 +92,12 @@ async def served(
     *,
     ready: bool = True,
     extra: Sequence[grpc.GenericRpcHandler] = (),
+    **limits: Any,
 ) -> AsyncIterator[Served]:
-    """The domain behind a server on a free port, with a channel to it; `extra` services are served beside it."""
+    """The domain behind a server on a free port, with a channel to it; `extra` services are served
+    beside it, and `limits` are given to `create_server`."""
     readiness = await Readiness.starting()
-    server = create_server(settings, readiness, tracer_provider)
+    server = create_server(settings, readiness, tracer_provider, **limits)
     add_services(server, domain, readiness)
     server.add_generic_rpc_handlers(extra)
     port = listen(server, settings)

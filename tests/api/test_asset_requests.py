@@ -1,7 +1,6 @@
 """What is wrong with the assets of a message is told with the field's path, over a real channel."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from proviso_client.v1 import chat_pb2, context_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
-from proviso_service.settings import ContextSettings
 from tests.api.serving import Refusal, conversations, refusal, served
 
 PNG = "https://example.org/a.png"
@@ -82,18 +80,6 @@ async def test_every_fault_of_an_asset_is_told_with_its_path(
     answer = await refused(domain, **fields)
     assert (answer.code, answer.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
     assert answer.violations == violations
-
-
-async def test_more_assets_than_the_service_is_set_to_take_are_refused(domain: Any) -> None:
-    limits = replace(domain.limits, context=ContextSettings(max_images=2, max_documents=1))
-    answer = await refused(
-        replace(domain, limits=limits), image_urls=IMAGES[:3], document_context=[document("a.md"), document("b.md")]
-    )
-    assert answer.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert answer.violations == {
-        "image_urls": "has more than the service's limit of 2 items",
-        "document_context": "has more than the service's limit of 1 items",
-    }
 
 
 async def test_as_many_assets_as_the_contract_allows_are_taken(domain: Any) -> None:

@@ -14,8 +14,7 @@ from proviso_client.v1 import context_pb2, sessions_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_service.api.identity import LOCAL_USER
 from proviso_service.identity import LOCAL_TENANT, Caller
-from proviso_service.settings import TurnSettings
-from proviso_service.turns import ExitReason, RunningTurn, Token, TurnOutcome
+from proviso_service.turns import ExitReason, RunningTurn, Token, TurnConfig, TurnOutcome
 from tests.api.serving import Refusal, conversations, refusal, refused_with, served
 from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, NeverWaits, ScriptedExecution, emits
 
@@ -104,7 +103,7 @@ async def test_leaving_cancels_a_turn_that_asks_for_it(tmp_path: Path) -> None:
 
 async def test_silence_is_filled_with_heartbeats(tmp_path: Path) -> None:
     program = Gated()
-    settings = TurnSettings(heartbeat_s=0.05)
+    settings = TurnConfig(heartbeat_s=0.05)
     async with conversations(tmp_path, program, settings) as domain, served(domain) as server:
         call = ChatServiceStub(server.channel).Chat(pb.ChatRequest(message=QUESTION))
         async for event in call:

@@ -17,7 +17,7 @@ from proviso_service.api.identity import Context
 from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.identity import Caller
 from proviso_service.matters.retrieval import Documentation, Retriever
-from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.turns import TurnConfig
 from tests.api.serving import NO_DOMAIN, refusal, served
 from tests.support.matters_world import matters_world
 
@@ -69,13 +69,13 @@ class Tenant:
 @pytest.fixture
 async def channel(tmp_path: Path, embedder: MiniLmEmbedder) -> AsyncIterator[grpc.aio.Channel]:
     async with matters_world(tmp_path, embedder) as world, world.running() as matters:
-        retriever = Retriever(world.store, world.vectors, world.embedder, world.settings)
+        retriever = Retriever(world.store, world.vectors, world.embedder)
         domain = replace(
             NO_DOMAIN,
             matters=matters,
             retriever=retriever,
             documentation=Documentation(world.store, retriever),
-            limits=Limits(TurnSettings(), ContextSettings(), upload_idle_s=5),
+            limits=Limits(TurnConfig(), upload_idle_s=5),
             identify=caller_of,
         )
         async with served(domain) as server:

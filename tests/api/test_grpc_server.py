@@ -177,7 +177,7 @@ async def test_buf_calls_the_service_by_reflection_alone(tmp_path: Path) -> None
 
 
 async def test_a_request_over_the_size_limit_is_refused() -> None:
-    async with served(NO_DOMAIN, ServerSettings(port=0, max_request_bytes=2_000)) as server:
+    async with served(NO_DOMAIN, max_request_bytes=2_000) as server:
         request = chat_pb2.ChatRequest(message="x" * 3_000)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await ChatServiceStub(server.channel).Invoke(request)

@@ -12,7 +12,6 @@ from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
-from proviso_service.settings import ServerSettings
 from tests.api.probe import Probe, probe
 from tests.api.serving import NO_DOMAIN, refusal, served
 
@@ -188,8 +187,7 @@ async def test_an_unary_call_without_a_deadline_gets_one() -> None:
     async def endless(request: Any, context: Any) -> None:
         await asyncio.Future()
 
-    settings = ServerSettings(port=0, unary_timeout_s=0.05)
-    async with served(NO_DOMAIN, settings, extra=probe(endless)) as server:
+    async with served(NO_DOMAIN, extra=probe(endless), unary_timeout_s=0.05) as server:
         refused = await refusal(Probe(server.channel).unary())
     assert (refused.code, refused.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED")
 
@@ -201,8 +199,7 @@ async def test_the_callers_deadline_takes_the_place_of_the_default() -> None:
         await released.wait()
         return StringValue(value="late")
 
-    settings = ServerSettings(port=0, unary_timeout_s=0.01)
-    async with served(NO_DOMAIN, settings, extra=probe(slow)) as server:
+    async with served(NO_DOMAIN, extra=probe(slow), unary_timeout_s=0.01) as server:
         call = asyncio.ensure_future(Probe(server.channel).unary("x", timeout=20))
         assert not (await asyncio.wait([call], timeout=0.1))[0]
         released.set()
@@ -226,8 +223,7 @@ async def test_streams_have_no_deadline_of_the_service() -> None:
         await released.wait()
         yield StringValue(value="b")
 
-    settings = ServerSettings(port=0, unary_timeout_s=0.01)
-    async with served(NO_DOMAIN, settings, extra=probe(stream=slow)) as server:
+    async with served(NO_DOMAIN, extra=probe(stream=slow), unary_timeout_s=0.01) as server:
         call = asyncio.ensure_future(texts(Probe(server.channel).stream()))
         assert not (await asyncio.wait([call], timeout=0.1))[0]
         released.set()
@@ -242,8 +238,7 @@ async def test_calls_over_the_bound_are_told_when_to_come_back() -> None:
         await released.wait()
         yield StringValue(value="a")
 
-    settings = ServerSettings(port=0, max_calls_running=1)
-    async with served(NO_DOMAIN, settings, extra=probe(stream=slow)) as server:
+    async with served(NO_DOMAIN, extra=probe(stream=slow), max_calls_running=1) as server:
         calls = Probe(server.channel)
         running = asyncio.ensure_future(texts(calls.stream()))
         await entered.wait()

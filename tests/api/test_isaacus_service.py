@@ -26,7 +26,7 @@ async def hosted_service(
     values = {
         "ISAACUS_API_KEY": KEY,
         "ISAACUS_BASE_URL": isaacus.base_url,
-        "backends": {"embedder": "isaacus"},
+        "models": {"embedder": "isaacus"},
         "isaacus": {"dimensions": 64, "retries": 0},
     }
     async with running_service(folder / "data", models_dir, text("Hello."), **(values | changes)) as running:
@@ -98,7 +98,7 @@ async def test_the_vendors_names_of_models_mean_the_one_that_serves(service: Run
 async def test_a_key_alone_leaves_the_vectors_embedded(
     isaacus: IsaacusServer, tmp_path: Path, models_dir: Path
 ) -> None:
-    async with hosted_service(isaacus, tmp_path, models_dir, backends={}) as service:
+    async with hosted_service(isaacus, tmp_path, models_dir, models={}) as service:
         matter_id = await service.create_matter(lease=LEASE)
         assert (await search(service, matter_id, "rent each month")).reranked
         assert (await execute(service, matter_id, "{pays rent}")).model.startswith("isaacus/")
@@ -109,7 +109,7 @@ async def test_the_embedded_classifier_judges_beside_a_hosted_embedder(
     isaacus: IsaacusServer, tmp_path: Path, models_dir: Path
 ) -> None:
     backends = {"embedder": "isaacus", "classifier": "embedded", "reranker": "none"}
-    async with hosted_service(isaacus, tmp_path, models_dir, backends=backends) as service:
+    async with hosted_service(isaacus, tmp_path, models_dir, models=backends) as service:
         matter_id = await service.create_matter(lease=LEASE)
         assert not (await search(service, matter_id, "rent each month")).reranked
         answer = await execute(service, matter_id, "{The tenant pays rent every month.}")

@@ -8,7 +8,7 @@ from proviso_service.api.domain import Limits
 from proviso_service.api.requests import catalog, chat, context, matters, sessions, tools
 from proviso_service.api.requests.base import RequestModel, parse
 from proviso_service.errors import InvalidRequest
-from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.turns import TurnConfig
 from tests.api.contract import Limit, mentions, stated_limits
 
 MODELS: dict[str, type[RequestModel]] = {
@@ -19,8 +19,7 @@ MODELS: dict[str, type[RequestModel]] = {
 }
 LONGEST_NAME = "\N{CAT FACE}" * 128
 WIDEST = Limits(
-    TurnSettings(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000),
-    ContextSettings(),
+    TurnConfig(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000),
     upload_idle_s=1,
     chat_models=(LONGEST_NAME,),
 )

@@ -13,9 +13,9 @@ from proviso_service.api.requests.chat import ChatRequestModel
 from proviso_service.api.requests.matters import UploadHeaderModel
 from proviso_service.api.requests.tools import GetDocumentTextRequestModel, SearchRequestModel
 from proviso_service.errors import InvalidRequest
-from proviso_service.settings import ContextSettings, TurnSettings
+from proviso_service.turns import TurnConfig
 
-LIMITS = Limits(TurnSettings(), ContextSettings(), upload_idle_s=1)
+LIMITS = Limits(TurnConfig(), upload_idle_s=1)
 UUID = "25e70284-6124-4a2b-9c89-0123456789ab"
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 TEXTS = st.text(max_size=80) | st.sampled_from([UUID, UUID.upper(), "https://example.org/a.png", "https://[", ""])

@@ -68,10 +68,11 @@ async def test_bad_settings_are_the_only_finding(models_dir: Path, monkeypatch: 
     assert "PROVISO_SERVER__PORT" in finding.message
 
 
-async def test_variable_without_effect_is_a_warning(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROVISO_PORT", "tcp://10.0.0.1:50051")
+async def test_unknown_variable_fails(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVISO_PORT", "50051")
     finding = (await found(models_dir))["Settings"]
-    assert (finding.level, "PROVISO_PORT" in finding.message) == (Level.WARN, True)
+    assert finding.level is Level.FAIL
+    assert "PROVISO_PORT is not a setting of Proviso; did you mean PROVISO_SERVER__PORT?" in finding.message
 
 
 async def test_file_in_place_of_the_folder_fails(models_dir: Path) -> None:
@@ -90,14 +91,14 @@ async def test_which_back_end_serves_which_port_is_said(models_dir: Path, monkey
         "embedder embedded, classifier embedded, extractor embedded, reranker none"
     )
     monkeypatch.setenv("ISAACUS_API_KEY", "isk-1")
-    monkeypatch.setenv("PROVISO_BACKENDS__CLASSIFIER", "embedded")
+    monkeypatch.setenv("PROVISO_MODELS__CLASSIFIER", "embedded")
     finding = (await found(models_dir))["Back ends"]
     assert finding.level is Level.OK
     assert finding.message == "embedder embedded, classifier embedded, extractor isaacus, reranker isaacus"
 
 
 async def test_a_hosted_back_end_without_a_key_fails(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROVISO_BACKENDS__RERANKER", "isaacus")
+    monkeypatch.setenv("PROVISO_MODELS__RERANKER", "isaacus")
     finding = (await found(models_dir))["Back ends"]
     assert finding.level is Level.FAIL
     assert "ISAACUS_API_KEY" in finding.message
@@ -117,7 +118,7 @@ async def test_a_model_that_nothing_uses_need_not_be_there(tmp_path: Path, monke
     monkeypatch.setenv("GOOGLE_API_KEY", "key")
     monkeypatch.setenv("PROVISO_LLM", "google_genai:gemini-2.5-flash")
     assert (await found(tmp_path / "none"))["Embedding model"].level is Level.FAIL
-    monkeypatch.setenv("PROVISO_BACKENDS__EMBEDDER", "isaacus")
+    monkeypatch.setenv("PROVISO_MODELS__EMBEDDER", "isaacus")
     findings = await found(tmp_path / "none")
     assert findings["Embedding model"] == Finding(Level.OK, "Embedding model", "is not in use")
 
@@ -193,7 +194,7 @@ async def test_passages_of_another_embedder_are_a_warning(models_dir: Path) -> N
     findings = await found(models_dir)
     finding = findings["State database"]
     assert (finding.level, "1 passages were embedded by another model" in finding.message) == (Level.WARN, True)
-    assert "PROVISO_BACKENDS__EMBEDDER" in finding.remedy
+    assert "PROVISO_MODELS__EMBEDDER" in finding.remedy
     assert findings["Vector index"].level is Level.OK
 
 

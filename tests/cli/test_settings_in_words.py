@@ -18,7 +18,6 @@ VARIABLES = [
     ("PROVISO_TURNS__TIME_LIMIT_S", "soon", "must be a number, not 'soon'"),
     ("PROVISO_TURNS__TIME_LIMIT_S", "0", "must be more than 0, not '0'"),
     ("PROVISO_IQL__COMPARISON", "both", "must be 'contract' or 'vendor', not 'both'"),
-    ("PROVISO_ISAACUS__EMBEDDER_MODEL", "", "must not be empty"),
     ("PROVISO_SERVER", "", GROUP),
     ("PROVISO_SERVER", "localhost", GROUP),
     ("proviso_server", "50051", GROUP),
@@ -55,6 +54,12 @@ def test_the_lines_of_the_file_are_told_in_words() -> None:
     ]
 
 
+def test_an_unknown_line_of_the_file_is_told_with_the_nearest_one() -> None:
+    Path("proviso.toml").write_text("[turns]\ntime_limti_s = 1\n")
+    expected = "turns.time_limti_s in proviso.toml is not a setting of Proviso"
+    assert problem() == f"{expected}; did you mean turns.time_limit_s?"
+
+
 def test_entries_of_a_list_are_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROVISO_IMAGES__ALLOWED_HOSTS", '["A b", "C d"]')
     assert problem().count("PROVISO_IMAGES__ALLOWED_HOSTS") == 1
@@ -64,5 +69,39 @@ def test_every_variable_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PROVISO_SERVER", "localhost")
     monkeypatch.setenv("PROVISO_IMAGES__ALLOWED_HOSTS", "example.com")
     monkeypatch.setenv("PROVISO_LLM", "local")
-    monkeypatch.setenv("PROVISO_PORT", "of a cluster")
-    assert problem() == f"PROVISO_IMAGES__ALLOWED_HOSTS {LIST}; PROVISO_SERVER {GROUP}"
+    monkeypatch.setenv("PROVISO_LLMS", "local")
+    unknown = "PROVISO_LLMS is not a setting of Proviso; did you mean PROVISO_LLM?"
+    assert problem() == f"PROVISO_IMAGES__ALLOWED_HOSTS {LIST}; PROVISO_SERVER {GROUP}; {unknown}"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("PROVISO_MODEL_DIR", "PROVISO_MODELS_DIR"),
+        ("PROVISO_PORT", "PROVISO_SERVER__PORT"),
+        ("PROVISO_TURNS_TIME_LIMIT_S", "PROVISO_TURNS__TIME_LIMIT_S"),
+        ("PROVISO_TURNS__TIME_LIMTI_S", "PROVISO_TURNS__TIME_LIMIT_S"),
+        ("PROVISO_CHAT_MODEL__PAUSE_S", "PROVISO_CHAT_MODEL__SILENCE_S"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest_one(
+    name: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1")
+    assert problem() == f"{name} is not a setting of Proviso; did you mean {meant}?"
+
+
+def test_variables_of_a_cluster_and_of_other_programs_are_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {
+        "PROVISO_PORT": "tcp://10.0.0.1:50051",
+        "PROVISO_PORT_50051_TCP_ADDR": "10.0.0.1",
+        "PROVISO_SERVICE_HOST": "10.0.0.1",
+        "PROVISO_SERVICE_PORT_GRPC": "50051",
+        "PROVISO_GATEWAY_PORT": "tcp://10.0.0.2:8080",
+        "PROVISO_GATEWAY_SERVICE": "localhost:50051",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    Path("empty.toml").write_text("")
+    monkeypatch.setenv("PROVISO_CONFIG", "empty.toml")
+    load_settings()

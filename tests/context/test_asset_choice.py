@@ -8,20 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.backends.memory import MemoryVectorCache
-from proviso_service.context.assets import choose_documents, choose_images, document_line
+from proviso_service.context.assets import AssetConfig, choose_documents, choose_images, document_line
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.request_items import estimated_tokens
 from proviso_service.context.selection.search import TextSimilarity
 from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.errors import NotReady
 from proviso_service.models import Embedder, Vectors
-from proviso_service.settings import ContextSettings
 from tests.support.selection_world import ToldEmbedder
 from tests.support.word_embedder import WordEmbedder
 
 NOT_SELECTED = "it is not among the selected assets"
 SAME = "it is the same as an earlier one"
-SETTINGS = ContextSettings()
+SETTINGS = AssetConfig()
 LEASE = DocumentSummary("lease.pdf", "pdf", "Lease of an office in Leeds.")
 DEED = DocumentSummary("deed.pdf", "pdf", "Deed of a house in York.")
 NOTE = DocumentSummary("note.md", "md", "Minutes of a meeting.")
@@ -32,7 +31,7 @@ def line(document: DocumentSummary) -> str:
     return document_line(document, SETTINGS.summary_chars)
 
 
-def with_room(*documents: DocumentSummary, **limits: float) -> ContextSettings:
+def with_room(*documents: DocumentSummary, **limits: float) -> AssetConfig:
     """Room for just the characters of these."""
     room = sum(len(line(document)) for document in documents)
     return SETTINGS.model_copy(update={"documents_chars": room} | limits)
@@ -42,7 +41,7 @@ async def chosen(
     documents: Sequence[DocumentSummary],
     *selected: str,
     embedder: Embedder | None = None,
-    settings: ContextSettings = SETTINGS,
+    settings: AssetConfig = SETTINGS,
 ) -> tuple[AssetUse, ...]:
     similarity = TextSimilarity(embedder or ToldEmbedder({}), MemoryVectorCache(100))
     return await choose_documents(documents, "Which office?", selected, similarity, settings)
@@ -175,14 +174,12 @@ WORDS = st.lists(st.sampled_from(["cap", "court", "notice", "rent", "法"]), max
 DOCUMENTS = st.lists(
     st.builds(DocumentSummary, st.sampled_from(["a.md", "b.md", "c.md"]), st.just("md"), WORDS), max_size=8
 )
-LIMITS = st.builds(
-    ContextSettings, documents_chars=st.integers(0, 120), documents_tokens=st.sampled_from([1_000, 20, 0])
-)
+LIMITS = st.builds(AssetConfig, documents_chars=st.integers(0, 120), documents_tokens=st.sampled_from([1_000, 20, 0]))
 
 
 @given(DOCUMENTS, WORDS, st.lists(st.sampled_from(["a.md", "b.md"]), max_size=2), LIMITS)
 def test_every_document_is_accounted_for_and_what_enters_fits(
-    documents: list[DocumentSummary], message: str, selected: list[str], settings: ContextSettings
+    documents: list[DocumentSummary], message: str, selected: list[str], settings: AssetConfig
 ) -> None:
     similarity = TextSimilarity(WordEmbedder(), MemoryVectorCache(100))
     uses = asyncio.run(choose_documents(documents, message, selected, similarity, settings))
@@ -197,7 +194,7 @@ def test_every_document_is_accounted_for_and_what_enters_fits(
             assert not fits([*taken, line(document)], settings), "there was room for it"
 
 
-def fits(lines: Sequence[str], settings: ContextSettings) -> bool:
+def fits(lines: Sequence[str], settings: AssetConfig) -> bool:
     tokens = sum(estimated_tokens(one) for one in lines)
     return sum(map(len, lines)) <= settings.documents_chars and tokens <= settings.documents_tokens
 

@@ -7,8 +7,7 @@ import pytest
 
 from proviso_client.v1 import chat_pb2
 from proviso_service.agent.state import AgentState
-from proviso_service.settings import TurnSettings
-from proviso_service.turns import ExitReason
+from proviso_service.turns import ExitReason, TurnConfig
 from tests.support.agent_world import agent_world
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, ContractWorld, Mode, held_for_ever
 from tests.support.scripted_model import Step, calls, text
@@ -29,13 +28,13 @@ async def test_5_2_the_graph_goes_between_the_model_and_the_tools() -> None:
 
 
 async def test_5_3_a_seventh_model_call_is_not_made(world: ContractWorld, mode: Mode) -> None:
-    assert TurnSettings().max_turns == 6
+    assert TurnConfig().max_turns == 6
     turn = await world.ask(*SIX_STEPS, mode=mode)
     assert (turn.reason, turn.final.cycles, turn.final.usage.model_calls) == (ExitReason.MAX_TURNS_REACHED, 6, 6)
 
 
 async def test_5_4_a_fourth_tool_call_is_not_made(world: ContractWorld, mode: Mode) -> None:
-    assert TurnSettings().max_tool_calls == 3
+    assert TurnConfig().max_tool_calls == 3
     turn = await world.ask(calls(LIST, SEARCH), calls(LIST, LIST), text(GROUNDED), mode=mode)
     assert turn.reason is ExitReason.MAX_TOOL_CALLS_REACHED
     assert turn.final.tool_calls == len(turn.of_kind("tool_start")) == 3

@@ -3,8 +3,7 @@
 import pytest
 
 from proviso_client.v1 import chat_pb2, sessions_pb2
-from proviso_service.settings import TurnSettings
-from proviso_service.turns import ExitReason
+from proviso_service.turns import ExitReason, TurnConfig
 from tests.support.contract_world import QUESTION, SEARCH, ContractWorld, EndedTurn, Mode
 from tests.support.scripted_model import Step, text
 
@@ -27,14 +26,14 @@ async def filled(world: ContractWorld, spare: int, mode: Mode) -> EndedTurn:
     """A turn whose conversation leaves `spare` characters of the limit."""
     own = characters_of(await world.ask(text("Which one?")))
     history = earlier("x" * 5_000, "y" * (LIMIT - own - 5_000 - spare))
-    answer = [text("Which one?")] if spare >= TurnSettings().min_tool_result_chars else []
+    answer = [text("Which one?")] if spare >= TurnConfig().min_tool_result_chars else []
     turn = await world.ask(*answer, mode=mode, history=history)
     assert characters_of(turn) == LIMIT - spare
     return turn
 
 
 async def test_6_1_the_limit_is_of_characters_of_the_conversation(world: ContractWorld, mode: Mode) -> None:
-    assert TurnSettings().max_context_chars == LIMIT
+    assert TurnConfig().max_context_chars == LIMIT
     turn = await world.ask(text("Which one?"), mode=mode, history=earlier("ä" * 100, "日" * 50))
     payload = world.payloads[0][1:]
     assert characters_of(turn) == sum(len(str(m.content)) for m in payload)

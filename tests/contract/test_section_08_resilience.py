@@ -8,8 +8,7 @@ import pytest
 from tenacity import RetryCallState, Retrying
 
 from proviso_service.retrying import Backoff, RetryPolicy
-from proviso_service.settings import TurnSettings
-from proviso_service.turns import ExitReason
+from proviso_service.turns import ExitReason, TurnConfig
 from tests.support.contract_world import EXTRACT, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text
 
@@ -50,7 +49,7 @@ async def test_8_8_waits_grow_exponentially_and_differ() -> None:
 
 def wait_before_retry(number: int) -> float:
     """Seconds before the retry of this number, from 0, as the settings have it."""
-    backoff = Backoff(TurnSettings().retry_base_s, TurnSettings().retry_max_s)
+    backoff = Backoff(TurnConfig().retry_base_s, TurnConfig().retry_max_s)
     attempts = RetryPolicy(40, backoff).attempts(lambda _: True)
     state = RetryCallState(Retrying(), None, (), {})
     state.attempt_number = number + 1
@@ -58,7 +57,7 @@ def wait_before_retry(number: int) -> float:
 
 
 async def test_8_9_a_tool_is_called_again_three_times_at_most(world: ContractWorld, mode: Mode) -> None:
-    assert (TurnSettings().tool_retries, TurnSettings().model_retries) == (3, 2)
+    assert (TurnConfig().tool_retries, TurnConfig().model_retries) == (3, 2)
     world.extractor.calls.clear()
     world.extractor.failures = [ConnectionError("secret")] * 4
     turn = await world.ask(calls(EXTRACT), text("I could not look that up."), mode=mode)

@@ -5,7 +5,7 @@ import pytest
 from evals.selection import best, judge
 from evals.selection_data import Message, load_labelled
 from evals.selection_figures import figures, table
-from proviso_service.settings import SelectionSettings
+from proviso_service.context.selection.config import SelectionConfig
 from tests.support.word_embedder import WordEmbedder
 
 
@@ -30,5 +30,5 @@ def test_figures_count_items_over_all_messages() -> None:
 async def test_the_best_settings_are_no_worse_than_others_in_the_tuning_half() -> None:
     judged = await judge(load_labelled(), WordEmbedder(), [1.0])
     chosen = judged.figures(best(judged, [1.0]), held_out=False)
-    other = judged.figures(SelectionSettings(word_weight=1.0, min_score=0.6, max_distance=0.05), held_out=False)
+    other = judged.figures(SelectionConfig(word_weight=1.0, min_score=0.6, max_distance=0.05), held_out=False)
     assert chosen.f1 >= other.f1 > 0.3

@@ -17,8 +17,7 @@ from proviso_service.images.destinations import (
     is_public,
 )
 from proviso_service.images.fetcher import WebImageFetcher
-from proviso_service.images.image import Image, NoImage
-from proviso_service.settings import ImageSettings
+from proviso_service.images.image import Image, ImageConfig, NoImage
 from tests.support.image_files import gif, jpeg, png, webp
 from tests.support.web_server import (
     Answer,
@@ -37,8 +36,8 @@ HOST = "files.example.org"
 TENANT = "smith"
 UNKNOWN = "its server did not answer as a web server does, or the connection broke"
 DAMAGED = "it is damaged or incomplete"
-SMALL = ImageSettings(max_bytes=4096, max_side_pixels=500, max_pixels=100_000, time_limit_s=20)
-HASTY = ImageSettings(max_bytes=4096, time_limit_s=0.3)
+SMALL = ImageConfig(max_bytes=4096, max_side_pixels=500, max_pixels=100_000, time_limit_s=20)
+HASTY = ImageConfig(max_bytes=4096, time_limit_s=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +75,7 @@ Fetch = Callable[..., Awaitable[Image | NoImage]]
 def fetch(server: WebServer, tls: Certificates) -> Fetch:
     async def fetch(
         path: str = "/a.png",
-        settings: ImageSettings = SMALL,
+        settings: ImageConfig = SMALL,
         names: Names | None = None,
         host: str = HOST,
     ) -> Image | NoImage:
@@ -185,7 +184,7 @@ async def test_a_redirect_is_checked_like_the_url(server: WebServer, fetch: Fetc
 
 
 async def test_a_redirect_leaves_the_allowed_hosts_no_more_than_the_url(server: WebServer, fetch: Fetch) -> None:
-    only = ImageSettings(allowed_hosts=(HOST,))
+    only = ImageConfig(allowed_hosts=(HOST,))
     server.answers["/a.png"] = redirect(f"https://other.example.org:{server.port}/b.png")
     server.answers["/b.png"] = file(png())
     assert isinstance(await fetch(), Image)
@@ -232,7 +231,7 @@ async def test_the_limit_of_bytes_is_exact(server: WebServer, fetch: Fetch) -> N
 
 async def test_an_image_in_crumbs_is_given_up(server: WebServer, fetch: Fetch) -> None:
     server.answers["/a.png"] = endless(CHUNKED, b"1\r\nx\r\n" * 1000)
-    assert await fetch(settings=ImageSettings(time_limit_s=60)) == NoImage("its server sent it in too many pieces")
+    assert await fetch(settings=ImageConfig(time_limit_s=60)) == NoImage("its server sent it in too many pieces")
 
 
 async def test_a_slow_name_costs_no_more_than_the_time_limit(tls: Certificates) -> None:

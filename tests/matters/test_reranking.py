@@ -141,7 +141,7 @@ async def test_a_reranker_that_takes_too_long_is_not_waited_for(monkeypatch: pyt
 async def search(world: MattersWorld, reranker: ScriptedReranker, query: str, **options: Any) -> SearchOutcome:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE})
-    retriever = Retriever(world.store, world.vectors, world.embedder, world.settings, reranker)
+    retriever = Retriever(world.store, world.vectors, world.embedder, reranker)
     return await retriever.search(TENANT, SearchQuery(matter.matter_id, query, **options))
 
 

@@ -132,7 +132,7 @@ async def test_the_order_is_the_same_every_time(world: MattersWorld) -> None:
 async def test_a_matter_is_searched_by_its_tenant_only(world: MattersWorld) -> None:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE})
-    retriever = Retriever(world.store, world.vectors, world.embedder, world.settings)
+    retriever = Retriever(world.store, world.vectors, world.embedder)
     with pytest.raises(MatterNotFound):
         await retriever.search(OTHER_TENANT, SearchQuery(matter.matter_id, "rent"))
     other = await world.matter()
@@ -148,7 +148,7 @@ async def test_a_matter_is_searched_by_its_tenant_only(world: MattersWorld) -> N
     ],
 )
 async def test_a_malformed_query_is_refused(world: MattersWorld, field: str, query: SearchQuery) -> None:
-    retriever = Retriever(world.store, world.vectors, world.embedder, world.settings)
+    retriever = Retriever(world.store, world.vectors, world.embedder)
     with pytest.raises(InvalidRequest, match=field):
         await retriever.search(TENANT, query)
 

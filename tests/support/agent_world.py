@@ -13,6 +13,7 @@ from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.program import Agent
 from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.backends.memory import MemoryVectorCache
+from proviso_service.context.assets import AssetConfig
 from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import Approval, CatalogItem, ToolOverride, ToolPolicy
 from proviso_service.context.model import (
@@ -26,13 +27,13 @@ from proviso_service.context.model import (
     RequestContext,
     SessionItem,
 )
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import Page, PageRequest
-from proviso_service.settings import ContextSettings, ImageSettings, SelectionSettings, TurnSettings
 from proviso_service.tools.base import Number, Rendered, SourcePassage, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.external import ToolFinder
 from proviso_service.tools.registry import ToolRegistry
@@ -47,6 +48,7 @@ from proviso_service.turns import (
     Session,
     SessionStore,
     TurnClock,
+    TurnConfig,
     TurnOutcome,
     TurnRequest,
 )
@@ -219,7 +221,7 @@ class KnownImages:
 
 LOOKUP = ItemRef(ItemType.TOOL, "lookup", "proviso")
 NEW_SESSION = NewSession((SessionItem(LOOKUP, IncludeMode.ALWAYS),))
-FAST_TURNS = TurnSettings(retry_base_s=0.001, retry_max_s=0.002)
+FAST_TURNS = TurnConfig(retry_base_s=0.001, retry_max_s=0.002)
 
 
 @dataclass
@@ -278,7 +280,7 @@ def agent_world(
     documentation: SomeDocumentation | None = None,
     images: ImageFetcher | None = None,
     sees_images: bool = False,
-    turns: TurnSettings = FAST_TURNS,
+    turns: TurnConfig = FAST_TURNS,
     caches: Caches | None = None,
     gate: ModelGate | None = None,
     items: Sequence[CatalogItem] = (),
@@ -290,21 +292,21 @@ def agent_world(
     marked = decisions or {}
     model = ScriptedChatModel(script=list(script))
     offered = [Lookup()] if tools is None else list(tools)
-    selection, vectors = SelectionSettings(), MemoryVectorCache(1_000)
+    selection, vectors = SelectionConfig(), MemoryVectorCache(1_000)
     request_contexts = RequestContextBuilder(
         finder or SomeTools(offered),
         documentation or SomeDocumentation(),
         ItemSearch(WordEmbedder(), vectors, selection),
         TextSimilarity(WordEmbedder(), vectors),
         selection,
-        ContextSettings(),
+        AssetConfig(),
     )
     dependencies = AgentDependencies(
         ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images, gate=gate)),
         request_contexts,
         sessions or MemorySessions(),
         matters or OneMatter(),
-        ImageLoader(images or KnownImages(), ImageSettings()),
+        ImageLoader(images or KnownImages()),
         turns,
         holding(*items_of(offered, marked), *items),
         caches,

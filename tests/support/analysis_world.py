@@ -8,7 +8,7 @@ from typing import Any
 
 from proviso_service.analysis.classification import Classification, ClassifyOutcome, ClassifyQuery, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
-from proviso_service.analysis.model import DocumentResult, IqlOutcome, IqlQuery
+from proviso_service.analysis.model import DocumentResult, IqlConfig, IqlOutcome, IqlQuery
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -19,7 +19,6 @@ from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.models import Classifier
 from proviso_service.reading.model import Chunk, ParsedDocument
-from proviso_service.settings import IqlSettings
 from tests.support.migrated import state_in
 from tests.support.stored import MODEL, a_document, ingested, vectors_of
 from tests.support.word_classifier import WordClassifier
@@ -39,10 +38,10 @@ class AnalysisWorld:
 
     def restarted(self, classifier: Classifier | None = None, **settings: Any) -> IqlAnalysis:
         """Another life of the service: nothing is in memory."""
-        return _opened(self.store, self.scores, classifier or self.classifier, IqlSettings(**settings))[0]
+        return _opened(self.store, self.scores, classifier or self.classifier, IqlConfig(**settings))[0]
 
     def restart(self, **settings: Any) -> None:
-        opened = _opened(self.store, self.scores, self.classifier, IqlSettings(**settings))
+        opened = _opened(self.store, self.scores, self.classifier, IqlConfig(**settings))
         self.analysis, self.classification = opened
 
     async def add(self, *passages: str, filename: str = "lease.txt") -> Document:
@@ -88,7 +87,7 @@ def _opened(
     store: SqlMatterStore,
     scores: SqlScoreStore,
     classifier: Classifier,
-    settings: IqlSettings,
+    settings: IqlConfig,
     batch_passages: int = PASSAGES_AT_ONCE,
 ) -> tuple[IqlAnalysis, Classification]:
     cache = ScoreCache(settings.max_cached_scores)
@@ -108,7 +107,7 @@ async def analysis_world(
     database = Database(state_in(folder))
     store, scores, classifier = SqlMatterStore(database), SqlScoreStore(database), WordClassifier()
     matter = await store.create_matter(TENANT, "Leases")
-    opened = _opened(store, scores, classifier, IqlSettings(**settings), batch_passages)
+    opened = _opened(store, scores, classifier, IqlConfig(**settings), batch_passages)
     try:
         yield AnalysisWorld(database, store, scores, classifier, matter, *opened)
     finally:

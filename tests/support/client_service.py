@@ -18,10 +18,10 @@ from typing import Any
 from unittest.mock import patch
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.turns.turn import ConnectedReaders
 from proviso_service.wiring import App
+from tests.support.configured import configured
 from tests.support.marked_tools import needing_approval
 from tests.support.message_scripted_model import MessageScriptedModel
 
@@ -58,13 +58,13 @@ def readers_announced() -> Iterator[None]:
 
 async def main(data_dir: Path, models_dir: Path, chosen: dict[str, Any]) -> None:
     usual = {"data_dir": data_dir, "models_dir": models_dir, "server": {"port": 0, "drain_s": 0.5}}
-    settings = Settings.model_validate(usual | chosen)
+    settings, config = configured(usual | chosen)
     configure_logging(settings.telemetry)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     loop.add_reader(sys.stdin.fileno(), stopping.set)  # nothing is ever written to it: it can be read when it has ended
-    app = await App.start(settings, ChatModels(NamedChatModel("scripted", MessageScriptedModel())))
+    app = await App.start(settings, ChatModels(NamedChatModel("scripted", MessageScriptedModel())), config=config)
     tell(port=app.port)
     await stopping.wait()
     await app.stop()

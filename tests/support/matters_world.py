@@ -134,7 +134,7 @@ class MattersWorld:
         return list(last.values())
 
     async def search(self, matter: Matter, query: str, **options: object) -> SearchOutcome:
-        retriever = Retriever(self.store, self.vectors, self.embedder, self.settings)
+        retriever = Retriever(self.store, self.vectors, self.embedder)
         return await retriever.search(matter.tenant, SearchQuery(matter.matter_id, query, **options))  # type: ignore[arg-type]
 
     async def cleared(self) -> None:

@@ -16,7 +16,7 @@ def memory_caches(
 ) -> Caches:
     """With room for everything, for an hour of `clock`; or around what is given."""
     return Caches(
-        SharedCache(replies or MemoryCache(1_000, 100_000_000, 3_600, clock), lambda reply: reply.size_bytes),
-        SharedCache(results or MemoryCache(1_000, 100_000_000, 3_600, clock), lambda _: 100),
+        SharedCache(replies or MemoryCache(3_600, clock=clock), lambda reply: reply.size_bytes),
+        SharedCache(results or MemoryCache(3_600, clock=clock), lambda _: 100),
         setup,
     )

@@ -15,7 +15,6 @@ from langchain_core.messages import BaseMessage
 from proviso_service.agent.caching import Caches
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import NoReadyDocuments
-from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns import (
@@ -24,6 +23,7 @@ from proviso_service.turns import (
     Heartbeat,
     TextDiscarded,
     Token,
+    TurnConfig,
     TurnOptions,
     TurnOutcome,
     TurnRequest,
@@ -40,7 +40,7 @@ QUESTION = "Which law?"
 DETAIL = "detail-4711"
 """What exceptions say, and nobody outside may read."""
 HUGE = SourcePassage("d-huge", "Long.md", 40, PASSAGE.text + " word" * 2_000)
-INSTANT = TurnSettings(retry_base_s=0.0001, retry_max_s=0.0002)
+INSTANT = TurnConfig(retry_base_s=0.0001, retry_max_s=0.0002)
 
 _STEPS_BETWEEN = 3
 """Of the event loop, between one gate and the next: enough for a turn to come to its next wait."""

@@ -18,9 +18,9 @@ from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.images.image import ImageFetcher
 from proviso_service.models import AnswerExtractor, Classifier
-from proviso_service.settings import Settings
 from proviso_service.turns import ExitReason
 from proviso_service.wiring import App
+from tests.support.configured import configured
 from tests.support.migrated import state_in
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.shared_encoder import shared_encoder
@@ -180,12 +180,12 @@ async def running_service(
     usual = {
         "server": {"port": 0, "drain_s": 0.5},
         "selection": {"time_limit_s": 60},
-        "context": {"documents_time_limit_s": 60},
+        "assets": {"documents_time_limit_s": 60},
     }
     sections = {name: fields | settings.pop(name, {}) for name, fields in usual.items()}
     state_in(data_dir)
-    chosen = Settings(data_dir=data_dir, models_dir=models_dir, **sections, **settings)
-    app = await App.start(chosen, chat_models, classifier, extractor, fetcher, shared_encoder(models_dir))
+    chosen, config = configured({"data_dir": data_dir, "models_dir": models_dir, **sections, **settings})
+    app = await App.start(chosen, chat_models, classifier, extractor, fetcher, shared_encoder(models_dir), config)
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{app.port}") as channel:
             yield RunningService(app, channel)

@@ -7,12 +7,12 @@ import numpy as np
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
-from proviso_service.settings import SelectionSettings
 
-BY_MEANING = SelectionSettings(word_weight=0, min_score=0.5, max_distance=1)
+BY_MEANING = SelectionConfig(word_weight=0, min_score=0.5, max_distance=1)
 """A score is the cosine."""
 
 
@@ -71,7 +71,7 @@ def tool(server_name: str, name: str) -> ItemRef:
     return ItemRef(ItemType.TOOL, name, server_name)
 
 
-def search_of(embedder: Embedder, settings: SelectionSettings = BY_MEANING) -> ItemSearch:
+def search_of(embedder: Embedder, settings: SelectionConfig = BY_MEANING) -> ItemSearch:
     return ItemSearch(embedder, MemoryVectorCache(1_000), settings)
 
 
@@ -80,6 +80,6 @@ async def built(
     catalog: Sequence[CatalogItem],
     embedder: Embedder,
     message: str = "message",
-    settings: SelectionSettings = BY_MEANING,
+    settings: SelectionConfig = BY_MEANING,
 ) -> RequestItems:
     return await build_request_items(session, catalog, message, search_of(embedder, settings), settings)

@@ -63,7 +63,7 @@ async def traced_world(folder: Path, **files: str) -> AsyncIterator[World]:
                 "GOOGLE_GEMINI_BASE_URL": gemini.base_url,
                 "ISAACUS_API_KEY": isaacus_stand_in.KEY,
                 "ISAACUS_BASE_URL": isaacus.base_url,
-                "backends": {"embedder": "isaacus"},
+                "models": {"embedder": "isaacus"},
                 "isaacus": {"dimensions": 64, "retry_base_s": 0.001, "retry_max_s": 0.002},
                 "turns": {"retry_base_s": 0.001, "retry_max_s": 0.002},
                 "telemetry": {"otlp_endpoint": receiver.endpoint},
@@ -249,7 +249,7 @@ async def test_nothing_is_passed_on_without_traces_and_a_missing_collector_distu
         values: dict[str, Any] = {
             "llm": f"google_genai:{MODEL}", "GOOGLE_API_KEY": gemini_stand_in.KEY,
             "GOOGLE_GEMINI_BASE_URL": gemini.base_url, "ISAACUS_API_KEY": isaacus_stand_in.KEY,
-            "backends": {"embedder": "isaacus"}, "telemetry": {"otlp_endpoint": endpoint},
+            "models": {"embedder": "isaacus"}, "telemetry": {"otlp_endpoint": endpoint},
         }  # fmt: skip
         async with running_service(tmp_path / "data", tmp_path / "nothing", **values) as service:
             gemini.then(says("Hello."))

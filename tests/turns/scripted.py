@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from proviso_service.context.model import ContextFill, ItemRef, ItemType, RequestContext
 from proviso_service.identity import Caller
-from proviso_service.settings import TurnSettings
 from proviso_service.turns import (
     EXIT_SEMANTICS,
     AskedCall,
@@ -24,6 +23,7 @@ from proviso_service.turns import (
     ToolEnd,
     ToolStart,
     TurnApprovals,
+    TurnConfig,
     TurnExecution,
     TurnOutcome,
     TurnProgram,
@@ -152,7 +152,7 @@ async def running(
     turns = Turns(
         program,
         store or MemoryTurnStore(),
-        TurnSettings.model_validate(settings),
+        TurnConfig.model_validate(settings),
         owner="replica-1",
         max_running=max_running,
         kept_bytes=kept_bytes,

@@ -10,6 +10,7 @@ from functools import partial
 
 import structlog
 from langchain_core.language_models import BaseChatModel
+from pydantic import Field
 
 from proviso_service.agent.failures import (
     CallNotMade,
@@ -21,17 +22,27 @@ from proviso_service.agent.failures import (
     retry_after_s,
 )
 from proviso_service.concurrency import with_timeout
-from proviso_service.settings import ChatModelSettings
+from proviso_service.settings import ChatModelSettings, Seconds
 from proviso_service.turns import TurnLogFull, TurnLogSealed
 
 _log = structlog.get_logger(__name__)
+
+
+class ChatModelConfig(ChatModelSettings):
+    """The limits of a hosted chat model's calls, and when the service stops calling a model that fails."""
+
+    wait_s: Seconds = Field(10.0, description="Longest wait of a call for its place among those that run at once.")
+    failures_in_a_row: int = Field(
+        10, ge=1, le=1_000, description="Transient failures in a row after which the model is not called for a while."
+    )
+    pause_s: Seconds = Field(15.0, description="Length of that pause; then one call tries whether the model is back.")
 
 
 class ModelGate:
     """One for each provider. So many calls at once, each with a bounded wait for its place, and none while the provider
     is left alone."""
 
-    def __init__(self, settings: ChatModelSettings, clock: Clock = time.monotonic) -> None:
+    def __init__(self, settings: ChatModelConfig, clock: Clock = time.monotonic) -> None:
         self._wait_s = settings.wait_s
         self._places = asyncio.Semaphore(settings.calls_at_once)
         self._breaker = CircuitBreaker(settings.failures_in_a_row, settings.pause_s, clock)

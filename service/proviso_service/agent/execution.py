@@ -24,13 +24,13 @@ from proviso_service.agent.suspension import SuspendedAgent
 from proviso_service.agent.tool_calls import output_json_bytes
 from proviso_service.agent.tools_node import ToolsNode
 from proviso_service.context.model import AssetKind
-from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import SourcePassage, ToolScope
 from proviso_service.turns import (
     DiscardReason,
     ExitReason,
     Retryable,
     RunningTurn,
+    TurnConfig,
     TurnOptions,
     TurnOutcome,
     TurnStart,
@@ -187,7 +187,7 @@ class AgentExecution:
         )
 
 
-def limits_of(options: TurnOptions, turns: TurnSettings) -> AgentLimits:
+def limits_of(options: TurnOptions, turns: TurnConfig) -> AgentLimits:
     """Those of the settings, lowered where the request says so."""
     return AgentLimits(
         max_turns=_or(options.max_turns, turns.max_turns),

@@ -11,7 +11,9 @@ from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.context.assets import IMAGE_NOT_SEEN
 from proviso_service.context.model import AssetKind, AssetUse
 from proviso_service.images.image import Image, ImageFetcher, NoImage
-from proviso_service.settings import ImageSettings
+
+MAX_MESSAGE_BYTES = 12 * 1024 * 1024
+"""Most bytes of all images of a message together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
 class ImageLoader:
     """What the agent does with image URLs."""
 
-    def __init__(self, fetcher: ImageFetcher, settings: ImageSettings) -> None:
+    def __init__(self, fetcher: ImageFetcher, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self._fetcher = fetcher
-        self._max_message_bytes = settings.max_message_bytes
+        self._max_message_bytes = max_message_bytes
 
     async def load(
         self, urls: Sequence[str], model: NamedChatModel, tenant: str, left_out: Sequence[str] = ()

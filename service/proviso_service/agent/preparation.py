@@ -21,9 +21,16 @@ from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import AssetUse, MatterContext, RequestContext, SessionItem
 from proviso_service.errors import SessionNotFound
 from proviso_service.identity import Caller
-from proviso_service.settings import TurnSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
-from proviso_service.turns import ContextProblem, ExitReason, HistoryMessage, SessionStore, TurnRequest, with_late_items
+from proviso_service.turns import (
+    ContextProblem,
+    ExitReason,
+    HistoryMessage,
+    SessionStore,
+    TurnConfig,
+    TurnRequest,
+    with_late_items,
+)
 
 T = TypeVar("T")
 
@@ -40,7 +47,7 @@ class AgentDependencies:
     sessions: SessionStore
     matters: MatterReader
     images: ImageLoader
-    turns: TurnSettings
+    turns: TurnConfig
     catalog: CatalogHolder
     caches: Caches | None = None
     spans: Spans = NO_SPANS

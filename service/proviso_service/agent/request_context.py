@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from proviso_service.agent.payload import SYSTEM_PROMPT
-from proviso_service.context.assets import choose_documents
+from proviso_service.context.assets import AssetConfig, choose_documents
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.model import (
     OWN_SERVER,
@@ -24,9 +24,9 @@ from proviso_service.context.model import (
     SessionItem,
     content_sha256,
 )
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
-from proviso_service.settings import ContextSettings, SelectionSettings
 from proviso_service.tool_results import RETRIEVER_TOOL
 from proviso_service.tools.base import Tool
 from proviso_service.tools.external import ToolFinder, UnlistedTool
@@ -88,8 +88,8 @@ class RequestContextBuilder:
         documentation: DocumentationReader,
         search: ItemSearch,
         similarity: TextSimilarity,
-        selection: SelectionSettings,
-        context: ContextSettings,
+        selection: SelectionConfig,
+        context: AssetConfig,
     ) -> None:
         self._tools = tools
         self._documentation = documentation

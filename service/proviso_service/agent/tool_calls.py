@@ -11,11 +11,10 @@ from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
 from proviso_service.context.model import ItemRef, ItemType
-from proviso_service.settings import TurnSettings
 from proviso_service.tools.base import ExternalTool, Tool, ToolArgs, item_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import to_json
-from proviso_service.turns import Decision, ToolCallRecord
+from proviso_service.turns import Decision, ToolCallRecord, TurnConfig
 from proviso_service.value_faults import words_for
 
 MAX_ARGUMENT_CHARS = 128 * 1024
@@ -93,7 +92,7 @@ MAX_OUTPUT_JSON_BYTES = 512 * 1024
 """Of a typed result, as UTF-8."""
 
 
-def output_json_bytes(settings: TurnSettings) -> int:
+def output_json_bytes(settings: TurnConfig) -> int:
     """The bound of one typed result: those of a turn together fill at most half of its log."""
     return min(MAX_OUTPUT_JSON_BYTES, settings.log_max_bytes // (2 * max(1, settings.max_tool_calls)))
 

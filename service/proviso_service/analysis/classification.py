@@ -16,12 +16,12 @@ from proviso_service.analysis.document_scoring import (
     TargetDocument,
     find_targets,
 )
+from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.iql import IqlSyntaxError, Statement, Template, TemplateCatalog, parse
 from proviso_service.matters import MatterStore, chunk_id, uuid_of, uuids_of
 from proviso_service.reading import Chunk
-from proviso_service.settings import IqlSettings
 
 _DEFAULTS = {
     "Termination": "{IS termination clause}",
@@ -215,7 +215,7 @@ class Classification:
         scores: ScoreStore,
         documents: DocumentScoring,
         clause_types: ClauseTypes,
-        settings: IqlSettings,
+        settings: IqlConfig,
     ) -> None:
         self._store = store
         self._scores = scores

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import structlog
 
+from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
 from proviso_service.errors import DocumentNotFound, ModelApiUnavailable, NoReadyDocuments, ProvisoError
 from proviso_service.matters import Document, DocumentStatus, MatterStore, why_not_ready
-from proviso_service.settings import IqlSettings
 
 NO_SUCH_DOCUMENT = "There is no such document in this matter"
 
@@ -97,7 +97,7 @@ class DocumentScoring:
 
     Reading, judging and saving twenty documents of usual length one by one takes ten times as long as together."""
 
-    def __init__(self, scorer: Scorer, settings: IqlSettings, batch_passages: int = PASSAGES_AT_ONCE) -> None:
+    def __init__(self, scorer: Scorer, settings: IqlConfig, batch_passages: int = PASSAGES_AT_ONCE) -> None:
         self._scorer = scorer
         self._at_once = settings.batches_at_once
         self._time_limit_s = settings.time_limit_s

@@ -12,6 +12,7 @@ from proviso_service.analysis.model import (
     UNEXPLAINED,
     DocumentResult,
     Explanation,
+    IqlConfig,
     IqlMatch,
     IqlQuery,
     IqlSummary,
@@ -23,7 +24,6 @@ from proviso_service.iql import (
     ComparisonMode,
     Expression,
     IqlSyntaxError,
-    QueryLimits,
     Scores,
     TemplateCatalog,
     evaluate,
@@ -33,7 +33,6 @@ from proviso_service.iql import (
 )
 from proviso_service.matters import chunk_id
 from proviso_service.reading import Chunk
-from proviso_service.settings import IqlSettings
 
 KANON = "kanon-universal-classifier"
 KANON_MINI = "kanon-universal-classifier-mini"
@@ -66,15 +65,14 @@ class QueryPlan:
 class Planner:
     """Reads queries; `model_id` names the classifier in use."""
 
-    def __init__(self, catalog: TemplateCatalog, settings: IqlSettings, model_id: str) -> None:
+    def __init__(self, catalog: TemplateCatalog, settings: IqlConfig, model_id: str) -> None:
         self.templates = catalog
         self._settings = settings
-        self._limits = QueryLimits(settings.max_length, settings.max_statements, settings.max_depth)
         self._model_id = model_id
 
     def tree(self, query: str) -> Expression:
         """Parses a query. Raises IqlSyntaxError."""
-        return parse(query, self.templates, self._limits)
+        return parse(query, self.templates)
 
     def plan(self, tenant: str, query: IqlQuery, tree: Expression, targets: Sequence[TargetDocument]) -> QueryPlan:
         """Makes a plan. Raises InvalidRequest for a model that is not offered."""

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from proviso_service.analysis.document_scoring import TargetDocument, find_targets
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, TooBusy
@@ -18,9 +20,19 @@ from proviso_service.matters import (
     uuids_of,
 )
 from proviso_service.models import AnswerExtractor, AnswerSpan, ModelPassage
-from proviso_service.settings import ExtractionSettings
+from proviso_service.settings import Fraction, Seconds, Section
 
 DEFAULT_MAX_ALTERNATIVES = 3
+
+
+class ExtractionConfig(Section):
+    """The limits of extractions."""
+
+    min_confidence: Fraction = Field(0.3, description="Lowest confidence of an answer, where the request names none.")
+    passages: int = Field(40, ge=1, le=100, description="Passages that an answer is looked for in.")
+    max_running: int = Field(8, ge=1, le=256, description="Extractions that run at once.")
+    time_limit_s: Seconds = Field(45.0, description="Time limit of an extraction.")
+
 
 NOT_FOUND = "Not found in the documents"
 
@@ -90,13 +102,17 @@ class Extraction:
     number of questions at once."""
 
     def __init__(
-        self, store: MatterStore, retriever: Retriever, extractor: AnswerExtractor, settings: ExtractionSettings
+        self,
+        store: MatterStore,
+        retriever: Retriever,
+        extractor: AnswerExtractor,
+        settings: ExtractionConfig | None = None,
     ) -> None:
         self._store = store
         self._retriever = retriever
         self._extractor = extractor
-        self._settings = settings
-        self._running = asyncio.Semaphore(settings.max_running)
+        self._settings = settings or ExtractionConfig()
+        self._running = asyncio.Semaphore(self._settings.max_running)
 
     async def extract(self, tenant: str, query: ExtractQuery) -> ExtractOutcome:
         """Answers a question. Raises InvalidRequest, MatterNotFound, NoReadyDocuments, what the extractor raises, and

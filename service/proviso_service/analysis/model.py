@@ -3,10 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from proviso_service.iql import ComparisonMode, Expression, Problem
 from proviso_service.reading import Chunk
+from proviso_service.settings import Fraction, IqlSettings, Seconds
 
 DEFAULT_MAX_MATCHES = 20
+
+
+class IqlConfig(IqlSettings):
+    """The limits of queries, and what is kept of their scores."""
+
+    min_score: Fraction = Field(0.5, description="A chunk above this score is a match, where the request names none.")
+    time_limit_s: Seconds = Field(
+        45.0, description="Time limit of a query; in a stream of results, of each batch of documents."
+    )
+    batches_at_once: int = Field(4, ge=1, le=64, description="Batches of passages that are scored at once.")
+    max_cached_scores: int = Field(5_000_000, ge=0, description="Most scores that are kept in memory.")
+    max_kept_statements: int = Field(
+        1_000, ge=128, description="Most statements of a document whose scores are stored."
+    )
+
 
 DEFAULT_MAX_MATCHES_IN_ALL = 3_000
 """About as many matches as fit into an answer."""

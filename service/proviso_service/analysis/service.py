@@ -15,11 +15,18 @@ from proviso_service.analysis.evaluation import (
     invalid_iql,
     results_of,
 )
-from proviso_service.analysis.model import DocumentResult, Inspection, IqlOutcome, IqlProgress, IqlQuery, IqlSummary
+from proviso_service.analysis.model import (
+    DocumentResult,
+    Inspection,
+    IqlConfig,
+    IqlOutcome,
+    IqlProgress,
+    IqlQuery,
+    IqlSummary,
+)
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, statements
 from proviso_service.matters import DocumentStatus, MatterStore, uuid_of, uuids_of
-from proviso_service.settings import IqlSettings
 
 DOCUMENTS_AT_ONCE = 64
 """So many documents are evaluated in one step of the event loop."""
@@ -37,7 +44,7 @@ class IqlAnalysis:
         scores: ScoreStore,
         documents: DocumentScoring,
         catalog: TemplateCatalog,
-        settings: IqlSettings,
+        settings: IqlConfig,
     ) -> None:
         self._store = store
         self._scores = scores

@@ -13,8 +13,10 @@ from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.context.model import RequestContext
 from proviso_service.identity import Caller
 from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever
-from proviso_service.settings import ContextSettings, Settings, TurnSettings
-from proviso_service.turns import SessionStore, TurnRequest, Turns
+from proviso_service.turns import SessionStore, TurnConfig, TurnRequest, Turns
+
+UPLOAD_IDLE_S = 60.0
+"""Longest wait for the next piece of an upload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +24,9 @@ class Limits:
     """Limits that requests are checked against, beside those of the contract; `upload_idle_s` is the longest wait for
     the next piece of an upload, `chat_models` are the names that a request may choose from."""
 
-    turns: TurnSettings
-    context: ContextSettings
-    upload_idle_s: float
+    turns: TurnConfig
+    upload_idle_s: float = UPLOAD_IDLE_S
     chat_models: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, settings: Settings, chat_models: tuple[str, ...]) -> "Limits":
-        return cls(settings.turns, settings.context, settings.server.unary_timeout_s, chat_models)
 
 
 def no_link(turn_id: str) -> None:

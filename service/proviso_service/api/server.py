@@ -37,18 +37,37 @@ MAX_SEND_BYTES = 4 * 1024 * 1024
 TRACER = "proviso_service.api"
 
 
+UNARY_TIMEOUT_S = 60.0
+"""Time limit of a call with one request and one response whose caller sets no deadline."""
+
+MAX_REQUEST_BYTES = 4 * 1024 * 1024
+"""Size of the largest message that is accepted."""
+
+
+MAX_CALLS_RUNNING = 2_048
+"""Calls that run at once; the service refuses more with RESOURCE_EXHAUSTED."""
+
+
 class CannotListen(Exception):
     """The address is taken, cannot be used, or may not be used without TLS; the message is for the operator."""
 
 
 def create_server(
-    settings: ServerSettings, readiness: Readiness, tracer_provider: TracerProvider | None = None
+    settings: ServerSettings,
+    readiness: Readiness,
+    tracer_provider: TracerProvider | None = None,
+    *,
+    unary_timeout_s: float = UNARY_TIMEOUT_S,
+    max_request_bytes: int = MAX_REQUEST_BYTES,
+    max_calls_running: int = MAX_CALLS_RUNNING,
 ) -> grpc.aio.Server:
     """A server without a port (see `listen`) and without services (see `add_services`), not started. Call inside the
     event loop that it will run in."""
     return grpc.aio.server(
-        interceptors=[CallInterceptor(_arounds(settings, readiness, tracer_provider))],
-        options=_options(settings),
+        interceptors=[
+            CallInterceptor(_arounds(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running))
+        ],
+        options=_options(max_request_bytes),
     )
 
 
@@ -80,7 +99,13 @@ def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
         ) from error
 
 
-def _arounds(settings: ServerSettings, readiness: Readiness, tracer_provider: TracerProvider | None) -> list[Around]:
+def _arounds(
+    settings: ServerSettings,
+    readiness: Readiness,
+    tracer_provider: TracerProvider | None,
+    unary_timeout_s: float,
+    max_calls_running: int,
+) -> list[Around]:
     """In order from the outside: each sees what those after it make of a call."""
     spans = [CallSpans(tracer_provider.get_tracer(TRACER), settings.host)] if tracer_provider else []
     return [
@@ -89,14 +114,14 @@ def _arounds(settings: ServerSettings, readiness: Readiness, tracer_provider: Tr
         access_log,
         errors,
         Gate(readiness),
-        RunningCalls(settings.max_calls_running),
-        Deadlines(settings.unary_timeout_s),
+        RunningCalls(max_calls_running),
+        Deadlines(unary_timeout_s),
     ]
 
 
-def _options(settings: ServerSettings) -> list[tuple[str, int]]:
+def _options(max_request_bytes: int) -> list[tuple[str, int]]:
     return [
-        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_receive_message_length", max_request_bytes),
         ("grpc.max_send_message_length", MAX_SEND_BYTES),
         # A port in use is an error, not a second server that gets half of the calls.
         ("grpc.so_reuseport", 0),

@@ -118,7 +118,7 @@ class SessionServicer(SessionServiceServicer):
         caller = self._domain.identify(context, asked.user_id)
         found = await self._domain.sessions.get(caller, asked.session_id)
         contexts = await self._domain.sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
-        suggested = removal_suggestions(found.items, contexts, self._domain.limits.context.suggest_after)
+        suggested = removal_suggestions(found.items, contexts)
         return pb.SuggestRemovalsResponse(
             suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
         )

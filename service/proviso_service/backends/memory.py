@@ -11,6 +11,9 @@ from proviso_service.models import Vectors
 
 V = TypeVar("V")
 
+MAX_ENTRIES = 2_000
+MAX_BYTES = 64 * 1024 * 1024
+MAX_VECTORS = 20_000
 ENTRY_BYTES = 1_000
 """What an entry takes beside its value."""
 
@@ -27,7 +30,11 @@ class MemoryCache(Generic[V]):
     after it was put."""
 
     def __init__(
-        self, max_entries: int, max_bytes: int, ttl_s: float, clock: Callable[[], float] = time.monotonic
+        self,
+        ttl_s: float,
+        max_entries: int = MAX_ENTRIES,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._max_entries = max_entries
         self._max_bytes = max_bytes
@@ -100,7 +107,7 @@ def _matter(scope: CacheScope) -> tuple[str, str]:
 class MemoryVectorCache:
     """The VectorCache port. Bounded by `max_vectors`; what was used longest ago goes first."""
 
-    def __init__(self, max_vectors: int) -> None:
+    def __init__(self, max_vectors: int = MAX_VECTORS) -> None:
         self._max_vectors = max_vectors
         self._by_use: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 

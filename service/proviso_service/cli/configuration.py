@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from proviso_service.settings import Settings
 
-ENV_PREFIX = "PROVISO_"
-ENV_SEPARATOR = "__"
 FLAGS = {
     ("data_dir",): "--data-dir",
     ("models_dir",): "--models-dir",
@@ -25,7 +23,7 @@ FLAGS = {
     ("server", "insecure"): "--insecure",
 }
 
-_GROUP = f"is a group of settings; set one of them, as in {ENV_PREFIX}SERVER{ENV_SEPARATOR}PORT=50051"
+_GROUP = "is a group of settings; set one of them, as in PROVISO_SERVER__PORT=50051"
 _LIST = 'must be a list, as in ["first", "second"]'
 
 SettingPath = tuple[str, ...]
@@ -40,27 +38,21 @@ def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
     from pydantic_settings import SettingsError
 
     from proviso_service.settings import Settings
+    from proviso_service.variables import unknown_variables
 
     given = {path: value for path, value in (flags or {}).items() if value is not None}
     _check_config_file()
+    unknown = unknown_variables(os.environ)
     try:
-        return Settings(**_tree(given))
+        settings = Settings(**_tree(given))
     except ValidationError as error:
-        raise UsageProblem(_sentence(error.errors(include_url=False), given)) from error
+        problems = [_problem(one, given) for one in error.errors(include_url=False)]
+        raise UsageProblem("; ".join(dict.fromkeys([*problems, *unknown]))) from error
     except SettingsError as error:
-        raise UsageProblem("; ".join(_unreadable())) from error
-
-
-def unknown_variables() -> list[str]:
-    """Returns the PROVISO_ variables that name no setting.
-
-    They are not refused, because a cluster sets variables of such names for its services.
-    """
-    from proviso_service.settings import Settings
-
-    known = {"CONFIG", *(name.upper() for name in Settings.model_fields)}
-    given = (name for name in os.environ if name.upper().startswith(ENV_PREFIX))
-    return sorted(n for n in given if n.upper().removeprefix(ENV_PREFIX).partition(ENV_SEPARATOR)[0] not in known)
+        raise UsageProblem("; ".join([*_unreadable(), *unknown])) from error
+    if unknown:
+        raise UsageProblem("; ".join(unknown))
+    return settings
 
 
 def config_file() -> Path:
@@ -95,22 +87,29 @@ def _tree(flags: Mapping[SettingPath, Any]) -> dict[str, Any]:
     return tree
 
 
-def _sentence(errors: Sequence["ErrorDetails"], flags: Mapping[SettingPath, Any]) -> str:
-    return "; ".join(dict.fromkeys(_problem(error, flags) for error in errors))
-
-
 def _problem(error: "ErrorDetails", flags: Mapping[SettingPath, Any]) -> str:
     from proviso_service.value_faults import words_for
 
     names = tuple(part for part in error["loc"] if isinstance(part, str))
+    if error["type"] == "extra_forbidden":
+        return _unknown(names, flags)
     words = words_for(error, _wording())
     return f"{_where(names, flags)} {words}{_got(names, error) if words.startswith('must be') else ''}"
+
+
+def _unknown(path: SettingPath, flags: Mapping[SettingPath, Any]) -> str:
+    """What to say of a setting that does not exist, which stands in a group of the environment or in the file."""
+    from proviso_service.variables import near_setting, unknown_variables
+
+    if variable := _variable(path):
+        return unknown_variables({variable: ""})[0]
+    return f"{_where(path, flags)} is not a setting of Proviso{near_setting(path)}"
 
 
 def _wording() -> Mapping[str, str]:
     from proviso_service.value_faults import SENTENCES
 
-    return {**SENTENCES, "extra_forbidden": "is not a setting of Proviso", "model_type": _GROUP, "tuple_type": _LIST}
+    return {**SENTENCES, "model_type": _GROUP, "tuple_type": _LIST}
 
 
 def _got(path: SettingPath, error: "ErrorDetails") -> str:
@@ -126,9 +125,10 @@ def _got(path: SettingPath, error: "ErrorDetails") -> str:
 def _unreadable() -> Iterator[str]:
     """Yields what is wrong with variables of whole groups and of lists, which the settings library reads as JSON."""
     for name, value in sorted(os.environ.items()):
-        if not name.upper().startswith(ENV_PREFIX) or _is_json(value):
+        prefix, _, path = name.upper().partition("_")
+        if prefix != "PROVISO" or _is_json(value):
             continue
-        kind = _kind_of(name[len(ENV_PREFIX) :].lower().split(ENV_SEPARATOR))
+        kind = _kind_of(path.lower().split("__"))
         if hasattr(kind, "model_fields"):
             yield f"{name} {_GROUP}"
         elif get_origin(kind) is tuple:
@@ -165,5 +165,7 @@ def _where(path: SettingPath, flags: Mapping[SettingPath, Any]) -> str:
 
 def _variable(path: SettingPath) -> str | None:
     """Returns the name of the variable that gives a setting its value, as it is spelled in the environment."""
-    wanted = {(ENV_PREFIX + ENV_SEPARATOR.join(path)).upper(), ".".join(path).upper()}
+    from proviso_service.variables import variable_name
+
+    wanted = {variable_name(path), ".".join(path).upper()}
     return next((name for name in os.environ if name.upper() in wanted), None)

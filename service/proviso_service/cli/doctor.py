@@ -21,9 +21,9 @@ from proviso_service.backends.llm.factory import ChatModelUnavailable, build_cha
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.tables import chunks
-from proviso_service.backends.vectors.chroma import VectorLayout
+from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
-from proviso_service.cli.configuration import load_settings, unknown_variables
+from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
@@ -84,18 +84,7 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
         vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
     port = await _port(settings, in_use=in_use)
     models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
-    return [_settings(), folder, state, *models, port]
-
-
-def _settings() -> Finding:
-    if names := unknown_variables():
-        return Finding(
-            Level.WARN,
-            "Settings",
-            f"{', '.join(names)}: not a setting, and without effect",
-            "Names inside a group follow two underscores, as in PROVISO_SERVER__PORT.",
-        )
-    return Finding(Level.OK, "Settings", "can be read")
+    return [Finding(Level.OK, "Settings", "can be read"), folder, state, *models, port]
 
 
 def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
@@ -223,7 +212,7 @@ async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, i
 async def _count_vectors(folder: Path, settings: Settings) -> int:
     """Counts the vectors that a search can find."""
     model = vector_model(settings)
-    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
+    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
     index = await ChromaIndexStore(folder, layout).open_current()
     try:
         surveys = [await index.survey(part, probe_vector(model.dimensions)) for part in index.parts]

@@ -18,7 +18,6 @@ from proviso_service.cli.connection import connect, find_document, find_matter
 from proviso_service.cli.output import UsageProblem, console, print_json, printable
 from proviso_service.iql import (
     IqlSyntaxError,
-    QueryLimits,
     TemplateCatalog,
     TemplateFileError,
     canonical_text,
@@ -165,9 +164,8 @@ def check_query(query: str, *, as_json: bool) -> int:
     The templates and limits are those of the settings. Raises UsageProblem when the settings are wrong.
     """
     settings = load_settings().iql
-    limits = QueryLimits(settings.max_length, settings.max_statements, settings.max_depth)
     try:
-        tree = parse(query, TemplateCatalog.load(settings.templates_file), limits)
+        tree = parse(query, TemplateCatalog.load(settings.templates_file))
     except TemplateFileError as error:
         raise UsageProblem(str(error)) from error
     except IqlSyntaxError as error:

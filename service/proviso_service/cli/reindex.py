@@ -13,7 +13,7 @@ from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, F
 from proviso_service.backends.sql.database import Database, UnusableState, state_file
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
-from proviso_service.backends.vectors.chroma import VectorLayout
+from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
@@ -85,7 +85,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
     stack.push_async_callback(database.close)
     await database.migrate()
     model = vector_model(settings)
-    layout = VectorLayout(settings.storage.vector_collections, model.dimensions, model.model_id)
+    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
     index_store = ChromaIndexStore(settings.data_dir / "vectors", layout)
     index = MaintainedIndex(SqlMatterStore(database), index_store, model.model_id, model.dimensions)
     index.open()

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
+from pydantic import Field
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
 from proviso_service.context.selection.request_items import estimated_tokens
 from proviso_service.context.selection.search import TextSimilarity
-from proviso_service.settings import ContextSettings
+from proviso_service.settings import Seconds, Section
 
 IMAGE_NOT_SEEN = "the embedded model cannot see images"
 IMAGE_NOT_LOADED_YET = "images are loaded when the message is sent"
@@ -55,12 +56,23 @@ def _cut(line: str, max_chars: int) -> str:
 _log = structlog.get_logger(__name__)
 
 
+class AssetConfig(Section):
+    """How much of a message's document summaries the chat model is given."""
+
+    summary_chars: int = Field(200, ge=1, description="Most characters of one summary.")
+    documents_chars: int = Field(4_000, ge=0, description="Most characters of all summaries of a message.")
+    documents_tokens: int = Field(1_000, ge=0, description="Most tokens of all summaries of a message, as estimated.")
+    documents_time_limit_s: Seconds = Field(
+        2.0, description="Time limit of comparing summaries that are over those limits with the message."
+    )
+
+
 async def choose_documents(
     documents: Sequence[DocumentSummary],
     message: str,
     selected: Sequence[str],
     similarity: TextSimilarity,
-    settings: ContextSettings,
+    settings: AssetConfig,
 ) -> tuple[AssetUse, ...]:
     """What becomes of each document: included with its line, or a note that says why not. `selected` are file names,
     among others; all documents enter where it is empty. Where the lines together are over the budget, those closest to
@@ -100,7 +112,7 @@ def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence
 
 
 async def _over_budget(
-    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: ContextSettings
+    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: AssetConfig
 ) -> dict[int, str]:
     """Notes, by place, on those of the lines for which there is no room."""
     limit = f"{settings.documents_chars:,} characters or {settings.documents_tokens:,} tokens"
@@ -119,7 +131,7 @@ async def _over_budget(
 
 
 async def _closest_first(
-    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: ContextSettings
+    lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: AssetConfig
 ) -> list[int] | None:
     """Places; None where the search failed."""
     try:
@@ -131,7 +143,7 @@ async def _closest_first(
     return sorted(lines, key=lambda place: -by_place[place])
 
 
-def _without_room(lines: Mapping[int, str], ranked: Sequence[int], settings: ContextSettings) -> list[int]:
+def _without_room(lines: Mapping[int, str], ranked: Sequence[int], settings: AssetConfig) -> list[int]:
     """Places of those that do not fit beside what ranks before them; a short one may fit after a long one that did
     not."""
     kept: list[int] = []
@@ -141,7 +153,7 @@ def _without_room(lines: Mapping[int, str], ranked: Sequence[int], settings: Con
     return [place for place in ranked if place not in kept]
 
 
-def _fit(lines: Iterable[str], settings: ContextSettings) -> bool:
+def _fit(lines: Iterable[str], settings: AssetConfig) -> bool:
     taken = list(lines)
     characters, tokens = sum(map(len, taken)), sum(map(estimated_tokens, taken))
     return characters <= settings.documents_chars and tokens <= settings.documents_tokens

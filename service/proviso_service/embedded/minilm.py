@@ -35,6 +35,15 @@ text, because their intermediate values leave the processor's cache, and more me
 _MAX_CHARS = 16_384
 """What the tokenizer reads of a text: ordinary text fills the model's tokens in a tenth of it."""
 
+THREADS = 2
+"""Threads of the model, where nothing else is said."""
+
+BATCH_TEXTS = 16
+"""Most texts of one run of the model."""
+
+QUEUE_TEXTS = 4_096
+"""Most texts that may wait for the model."""
+
 _JOBS_IN_LINE = 2
 """Slices that one call keeps in line: one is served while the next waits, and calls take turns."""
 

@@ -17,8 +17,7 @@ from httpcore import AsyncNetworkBackend, AsyncNetworkStream
 
 from proviso_service.concurrency import SharedPlaces
 from proviso_service.images.destinations import HTTPS_PORT, Address, Destination, Destinations, Refused
-from proviso_service.images.image import Image, NoImage, check_image
-from proviso_service.settings import ImageSettings
+from proviso_service.images.image import Image, ImageConfig, NoImage, check_image
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
@@ -120,7 +119,7 @@ class WebImageFetcher:
 
     def __init__(
         self,
-        settings: ImageSettings,
+        settings: ImageConfig,
         destinations: Destinations,
         tls: Callable[[], ssl.SSLContext] = httpx.create_ssl_context,
     ) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from pydantic import Field
+
 from proviso_service.images.destinations import Refused
-from proviso_service.settings import ImageSettings
+from proviso_service.settings import ImageSettings, Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,18 @@ _SAYS_NOTHING = frozenset({"", "application/octet-stream", "binary/octet-stream"
 _OTHER_NAMES = {"image/jpg": "image/jpeg"}
 
 
-def check_image(content: bytes, content_type: str, settings: ImageSettings) -> Image:
+class ImageConfig(ImageSettings):
+    """Which images are loaded, and how large they may be."""
+
+    time_limit_s: Seconds = Field(10.0, description="Time limit of loading one image.")
+    max_bytes: int = Field(4 * 1024 * 1024, ge=1, description="Size of the largest image.")
+    max_side_pixels: int = Field(16_384, ge=1, description="Largest width and largest height of an image.")
+    max_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
+    at_once: int = Field(32, ge=1, le=256, description="Images that are loaded at once.")
+    tenant_at_once: int = Field(16, ge=1, le=256, description="Images of one tenant that are loaded at once.")
+
+
+def check_image(content: bytes, content_type: str, settings: ImageConfig) -> Image:
     """The image, if the bytes are what the Content-Type header says they are. Raises Refused."""
     header = _header(content)
     declared = content_type.partition(";")[0].strip().lower()

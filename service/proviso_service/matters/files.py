@@ -20,9 +20,6 @@ from proviso_service.settings import DocumentSettings
 def reading_limits(settings: DocumentSettings) -> ReadingLimits:
     """Returns the limits of reading that the settings give."""
     return ReadingLimits(
-        max_text_chars=settings.max_text_chars,
-        max_pages=settings.max_pages,
-        chunk_chars=settings.chunk_chars,
         time_limit_s=settings.read_time_limit_s,
         memory_bytes=settings.read_memory_mb * 1024 * 1024,
     )

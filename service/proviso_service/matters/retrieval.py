@@ -12,10 +12,11 @@ from proviso_service.matters.stores import MatterStore, VectorIndex
 from proviso_service.matters.validation import matter_or_documentation, uuids_of
 from proviso_service.matters.wording import parse_query
 from proviso_service.models import Embedder, Reranker
-from proviso_service.settings import DocumentSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 TIME_LIMIT_S = 30.0
+MAX_RUNNING = 32
+"""Searches that run at once."""
 
 
 class Retriever:
@@ -26,15 +27,15 @@ class Retriever:
         store: MatterStore,
         vectors: VectorIndex,
         embedder: Embedder,
-        settings: DocumentSettings,
         reranker: Reranker | None = None,
         spans: Spans = NO_SPANS,
+        max_running: int = MAX_RUNNING,
     ) -> None:
         self._store = store
         self._reranker = reranker
         self._spans = spans
         self._candidates = CandidateSearch(store, vectors, embedder)
-        self._running = asyncio.Semaphore(settings.max_searches_running)
+        self._running = asyncio.Semaphore(max_running)
 
     async def search(self, tenant: str, query: SearchQuery) -> SearchOutcome:
         """Returns the passages that reach the threshold or were asked for word by word (see below), best first, equal

@@ -1,5 +1,6 @@
 """A turn's life: one user message to exactly one final state. Other folders import from here only."""
 
+from proviso_service.turns.config import TurnConfig
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -92,6 +93,7 @@ __all__ = [
     "TurnApprovals",
     "TurnBegun",
     "TurnClock",
+    "TurnConfig",
     "TurnExecution",
     "TurnLogFull",
     "TurnLogSealed",

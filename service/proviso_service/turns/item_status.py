@@ -43,6 +43,9 @@ def mark_missing_in_state(state: FinalState, catalog: Catalog) -> FinalState:
 ANSWERS_LOOKED_AT = 200
 """Of a session, the newest ones."""
 
+SUGGEST_AFTER = 3
+"""The removal of an item is suggested once this many answers were given it and did not cite it."""
+
 
 @dataclass(frozen=True, slots=True)
 class RemovalSuggestion:
@@ -53,7 +56,7 @@ class RemovalSuggestion:
 
 
 def removal_suggestions(
-    items: Iterable[SessionItem], contexts: Sequence[RequestContext], suggest_after: int
+    items: Iterable[SessionItem], contexts: Sequence[RequestContext], suggest_after: int = SUGGEST_AFTER
 ) -> tuple[RemovalSuggestion, ...]:
     """The session's references and tools that the model was given for at least `suggest_after` of the answers with
     these request contexts, and that none of them cited; in the session's order. Of a rule nobody can tell whether an

@@ -11,7 +11,7 @@ from structlog.contextvars import bind_contextvars
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown
 from proviso_service.identity import Caller
-from proviso_service.settings import TurnSettings
+from proviso_service.turns.config import TurnConfig
 from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.log import MemoryTurnLog
 from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
@@ -38,7 +38,7 @@ class Turns:
         self,
         program: TurnProgram,
         store: TurnStore,
-        settings: TurnSettings,
+        settings: TurnConfig,
         *,
         owner: str,
         max_running: int,

@@ -17,7 +17,7 @@ OTHER = CacheKey(CacheScope("acme", "m1", (1,)), "b")
 
 
 def shared_cache() -> SharedCache[str]:
-    return SharedCache(MemoryCache(100, 1_000_000, 60), len)
+    return SharedCache(MemoryCache(60), len)
 
 
 async def use(cache: SharedCache[str], make: Callable[[], Awaitable[str | None]], key: CacheKey = KEY) -> str | None:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.isaacus.client import IsaacusClient
+from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
-from proviso_service.settings import IsaacusSettings
 from tests.support.isaacus_server import KEY, IsaacusServer, isaacus_server
 
 
@@ -25,13 +24,13 @@ class IsaacusWorld:
         async def sleep(seconds: float) -> None:
             self.waits.append(seconds)
 
-        opened = IsaacusClient.open(key, base_url or self.server.base_url, IsaacusSettings(**settings), sleep)
+        opened = IsaacusClient.open(key, base_url or self.server.base_url, IsaacusConfig(**settings), sleep)
         self.stack.push_async_callback(opened.close)
         return opened
 
     def embedder(self, client: IsaacusClient | None = None, **settings: Any) -> IsaacusEmbedder:
         settings = {"dimensions": 8} | settings
-        return IsaacusEmbedder(client or self.client(**settings), IsaacusSettings(**settings))
+        return IsaacusEmbedder(client or self.client(**settings), IsaacusConfig(**settings))
 
 
 @pytest.fixture

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
-from proviso_service.backends.isaacus.client import EndpointUsage
+from proviso_service.backends.isaacus.client import EndpointUsage, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.models import AnswerSpan, ModelPassage
-from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_answers import embedding
 from tests.support.isaacus_server import changed
 
-SETTINGS = IsaacusSettings()
+SETTINGS = IsaacusConfig()
 CLAUSES = (
     ModelPassage("The fees are due in July."),
     ModelPassage("Either party may terminate this agreement."),
@@ -75,7 +74,7 @@ async def test_a_classifier_gets_a_statement_in_words_and_passages_under_their_h
 
 
 async def test_scores_come_in_the_order_of_the_passages(world: IsaacusWorld) -> None:
-    classifier = IsaacusClassifier(world.client(), IsaacusSettings(texts_per_call=2))
+    classifier = IsaacusClassifier(world.client(), IsaacusConfig(texts_per_call=2))
     scores = await classifier.score("supplier may terminate", CLAUSES)
     assert scores.dtype == np.float32
     assert scores.tolist() == pytest.approx([0.0, 2 / 3, 1.0])
@@ -144,7 +143,7 @@ async def test_ids_name_vendor_model_and_what_changes_results(world: IsaacusWorl
 
 async def test_usage_is_counted_by_endpoint(world: IsaacusWorld) -> None:
     client = world.client(texts_per_call=2)
-    await IsaacusClassifier(client, IsaacusSettings(texts_per_call=2)).score("two words", CLAUSES)
+    await IsaacusClassifier(client, IsaacusConfig(texts_per_call=2)).score("two words", CLAUSES)
     await IsaacusReranker(client, SETTINGS).score("three more words", CLAUSES)
     words = sum(len(passage.text.split()) for passage in CLAUSES)
     assert client.usage == {

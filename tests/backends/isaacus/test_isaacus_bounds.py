@@ -5,10 +5,9 @@ import asyncio
 import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
-from proviso_service.backends.isaacus.client import IsaacusClient
+from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.errors import ModelApiRefused, NotReady, TooBusy
 from proviso_service.models import ModelPassage
-from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import problem
 
@@ -18,7 +17,7 @@ def passages(count: int) -> list[ModelPassage]:
 
 
 def one_by_one(client: IsaacusClient) -> IsaacusClassifier:
-    return IsaacusClassifier(client, IsaacusSettings(texts_per_call=1))
+    return IsaacusClassifier(client, IsaacusConfig(texts_per_call=1))
 
 
 async def test_batches_of_a_call_run_at_once_up_to_the_bound(world: IsaacusWorld) -> None:

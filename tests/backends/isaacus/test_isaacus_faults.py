@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
-from proviso_service.backends.isaacus.client import IsaacusClient
+from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from proviso_service.models import ModelPassage
-from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import changed, problem, says
 
-SETTINGS = IsaacusSettings()
+SETTINGS = IsaacusConfig()
 PASSAGES = (ModelPassage("The fees are due."), ModelPassage("The lease ends."))
 
 Ask = Callable[[IsaacusWorld, IsaacusClient], Awaitable[Any]]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from proviso_service.backends.isaacus.analysis import CLASSIFICATION, IsaacusClassifier
+from proviso_service.backends.isaacus.client import IsaacusConfig
 from proviso_service.backends.isaacus.failures import rejected
 from proviso_service.errors import ModelApiError
 from proviso_service.models import ModelPassage
-from proviso_service.settings import IsaacusSettings
 from tests.backends.isaacus.conftest import IsaacusWorld
 from tests.support.isaacus_server import KEY, hangs_up, problem, says
 
@@ -85,7 +85,7 @@ async def test_logs_hold_neither_key_nor_texts_even_when_everything_is_logged(
 ) -> None:
     monkeypatch.setenv("ISAACUS_LOG", "debug")
     caplog.set_level(logging.DEBUG)
-    classifier = IsaacusClassifier(world.client(retries=1), IsaacusSettings())
+    classifier = IsaacusClassifier(world.client(retries=1), IsaacusConfig())
     echo = f"{STATEMENT} {PASSAGE.text} {KEY}"
     faults = [problem(400, echo, echo), problem(500, "", echo), problem(429), hangs_up, says(echo.encode())]
     printed: list[str] = []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
-from proviso_service.settings import SelectionSettings
+from proviso_service.context.selection.config import SelectionConfig
 from tests.support.selection_world import built, catalog_item
 from tests.support.word_embedder import WordEmbedder
 
@@ -29,7 +29,7 @@ ITEMS = st.builds(
 CATALOGS = st.lists(ITEMS, min_size=4, max_size=12, unique_by=lambda item: item.ref)
 SESSIONS = st.lists(st.builds(SessionItem, REFS, st.sampled_from([IncludeMode.ALWAYS, IncludeMode.MANUAL])), max_size=6)
 SETTINGS = st.builds(
-    SelectionSettings,
+    SelectionConfig,
     top_k=st.integers(1, 5),
     top_n=st.integers(0, 5),
     min_score=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
@@ -42,7 +42,7 @@ SETTINGS = st.builds(
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
-    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionConfig
 ) -> None:
     request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     held = list(dict.fromkeys(item.ref for item in session))
@@ -72,7 +72,7 @@ def test_a_request_is_a_superset_of_its_session_and_names_no_item_twice(
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_items_stand_by_priority_and_those_of_the_session_keep_their_order_before_others(
-    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionConfig
 ) -> None:
     request = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     held = list(dict.fromkeys(item.ref for item in session))
@@ -88,7 +88,7 @@ def test_items_stand_by_priority_and_those_of_the_session_keep_their_order_befor
 
 @given(SESSIONS, CATALOGS, TEXTS, SETTINGS)
 def test_the_same_request_is_built_every_time(
-    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionSettings
+    session: list[SessionItem], catalog: list[CatalogItem], message: str, settings: SelectionConfig
 ) -> None:
     first = asyncio.run(built(session, catalog, WordEmbedder(), message, settings))
     assert asyncio.run(built(session, catalog, WordEmbedder(), message, settings)) == first

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from proviso_service.api.domain import Limits
 from proviso_service.api.requests.base import RequestModel, at_most
@@ -43,16 +43,6 @@ class WithAssets(RequestModel):
     image_urls: Annotated[tuple[ImageUrl, ...], at_most(5)]
     document_context: Annotated[tuple[DocumentContextModel, ...], at_most(20)]
     selected_assets: Annotated[tuple[AssetName, ...], at_most(25)]
-
-    @field_validator("image_urls", "document_context")
-    @classmethod
-    def _not_too_many(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
-        limits = limits_of(info)
-        images = info.field_name == "image_urls"
-        highest = limits.context.max_images if images else limits.context.max_documents
-        if len(value) > highest:
-            raise refusal(f"has more than the service's limit of {highest} items")
-        return value
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:

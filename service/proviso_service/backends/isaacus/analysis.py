@@ -10,6 +10,7 @@ from proviso_service.backends.isaacus.client import (
     ExtractedAnswer,
     Extractions,
     IsaacusClient,
+    IsaacusConfig,
     TextExtraction,
     TextScore,
     by_index,
@@ -18,7 +19,6 @@ from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, code_points, plain, score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import AnswerSpan, ModelPassage, Scores
-from proviso_service.settings import IsaacusSettings
 
 CLASSIFICATION = "classifications/universal"
 
@@ -29,7 +29,7 @@ class IsaacusClassifier:
     Each statement is sent as plain text (`is_iql` is off): the service evaluates IQL queries itself, so that it can
     store one score for each statement."""
 
-    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+    def __init__(self, client: IsaacusClient, settings: IsaacusConfig) -> None:
         self._client = client
         self._model = settings.classifier_model
         self._texts_per_call = settings.texts_per_call
@@ -70,7 +70,7 @@ class IsaacusExtractor:
     is span score times (1 - score of no answer), so that a good span of a passage that hardly answers the question
     ranks below a fair span of a passage that does."""
 
-    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+    def __init__(self, client: IsaacusClient, settings: IsaacusConfig) -> None:
         self._client = client
         self._model = settings.extractor_model
         self._texts_per_call = settings.texts_per_call

@@ -24,8 +24,8 @@ from proviso_service.backends.isaacus.failures import (
     unusable_answer,
 )
 from proviso_service.models import ModelBusy, ModelClosed
-from proviso_service.retrying import Backoff, RetryPolicy
-from proviso_service.settings import IsaacusSettings
+from proviso_service.retrying import RETRY_BASE_S, RETRY_MAX_S, Backoff, RetryPolicy
+from proviso_service.settings import Seconds, Section
 from proviso_service.telemetry.spans import NO_SPANS, STATUS_CODE, Spans, error_type, failed, send_trace_context
 
 if TYPE_CHECKING:
@@ -34,6 +34,26 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 _log = structlog.get_logger(__name__)
+
+
+class IsaacusConfig(Section):
+    """The models of Isaacus that are used, and the limits of calls of its API."""
+
+    calls_at_once: int = Field(8, ge=1, le=64, description="Most calls at once.")
+    timeout_s: Seconds = Field(20.0, description="Time limit of one call; each retry has its own.")
+    retries: int = Field(2, ge=0, le=10, description="Retries of a call after a transient failure.")
+    retry_base_s: Seconds = Field(RETRY_BASE_S, description="Longest first pause before a retry; it doubles each time.")
+    retry_max_s: Seconds = Field(RETRY_MAX_S, description="Longest pause before a retry that Isaacus did not ask for.")
+    retry_after_max_s: Seconds = Field(
+        30.0, description="Longest wait that Isaacus may ask for; where it asks for more, the call fails."
+    )
+    texts_per_call: int = Field(64, ge=1, le=128, description="Most texts in one call.")
+    dimensions: int = Field(1_024, ge=1, le=1_792, description="Number of values of an embedding.")
+    embedder_model: str = "kanon-2-embedder"
+    classifier_model: str = "kanon-universal-classifier"
+    reranker_model: str = "kanon-2-reranker"
+    extractor_model: str = "kanon-answer-extractor"
+
 
 MAX_WAITING = 1_024
 """Calls that may wait for a place."""
@@ -196,7 +216,7 @@ class IsaacusClient:
     def __init__(
         self,
         sdk: "AsyncIsaacus",
-        settings: IsaacusSettings,
+        settings: IsaacusConfig,
         sleep: Sleep = asyncio.sleep,
         spans: Spans = NO_SPANS,
     ) -> None:
@@ -215,7 +235,7 @@ class IsaacusClient:
         cls,
         key: str,
         base_url: str,
-        settings: IsaacusSettings,
+        settings: IsaacusConfig,
         sleep: Sleep = asyncio.sleep,
         spans: Spans = NO_SPANS,
     ) -> Self:

@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from proviso_service.backends.isaacus.client import ApiCall, Embeddings, IsaacusClient, Rerankings, TextScore, by_index
+from proviso_service.backends.isaacus.client import (
+    ApiCall,
+    Embeddings,
+    IsaacusClient,
+    IsaacusConfig,
+    Rerankings,
+    TextScore,
+    by_index,
+)
 from proviso_service.backends.isaacus.failures import unusable_answer
 from proviso_service.backends.isaacus.passages import FORM, batches, plain, score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import ModelPassage, Scores, Vectors
-from proviso_service.settings import IsaacusSettings
 
 EMBEDDING = "embeddings"
 
 
-def embedder_id(settings: IsaacusSettings) -> str:
+def embedder_id(settings: IsaacusConfig) -> str:
     """The model id of the embedder that these settings describe; vectors are stored under it."""
     return f"isaacus/{settings.embedder_model}/{settings.dimensions}"
 
@@ -24,7 +31,7 @@ def embedder_id(settings: IsaacusSettings) -> str:
 class IsaacusEmbedder:
     """Embeds texts over Isaacus's API. A text that is longer than the model's context is cut at its end."""
 
-    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+    def __init__(self, client: IsaacusClient, settings: IsaacusConfig) -> None:
         self._client = client
         self._settings = settings
 
@@ -84,7 +91,7 @@ RERANKING = "rerankings"
 class IsaacusReranker:
     """Scores passages by a search query over Isaacus's API. Its calls are urgent, since a person waits for a search."""
 
-    def __init__(self, client: IsaacusClient, settings: IsaacusSettings) -> None:
+    def __init__(self, client: IsaacusClient, settings: IsaacusConfig) -> None:
         self._client = client
         self._model = settings.reranker_model
         self._texts_per_call = settings.texts_per_call

@@ -15,6 +15,7 @@ from proviso_service.matters import IndexedVector, VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
 VERSION = 2
+COLLECTIONS = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from proviso_service.context.model import (
     SessionItem,
     utf8_bytes,
 )
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.index import Matches, agent_candidates
 from proviso_service.context.selection.search import ItemSearch
-from proviso_service.settings import SelectionSettings
 
 NOT_IN_CATALOG = "the catalog does not have it"
 DISABLED = "it is disabled in the catalog"
@@ -34,7 +34,7 @@ _BYTES_PER_TOKEN = 4
 class ItemBudget:
     """Counts the characters and estimated tokens of the descriptions and contents of a request's items."""
 
-    def __init__(self, settings: SelectionSettings) -> None:
+    def __init__(self, settings: SelectionConfig) -> None:
         self._settings = settings
         self._characters = 0
         self._tokens = 0
@@ -91,7 +91,7 @@ class Chosen:
 
 
 def choose(
-    candidates: Sequence[CatalogItem], matches: Matches, budget: ItemBudget, settings: SelectionSettings
+    candidates: Sequence[CatalogItem], matches: Matches, budget: ItemBudget, settings: SelectionConfig
 ) -> Chosen:
     """Takes the `top_n` best items that are similar enough, as far as the budget has room for them, in order of
     priority; `matches` are the candidates'. Equal scores are decided by priority, then by the order of `candidates`."""
@@ -135,7 +135,7 @@ async def build_request_items(
     catalog: Sequence[CatalogItem],
     message: str,
     search: ItemSearch,
-    settings: SelectionSettings,
+    settings: SelectionConfig,
 ) -> RequestItems:
     """`catalog` holds every item that the agent has, each once. Depends on nothing else but the embedder; raises
     nothing when the search fails: then no agent item is chosen, and the candidates are recorded as omitted for it."""
@@ -164,7 +164,7 @@ async def _chosen(
     message: str,
     search: ItemSearch,
     budget: ItemBudget,
-    settings: SelectionSettings,
+    settings: SelectionConfig,
 ) -> Chosen:
     candidates = agent_candidates(catalog, session_items)
     if not candidates:

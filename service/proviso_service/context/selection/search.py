@@ -12,6 +12,7 @@ from proviso_service.concurrency import with_timeout
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import content_sha256
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.index import (
     Flags,
     ItemIndex,
@@ -23,7 +24,6 @@ from proviso_service.context.selection.index import (
     item_words,
 )
 from proviso_service.models import Embedder, Scores, Vectors
-from proviso_service.settings import SelectionSettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 
@@ -60,7 +60,7 @@ class ItemSearch:
     """Keeps the index of the items that were searched last; a change of the catalog embeds only what is new in it."""
 
     def __init__(
-        self, embedder: Embedder, vectors: VectorCache, settings: SelectionSettings, spans: Spans = NO_SPANS
+        self, embedder: Embedder, vectors: VectorCache, settings: SelectionConfig, spans: Spans = NO_SPANS
     ) -> None:
         self._embedder = embedder
         self._vectors = vectors
