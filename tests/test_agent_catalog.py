@@ -17,8 +17,7 @@ from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.identity import Caller
 from proviso_service.mcp.model import ServerState
-from proviso_service.mcp.opening import open_session
-from proviso_service.mcp.servers import RestartPolicy
+from proviso_service.mcp.servers import RestartPolicy, open_session
 from proviso_service.reading.model import ReadingLimits
 from proviso_service.reading.reader import ProcessReader
 from proviso_service.retrying import Backoff

@@ -13,7 +13,7 @@ from proviso_service.context.catalog.items import McpServer, ServerStatus
 from proviso_service.context.catalog.loader import default_agent_folder, load_agent
 from proviso_service.context.model import OWN_SERVER
 from proviso_service.matters import FileReader
-from proviso_service.mcp.listing import Listing
+from proviso_service.mcp.listing import ToolListing
 from proviso_service.mcp.model import Connect, ServerHealth, ServerState
 from proviso_service.mcp.servers import McpServers, RestartPolicy
 from proviso_service.reading import DocumentReader
@@ -39,7 +39,7 @@ class AgentCatalog:
         self._folder = folder or default_agent_folder()
         self._reader = reader
         self._servers = McpServers(connect, restarts=restarts, on_change=self._on_change)
-        self._listings: Mapping[str, Listing | None] = {}
+        self._listings: Mapping[str, ToolListing | None] = {}
         self._since = datetime.now(UTC)
         self.toolbox = Toolbox(own_tools, self._servers)
         self.holder = CatalogHolder(self._load)
@@ -81,14 +81,14 @@ class AgentCatalog:
         return Catalog(agent, tools, _pending(agent, self._listings))
 
 
-def _warn_of_unknown_tools(server: McpServer, listing: Listing | None) -> None:
+def _warn_of_unknown_tools(server: McpServer, listing: ToolListing | None) -> None:
     """A mistyped name would leave the tool that was meant without its approval."""
     listed = {tool.name for tool in listing.tools} if listing else set()
     if listing and (unknown := sorted(server.policy.tools.keys() - listed)):
         _log.warning("settings_of_unknown_tools", server=server.name, tools=unknown)
 
 
-def _pending(agent: AgentDefinition, listings: Mapping[str, Listing | None]) -> Sequence[str]:
+def _pending(agent: AgentDefinition, listings: Mapping[str, ToolListing | None]) -> Sequence[str]:
     """Servers that will list tools, but have not yet."""
     return [server.name for server in agent.mcp_servers if server.config.enabled and listings.get(server.name) is None]
 

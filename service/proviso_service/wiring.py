@@ -48,7 +48,7 @@ from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever, reading_limits
-from proviso_service.mcp.opening import open_session
+from proviso_service.mcp.servers import open_session
 from proviso_service.models import AnswerExtractor, Classifier, Embedder
 from proviso_service.reading import ProcessReader
 from proviso_service.settings import Settings, TelemetrySettings

@@ -16,8 +16,8 @@ from proviso_service.mcp.model import (
     HttpTransport,
     ListedTool,
     McpServerConfig,
-    News,
     ServerState,
+    SessionEvent,
     StdioTransport,
     ToolOutput,
     ToolServerFailed,
@@ -34,23 +34,23 @@ class Sessions:
 
     def __init__(self) -> None:
         self.history: list[str] = []
-        self.news: dict[str, asyncio.Queue[News]] = {}
+        self.news: dict[str, asyncio.Queue[SessionEvent]] = {}
         self.tools: list[ListedTool] = [ListedTool("t", "", {"type": "object"})]
         self.may_close = asyncio.Event()
         self.may_close.set()
 
     @asynccontextmanager
-    async def connect(self, config: McpServerConfig) -> AsyncIterator["Sessions.Connection"]:
+    async def connect(self, config: McpServerConfig) -> AsyncIterator["Sessions.ServerConnection"]:
         name = config.transport.command if isinstance(config.transport, StdioTransport) else config.transport.url
         self.history.append(f"+{name}")
         self.news[name] = asyncio.Queue()
         try:
-            yield Sessions.Connection(self, name)
+            yield Sessions.ServerConnection(self, name)
         finally:
             await self.may_close.wait()
             self.history.append(f"-{name}")
 
-    class Connection:
+    class ServerConnection:
         end = "ended"
 
         def __init__(self, sessions: "Sessions", name: str) -> None:
@@ -67,7 +67,7 @@ class Sessions:
                 return ToolOutput(f"the key {arguments['key']} is unknown", is_error=True)
             return ToolOutput(self._name)
 
-        async def news(self) -> News:
+        async def next_event(self) -> SessionEvent:
             return await self._sessions.news[self._name].get()
 
 
@@ -79,14 +79,14 @@ async def test_only_servers_whose_configuration_changed_are_started_or_ended() -
     sessions = Sessions()
     servers = McpServers(sessions.connect)
     servers.apply([ONE, TWO])
-    await servers.settled()
+    await servers.wait_started()
     servers.apply([McpServerConfig("three", StdioTransport("three")), replace(TWO, transport=StdioTransport("two"))])
-    await servers.settled()
+    await servers.wait_started()
 
     assert states(servers) == {"three": "ready", "two": "ready"}
     assert (await servers.call("two", "t", {})).text == "two"
     servers.apply([replace(TWO, transport=StdioTransport("other"))])
-    await servers.settled()
+    await servers.wait_started()
     assert (await servers.call("two", "t", {})).text == "other"
     await servers.stop()
     assert sorted(sessions.history) == ["+one", "+other", "+three", "+two", "-one", "-other", "-three", "-two"]
@@ -96,7 +96,7 @@ async def test_a_changed_server_begins_when_the_one_before_it_has_ended() -> Non
     sessions = Sessions()
     servers = McpServers(sessions.connect)
     servers.apply([ONE])
-    await servers.settled()
+    await servers.wait_started()
     sessions.may_close.clear()
     servers.apply([replace(ONE, transport=StdioTransport("second"))])
     servers.apply([])
@@ -104,7 +104,7 @@ async def test_a_changed_server_begins_when_the_one_before_it_has_ended() -> Non
     assert states(servers) == {"one": "starting"}
     assert sessions.history == ["+one"]
     sessions.may_close.set()
-    await servers.settled()
+    await servers.wait_started()
 
     assert sessions.history == ["+one", "-one", "+third"]
     await servers.stop()
@@ -115,9 +115,9 @@ async def test_a_server_that_is_switched_off_ends_and_says_so() -> None:
     sessions = Sessions()
     servers = McpServers(sessions.connect)
     servers.apply([ONE])
-    await servers.settled()
+    await servers.wait_started()
     servers.apply([replace(ONE, enabled=False)])
-    await servers.settled()
+    await servers.wait_started()
 
     assert states(servers) == {"one": "disabled"}
     assert servers.listings() == {"one": None}
@@ -130,7 +130,7 @@ async def test_no_task_is_left_when_all_is_stopped_in_the_middle_of_a_change() -
     sessions = Sessions()
     servers = McpServers(sessions.connect)
     servers.apply([ONE, TWO])
-    await servers.settled()
+    await servers.wait_started()
     servers.apply([replace(ONE, timeout_s=1)])
     await servers.stop()
     assert asyncio.all_tasks() == before
@@ -142,13 +142,13 @@ async def test_the_same_list_stays_the_same_object_and_another_does_not() -> Non
     servers = McpServers(sessions.connect, on_change=watch)
     servers.apply([ONE])
     assert servers.listings() == {"one": None}
-    await servers.settled()
+    await servers.wait_started()
     first = servers.listings()["one"]
-    sessions.news["one"].put_nowait(News.TOOLS_CHANGED)
+    sessions.news["one"].put_nowait(SessionEvent.TOOLS_CHANGED)
     await watch.until(lambda health: [h.state for h in watch.seen].count(ServerState.READY) == 2)
     assert servers.listings()["one"] is first
     sessions.tools = [ListedTool("t", "Now described.", {"type": "object"})]
-    sessions.news["one"].put_nowait(News.TOOLS_CHANGED)
+    sessions.news["one"].put_nowait(SessionEvent.TOOLS_CHANGED)
     await watch.until(lambda health: [h.state for h in watch.seen].count(ServerState.READY) == 3)
     assert servers.listings()["one"] not in (first, None)
     await servers.stop()
@@ -158,9 +158,9 @@ async def test_a_server_that_announces_new_tools_without_end_is_asked_for_them_n
     sessions, watch = Sessions(), Watch()
     servers = McpServers(sessions.connect, restarts=RestartPolicy(list_s=3_600), on_change=watch)
     servers.apply([ONE])
-    await servers.settled()
+    await servers.wait_started()
     for _ in range(100):
-        sessions.news["one"].put_nowait(News.TOOLS_CHANGED)
+        sessions.news["one"].put_nowait(SessionEvent.TOOLS_CHANGED)
     await watch.until(lambda health: [h.state for h in watch.seen].count(ServerState.READY) == 2)
     for _ in range(20):  # time enough for many more
         await asyncio.to_thread(lambda: None)
@@ -176,7 +176,7 @@ async def test_a_reason_never_repeats_a_secret() -> None:
     secrets = {"X-Key": SecretStr("Bearer hunter22"), "X-Long": SecretStr("hunter22more"), "X-Level": SecretStr("1")}
     servers = McpServers(connect, restarts=QUICK)
     servers.apply([McpServerConfig("one", HttpTransport("https://x.example", secrets))])
-    await servers.settled()
+    await servers.wait_started()
     (health,) = servers.health()
     with pytest.raises(ToolServerFailed, match="is not available") as caught:
         await servers.call("one", "t", {})
@@ -189,7 +189,7 @@ async def test_a_reason_never_repeats_a_secret() -> None:
 async def test_a_refusal_of_a_call_never_repeats_a_secret() -> None:
     servers = McpServers(Sessions().connect)
     servers.apply([McpServerConfig("one", StdioTransport("one", env={"KEY": SecretStr("hunter22")}))])
-    await servers.settled()
+    await servers.wait_started()
     with pytest.raises(
         ToolServerFailed, match=r"^The server 'one' did not carry out the call: the key \*\*\* is unknown\.$"
     ):
@@ -200,7 +200,7 @@ async def test_a_refusal_of_a_call_never_repeats_a_secret() -> None:
 async def test_what_a_tool_says_of_its_own_failure_never_repeats_a_secret() -> None:
     servers = McpServers(Sessions().connect)
     servers.apply([McpServerConfig("one", StdioTransport("one", env={"KEY": SecretStr("hunter22")}))])
-    await servers.settled()
+    await servers.wait_started()
     output = await servers.call("one", "fail", {"key": "hunter22"})
     await servers.stop()
     assert (output.text, output.is_error) == ("the key *** is unknown", True)

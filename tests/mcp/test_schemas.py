@@ -12,7 +12,7 @@ from proviso_service.mcp.listing import shown_schema
 from proviso_service.mcp.schemas import (
     MAX_PROBLEMS,
     MAX_SCHEMA_CHARS,
-    Arguments,
+    ArgumentValidator,
     ToolRefused,
     check_schema,
     checked_schema,
@@ -92,8 +92,8 @@ def test_alternatives_at_the_top_are_shown_as_optional_properties_and_checked_as
     schema = checked_schema(either | {"properties": {"name": {"type": "string"}}})
 
     assert shown_schema(schema) == _of(id={"type": "string"}, name={"type": "string"})
-    assert Arguments(schema).problems({"name": "n"}) == []
-    assert len(Arguments(schema).problems({})) == 1
+    assert ArgumentValidator(schema).problems({"name": "n"}) == []
+    assert len(ArgumentValidator(schema).problems({})) == 1
 
 
 def test_references_are_followed_once_into_themselves() -> None:
@@ -101,8 +101,10 @@ def test_references_are_followed_once_into_themselves() -> None:
     end = {"type": "object", "properties": {}}
 
     assert shown_schema(schema)["properties"]["root"]["properties"] == {"label": {"type": "string"}, "next": end}
-    assert Arguments(schema).problems({"root": {"label": "a", "next": {"label": 1}}}) == []  # the server sees to it
-    assert Arguments(schema).problems({"root": {"label": 1}}) == ["root.label: 1 is not of type 'string'"]
+    assert (
+        ArgumentValidator(schema).problems({"root": {"label": "a", "next": {"label": 1}}}) == []
+    )  # the server sees to it
+    assert ArgumentValidator(schema).problems({"root": {"label": 1}}) == ["root.label: 1 is not of type 'string'"]
 
 
 def test_a_description_beside_a_reference_is_kept() -> None:
@@ -117,12 +119,12 @@ def test_a_pattern_that_takes_for_ever_is_not_tried() -> None:
     names = {"patternProperties": {"(a+)+$": {}}, "additionalProperties": False}
     schema = checked_schema(_of(a={"type": "string", "pattern": "(a|a)*$"}) | names)
 
-    assert Arguments(schema).problems({"a": "a" * 100 + "!", "b" * 100: 1}) == []
+    assert ArgumentValidator(schema).problems({"a": "a" * 100 + "!", "b" * 100: 1}) == []
 
 
 def test_problems_are_few_short_and_tell_where() -> None:
     schema = checked_schema(_of(items={"type": "array", "items": {"type": "integer"}}))
-    problems = Arguments(schema).problems({"items": ["x" * 10_000, *"abcdefgh"]})
+    problems = ArgumentValidator(schema).problems({"items": ["x" * 10_000, *"abcdefgh"]})
 
     assert len(problems) == MAX_PROBLEMS
     assert problems[0] == "items.0: does not fit type integer"
@@ -176,4 +178,4 @@ def test_nothing_is_forbidden_that_the_servers_schema_allows(
 
     assert Draft202012Validator.check_schema(shown_schema(checked)) is None
     if Draft202012Validator(schema).is_valid(arguments):
-        assert Arguments(checked).problems(arguments) == []
+        assert ArgumentValidator(checked).problems(arguments) == []

@@ -13,8 +13,8 @@ from proviso_service.mcp.model import (
     ConnectionFailed,
     ListedTool,
     McpServerConfig,
-    News,
     ServerState,
+    SessionEvent,
     StdioTransport,
     ToolOutput,
 )
@@ -31,7 +31,7 @@ class PlayedConnection:
 
     def __init__(self, end: str) -> None:
         self.end = end
-        self.news_queue: asyncio.Queue[News] = asyncio.Queue()
+        self.news_queue: asyncio.Queue[SessionEvent] = asyncio.Queue()
 
     async def list_tools(self) -> Sequence[ListedTool]:
         return [ListedTool("one", "", OBJECT)]
@@ -39,7 +39,7 @@ class PlayedConnection:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
         return ToolOutput(tool)
 
-    async def news(self) -> News:
+    async def next_event(self) -> SessionEvent:
         return await self.news_queue.get()
 
 
@@ -61,16 +61,16 @@ class Counting(Backoff):
         return 0.0
 
 
-@pytest.mark.parametrize(("settled_s", "failures"), [(0.0, [1, 1, 1]), (3_600.0, [1, 2, 3])], ids=["long", "short"])
-async def test_failures_are_counted_anew_after_a_session_that_lasted(settled_s: float, failures: list[int]) -> None:
+@pytest.mark.parametrize(("stable_s", "failures"), [(0.0, [1, 1, 1]), (3_600.0, [1, 2, 3])], ids=["long", "short"])
+async def test_failures_are_counted_anew_after_a_session_that_lasted(stable_s: float, failures: list[int]) -> None:
     @asynccontextmanager
     async def connect(_config: McpServerConfig) -> AsyncIterator[PlayedConnection]:
         connection = PlayedConnection("went away")
-        connection.news_queue.put_nowait(News.ENDED)
+        connection.news_queue.put_nowait(SessionEvent.ENDED)
         yield connection
 
     watch, backoff = Watch(), Counting()
-    servers = McpServers(connect, restarts=RestartPolicy(backoff, settled_s), on_change=watch)
+    servers = McpServers(connect, restarts=RestartPolicy(backoff, stable_s), on_change=watch)
     servers.apply([CONFIG])
     await watch.until(lambda health: health.starts == 4)
     await servers.stop()
@@ -91,8 +91,8 @@ async def test_a_session_that_ends_is_opened_again_and_its_tools_stay_known_mean
     watch = Watch()
     servers = McpServers(connect, restarts=RestartPolicy(Backoff(0.001, 0.002)), on_change=watch)
     servers.apply([CONFIG])
-    await servers.settled()
-    opened[0].news_queue.put_nowait(News.ENDED)
+    await servers.wait_started()
+    opened[0].news_queue.put_nowait(SessionEvent.ENDED)
     await watch.until(lambda health: health.state is ServerState.READY and health.starts == 3)
     await servers.stop()
 
@@ -116,11 +116,11 @@ async def test_a_fault_of_our_own_is_a_failed_server_and_not_the_end_of_the_othe
 
     servers = McpServers(connect)
     servers.apply([replace(CONFIG, name="faulty"), CONFIG])
-    await servers.settled()
+    await servers.wait_started()
     first, second = servers.health()
     await servers.stop()
 
-    assert (first.state, first.reason) == (ServerState.FAILED, "failed for a reason that the log tells")
+    assert (first.state, first.reason) == (ServerState.FAILED, "failed for a reason that is in the log")
     assert second.state is ServerState.READY
 
 

@@ -53,7 +53,7 @@ async def running(*configs: McpServerConfig, watch: Watch | None = None) -> Asyn
     servers = McpServers(connect, restarts=QUICK, on_change=watch or Watch())
     servers.apply(configs)
     try:
-        await servers.settled()
+        await servers.wait_started()
         yield servers
     finally:
         await servers.stop()

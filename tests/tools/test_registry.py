@@ -4,7 +4,7 @@ import json
 
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.identity import Caller
-from proviso_service.mcp.listing import Listing, read_listing
+from proviso_service.mcp.listing import ToolListing, read_listing
 from proviso_service.mcp.model import ListedTool, ToolOutput
 from proviso_service.tools.base import ToolScope, UncheckedArgs
 from proviso_service.tools.external import McpTool
@@ -21,7 +21,7 @@ class Caught:
         return ToolOutput(f"{server} {tool} {arguments}")
 
 
-def listing(server: str, *names: str) -> Listing:
+def listing(server: str, *names: str) -> ToolListing:
     return read_listing(server, [ListedTool(name, "Finds it.", SCHEMA) for name in names])
 
 

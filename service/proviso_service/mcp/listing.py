@@ -1,5 +1,5 @@
-"""What a server lists, made into tools that a model can be shown: each under a name and with a schema that every
-provider's function calling understands, or refused with a reason."""
+"""Turns the tools that a server lists into tools that a model can be shown: each with a name and a schema that the
+function calling of every provider accepts. A tool for which that is impossible is refused with a reason."""
 
 import hashlib
 import json
@@ -13,15 +13,15 @@ from proviso_service.mcp.schemas import ToolRefused, check_schema, checked_schem
 
 SEPARATOR = "__"
 MAX_FUNCTION_NAME_CHARS = 64
-"""Of a function, for every provider."""
+"""The longest name of a function that every provider accepts."""
 
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 _DIGEST_CHARS = 8
 
 
 def shown_name(server: str, tool: str) -> str:
-    """`server__tool`, in the characters and the length that every provider takes. A name that had to be changed ends
-    in a digest of the original, so that two tools never share one."""
+    """The name `server__tool`, in characters and of a length that every provider accepts. A name that had to be changed
+    ends in a digest of the original, so that two tools never get the same one."""
     whole = f"{server}{SEPARATOR}{tool}"
     safe = _UNSAFE.sub("_", whole)
     if safe == whole and len(whole) <= MAX_FUNCTION_NAME_CHARS:
@@ -36,14 +36,16 @@ MAX_DESCRIPTION_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ToolListing:
+    """The tools of one server that can be used, and those that were refused."""
+
     tools: tuple[ServerTool, ...] = ()
     refused: tuple[RefusedTool, ...] = ()
 
 
-def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
-    """The first MAX_TOOLS tools in the server's order, each under a name of its own. Takes a while: not for the event
-    loop."""
+def read_listing(server: str, listed: Sequence[ListedTool]) -> ToolListing:
+    """The first MAX_TOOLS usable tools in the server's order, each with a name of its own, and those that were refused.
+    Slow: not to be run on the event loop."""
     tools: dict[str, ServerTool] = {}
     refused: list[RefusedTool] = []
     for one in listed:
@@ -55,7 +57,7 @@ def read_listing(server: str, listed: Sequence[ListedTool]) -> Listing:
                 break
         else:
             tools[tool.shown_name] = tool
-    return Listing(tuple(tools.values()), tuple(refused))
+    return ToolListing(tuple(tools.values()), tuple(refused))
 
 
 def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> ServerTool:
@@ -77,13 +79,13 @@ def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> 
 
 
 def _is_name(name: str) -> bool:
-    """Names stand in what people are asked and told of a tool: none may look like more than that. It is also what
-    agent.yaml can name, to ask for approval of the tool for instance."""
+    """Whether a name is short, printable and in one line. Names stand in the questions that people are asked about a
+    tool, where a longer text could pass for something else. agent.yaml names tools in the same way."""
     return 0 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name == name.strip()
 
 
 def _is_text(value: Any) -> bool:
-    """False for what an escape such as \\ud800 makes: no encoding has it."""
+    """Whether the value holds no lone surrogate, as an escape such as \\ud800 makes one: no encoding can express it."""
     text = json.dumps(value, ensure_ascii=False)
     return _encodable(text) == text
 
@@ -114,7 +116,7 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", 
 
 
 def shown_schema(checked: Mapping[str, Any]) -> Schema:
-    """The schema of a function's parameters: an object of named properties."""
+    """The schema of a function's parameters in the words that every provider knows: an object of named properties."""
     flat = _merged(checked)
     properties = {name: _shown(value) for name, value in flat["properties"].items() if value != _NEVER}
     required = [name for name in flat.get("required", ()) if name in properties]
@@ -122,7 +124,8 @@ def shown_schema(checked: Mapping[str, Any]) -> Schema:
 
 
 def _merged(schema: Mapping[str, Any]) -> Schema:
-    """With the properties of all that apply together, and, as optional ones, of those that are alternatives."""
+    """The schema with the properties of all its parts: those of `allOf` as they are, those of `anyOf` as optional
+    ones."""
     together = [_merged(one) for one in schema.get("allOf", ())]
     either = [_merged(one) for one in schema.get("anyOf", ())]
     properties: Schema = {}
@@ -146,7 +149,7 @@ def _shown(schema: Mapping[str, Any]) -> Schema:
 
 
 def _all_of(schema: Mapping[str, Any]) -> Schema:
-    """One schema of those that apply together; of two that say different things about the same, the last."""
+    """One schema in place of those that `allOf` lists. Where two of them set the same keyword, the last one counts."""
     whole: Schema = {}
     for one in schema["allOf"]:
         whole |= _all_of(one) if "allOf" in one else one
@@ -183,7 +186,8 @@ def _item(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _types(schema: Mapping[str, Any]) -> list[str]:
-    """At least one: what says nothing of its type is told from what it holds, and is else a text."""
+    """The types that the schema allows, at least one. A schema that names none gets the type that its other keywords
+    imply, else "string"."""
     given = schema.get("type")
     if given:
         return [given] if isinstance(given, str) else list(given)
@@ -196,7 +200,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _described(schema: Schema) -> Schema:
-    """Without a description that says nothing; a long one is cut."""
+    """The schema without an empty description; a long description is cut."""
     description = schema.pop("description", "")
     if isinstance(description, str) and description:
         schema["description"] = description[:_MAX_DESCRIPTION_CHARS]

@@ -1,4 +1,4 @@
-"""What is known of servers of tools: how one is reached, what its tools are and give, what a connection to it does."""
+"""The types of MCP servers: their configuration, health and tools, the results of calls, and an open connection."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -21,7 +21,7 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """A tool as its server lists it; nothing about it has been checked."""
+    """A tool as its server lists it; nothing of it has been checked."""
 
     name: str
     description: str
@@ -30,8 +30,8 @@ class ListedTool:
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool of a server, fit to be shown to a model: as `shown_name`, with `shown_schema`. Arguments are checked
-    against `schema`, which refers to nothing outside itself."""
+    """A checked tool of a server. A model sees it as `shown_name` with the parameters `shown_schema`. Its arguments are
+    checked against `schema`, which refers to nothing outside itself."""
 
     server_name: str
     name: str
@@ -43,7 +43,7 @@ class ServerTool:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTool:
-    """A tool that no model can be shown, and why."""
+    """A tool that cannot be shown to a model; `reason` is a sentence that says why."""
 
     name: str
     reason: str
@@ -51,8 +51,8 @@ class RefusedTool:
 
 @dataclass(frozen=True, slots=True)
 class ServerHealth:
-    """How a server does. `reason` says why it failed; `starts` counts the attempts to start it. The tools are those of
-    the last list that it gave, even while it fails."""
+    """The state of a server, since the moment `since`. `reason` says why it failed; `starts` counts the attempts to
+    start it. `tools` counts the tools that it listed last, also while it fails."""
 
     name: str
     state: ServerState
@@ -65,8 +65,9 @@ class ServerHealth:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a call gave: text, with what is no text said in words, and the typed result where there is one.
-    `truncated` when something was left out for its size; `is_error` when the tool says that it failed."""
+    """The result of a call: its text, in which images and files are replaced by a note, and the structured result
+    where there is one. `truncated`: something was left out because it was too long. `is_error`: the tool reports that
+    it failed."""
 
     text: str
     structured: Mapping[str, Any] | None = None
@@ -75,18 +76,19 @@ class ToolOutput:
 
 
 class ToolServerFailed(ProvisoError):
-    """A call of a server's tool came to nothing. It is not made again: it may have had its effect."""
+    """A call of a server's tool failed. It is not retried, because it may have had its effect already."""
 
 
 _MIN_SECRET_CHARS = 4
-"""A shorter value (a flag, a number) would be found in words that have nothing to do with it."""
+"""Shorter values, such as flags and numbers, are not masked: they would be found inside unrelated words."""
 
 
 @dataclass(frozen=True, slots=True)
 class StdioTransport:
-    """A process of ours, which reads requests and writes answers; its own errors go to the log. It sees `env` and what
-    every program needs of the environment (PATH, HOME and the like), nothing else of it. It runs in `cwd`, or where the
-    service does."""
+    """A server that the service starts as a child process and talks to over its standard input and output.
+
+    Its environment holds `env` and what every program needs (PATH, HOME and the like), nothing else of the service's.
+    It runs in `cwd`, else in the service's own working directory. Its standard error goes to the log."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -100,7 +102,7 @@ class StdioTransport:
 
 @dataclass(frozen=True, slots=True)
 class HttpTransport:
-    """A server elsewhere, by streamable HTTP."""
+    """A server at a URL, over the protocol's streamable HTTP transport."""
 
     url: str
     headers: Mapping[str, SecretStr] = field(default_factory=dict)
@@ -112,8 +114,10 @@ class HttpTransport:
 
 @dataclass(frozen=True, slots=True)
 class McpServerConfig:
-    """A server of tools. Two that are equal are reached in the same way: a session goes on when nothing else about its
-    server has changed. `max_output_chars` bounds what one call gives, in code points."""
+    """How one server is reached. A new configuration that is equal to the old one keeps the server's session.
+
+    `timeout_s` limits a call and `start_timeout_s` a start, in seconds; `max_output_chars` limits the result of one
+    call, in code points."""
 
     name: str
     transport: StdioTransport | HttpTransport
@@ -123,8 +127,8 @@ class McpServerConfig:
     enabled: bool = True
 
     def masked(self, text: str) -> str:
-        """The text without the values of `env` or `headers`: a server may repeat what it was told, also without the
-        scheme (Bearer) before it."""
+        """The text with the values of `env` and `headers` replaced by ***. A server may repeat them in its messages, a
+        header's value also without the scheme (such as Bearer) before it."""
         values = [secret.get_secret_value() for secret in self.transport.secrets]
         parts = {part for value in values for part in (value, *value.split()[-1:]) if len(part) >= _MIN_SECRET_CHARS}
         for part in sorted(parts, key=len, reverse=True):
@@ -132,41 +136,43 @@ class McpServerConfig:
         return text
 
 
-class News(Enum):
+class SessionEvent(Enum):
+    """What happened to an open session."""
+
     TOOLS_CHANGED = "tools_changed"
     ENDED = "ended"
 
 
 class ConnectionFailed(Exception):
-    """No connection, or one that has ended; the message says why, in words that end a sentence after the server's name
-    ("ended with exit code 1")."""
+    """There is no connection, or it has ended. The message says why, in words that follow the server's name in a
+    sentence, such as "ended with exit code 1"."""
 
 
 class CallRefused(Exception):
-    """The server did not carry out a call; the message is its own. The connection goes on."""
+    """The server refused a call, with this message of its own. The connection stays open."""
 
 
-class Connection(Protocol):
-    """An open session with a server. Calls may overlap."""
+class ServerConnection(Protocol):
+    """An open session with a server, over any transport; tests bring their own. Calls may overlap."""
 
     async def list_tools(self) -> Sequence[ListedTool]:
-        """All tools, in the server's order; ConnectionFailed."""
+        """All tools, in the server's order. Raises ConnectionFailed."""
         ...
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Calls a tool by the server's name for it; ConnectionFailed when the session ends before the answer,
-        CallRefused."""
+        """Calls a tool by the server's own name for it. Raises CallRefused, and ConnectionFailed when the session ends
+        before the answer."""
         ...
 
-    async def news(self) -> News:
-        """Waits until the server says that its tools have changed, or the session has ended."""
+    async def next_event(self) -> SessionEvent:
+        """Waits until the server announces that its tools have changed, or until the session ends."""
         ...
 
     @property
     def end(self) -> str:
-        """Why the session has ended, in words as those of ConnectionFailed."""
+        """Why the session has ended, in words like those of ConnectionFailed."""
         ...
 
 
-Connect = Callable[[McpServerConfig], AbstractAsyncContextManager[Connection]]
-"""Opens a session and closes it, in the same task; ConnectionFailed when there is none to be had."""
+Connect = Callable[[McpServerConfig], AbstractAsyncContextManager[ServerConnection]]
+"""Opens a session and closes it again; both must happen in the same task. Raises ConnectionFailed."""

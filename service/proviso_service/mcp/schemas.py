@@ -1,9 +1,8 @@
-"""The schemas that servers give for the arguments of their tools, made safe to check arguments against.
+"""Makes the schemas that servers give for the arguments of their tools safe to check arguments against.
 
 A server's schema may refer to other places or to itself, grow without end when its references are followed, or hold
-patterns that take for ever to match. What comes out of here stands alone, is a tree of bounded size and has no
-patterns.
-It never forbids what the server's own allows: what it leaves out, the server checks itself.
+patterns that take very long to match. `checked_schema` makes a schema of it that is a tree of limited size, without
+references and patterns. It never forbids what the server's own schema allows; what it leaves out, the server checks.
 """
 
 import json
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 MAX_SCHEMA_CHARS = 32_000
-"""Of JSON, before and after references are followed."""
+"""The longest schema, as JSON, before references are followed and after."""
 
 MAX_DEPTH = 24
 
@@ -45,14 +44,14 @@ _KEPT = _ANNOTATIONS | {
 
 
 class ToolRefused(Exception):
-    """A tool cannot be used, for its schema or as a whole; the message is a sentence."""
+    """A tool cannot be used. The message is a sentence about the tool, which it calls "it"."""
 
 
 def checked_schema(given: Mapping[str, Any]) -> Schema:
-    """A schema of an object of arguments, as this module makes them; ToolRefused."""
+    """The server's schema of a tool's arguments in the form that this module describes. Raises ToolRefused."""
     if len(json.dumps(given)) > MAX_SCHEMA_CHARS:
         raise ToolRefused(f"Its schema is longer than {MAX_SCHEMA_CHARS} characters.")
-    tree = _Reader(given).read(given, _Place())
+    tree = _SchemaReader(given).read(given, _Position())
     kind = tree.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         raise ToolRefused("Its schema does not describe an object of named arguments.")
@@ -60,53 +59,55 @@ def checked_schema(given: Mapping[str, Any]) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in the tree: how deep, and inside which references."""
+class _Position:
+    """Where in the tree a schema stands: how deep, and inside which references."""
 
     depth: int = 0
     references: frozenset[str] = frozenset()
 
-    def below(self) -> "_Place":
-        return _Place(self.depth + 1, self.references)
+    def below(self) -> "_Position":
+        return _Position(self.depth + 1, self.references)
 
-    def inside(self, reference: str) -> "_Place":
-        return _Place(self.depth + 1, self.references | {reference})
+    def inside(self, reference: str) -> "_Position":
+        return _Position(self.depth + 1, self.references | {reference})
 
 
-class _Reader:
+class _SchemaReader:
+    """Reads a schema into a tree, within MAX_SCHEMA_CHARS and MAX_DEPTH."""
+
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._chars_left = MAX_SCHEMA_CHARS
 
-    def read(self, node: Any, place: _Place) -> Schema:
+    def read(self, node: Any, place: _Position) -> Schema:
         if isinstance(node, bool):
             return {} if node else {"not": {}}
         if not isinstance(node, Mapping):
             raise ToolRefused("Its schema is not a JSON schema.")
         if place.depth > MAX_DEPTH:
             raise ToolRefused(f"Its schema is nested more than {MAX_DEPTH} levels deep.")
-        own = {name: self._paid(name, value) for name, value in node.items() if name in _KEPT}
+        own = {name: self._charged(name, value) for name, value in node.items() if name in _KEPT}
         _drop_old_bounds(own)
         own |= self._properties(node, place) | self._items(node, place) | self._alternatives(node, place)
         if "$ref" not in node:
             return own
-        target = self._referred(str(node["$ref"]), place)
+        target = self._referenced(str(node["$ref"]), place)
         return target | own if own.keys() <= _ANNOTATIONS else own | {"allOf": [target, *own.get("allOf", ())]}
 
-    def _paid(self, name: str, value: Any) -> Any:
-        """The value, its size taken from what is left."""
+    def _charged(self, name: str, value: Any) -> Any:
+        """The value, whose size is subtracted from the characters that are left."""
         self._chars_left -= len(name) + len(json.dumps(value))
         if self._chars_left < 0:
             raise ToolRefused(f"Its schema is longer than {MAX_SCHEMA_CHARS} characters with its references followed.")
         return value
 
-    def _properties(self, node: Mapping[str, Any], place: _Place) -> Schema:
+    def _properties(self, node: Mapping[str, Any], place: _Position) -> Schema:
         read: Schema = {}
         if isinstance(properties := node.get("properties"), Mapping):
             read["properties"] = {
-                self._paid(name, name): self.read(value, place.below()) for name, value in properties.items()
+                self._charged(name, name): self.read(value, place.below()) for name, value in properties.items()
             }
-        # Names that only a pattern allows would be taken for additional ones.
+        # Patterns are left out, so a name that only a pattern allows would count as an additional property.
         if "additionalProperties" in node and "patternProperties" not in node:
             additional = node["additionalProperties"]
             read["additionalProperties"] = (
@@ -114,7 +115,7 @@ class _Reader:
             )
         return read
 
-    def _items(self, node: Mapping[str, Any], place: _Place) -> Schema:
+    def _items(self, node: Mapping[str, Any], place: _Position) -> Schema:
         items, first = node.get("items"), node.get("prefixItems")
         if isinstance(items, list):  # before draft 2020-12
             items, first = node.get("additionalItems"), items
@@ -125,8 +126,8 @@ class _Reader:
             read["items"] = self.read(items, place.below())
         return read
 
-    def _alternatives(self, node: Mapping[str, Any], place: _Place) -> Schema:
-        """One of several is any of them here: with what has been left out of them, two may fit."""
+    def _alternatives(self, node: Mapping[str, Any], place: _Position) -> Schema:
+        """The alternatives of a schema. `oneOf` becomes `anyOf`: since keywords are left out, two of them may fit."""
         groups = [
             [self.read(one, place.below()) for one in node[name]]
             for name in ("anyOf", "oneOf")
@@ -137,14 +138,14 @@ class _Reader:
             return {"allOf": [*every, *({"anyOf": group} for group in groups)]}
         return ({"allOf": every} if every else {}) | ({"anyOf": groups[0]} if groups else {})
 
-    def _referred(self, reference: str, place: _Place) -> Schema:
-        target = self._found(reference)
-        if reference in place.references:  # a schema inside itself: anything of its type goes from there on
+    def _referenced(self, reference: str, place: _Position) -> Schema:
+        target = self._resolved(reference)
+        if reference in place.references:  # a schema inside itself: below, anything of its type is allowed
             is_typed = isinstance(target, Mapping) and "type" in target
-            return {"type": self._paid("type", target["type"])} if is_typed else {}
+            return {"type": self._charged("type", target["type"])} if is_typed else {}
         return self.read(target, place.inside(reference))
 
-    def _found(self, reference: str) -> Any:
+    def _resolved(self, reference: str) -> Any:
         path, pointer = reference[:1], unquote(reference[1:])
         if path != "#" or (pointer and not pointer.startswith("/")):
             raise ToolRefused(f"Its schema refers to {reference[:100]!r}, which is not a place inside it.")
@@ -165,7 +166,7 @@ def _step(node: Any, name: str) -> Any:
 
 
 def _drop_old_bounds(schema: Schema) -> None:
-    """In draft 4 these were flags, and required one of a property."""
+    """Drops keywords in the form of JSON Schema draft 4 and earlier, where they were flags."""
     for name in ("exclusiveMaximum", "exclusiveMinimum"):
         if isinstance(schema.get(name), bool):
             del schema[name]
@@ -178,7 +179,7 @@ _MAX_PROBLEM_CHARS = 200
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """ToolRefused where it is no JSON schema. Takes a while, the first time most of all: not for the event loop."""
+    """Raises ToolRefused for what is no JSON schema. Slow, above all the first time: not for the event loop."""
     from jsonschema import Draft202012Validator, SchemaError
 
     try:
@@ -187,8 +188,8 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         raise ToolRefused(f"Its schema is not a JSON schema: {error.message[:_MAX_PROBLEM_CHARS]}") from error
 
 
-class Arguments:
-    """What fits one schema, as schemas.checked_schema makes them and `check_schema` accepts them."""
+class ArgumentValidator:
+    """Checks arguments against one schema, which `checked_schema` has made and `check_schema` has accepted."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         from jsonschema import Draft202012Validator
@@ -196,11 +197,11 @@ class Arguments:
         self._validator = Draft202012Validator(schema)
 
     def problems(self, given: Mapping[str, Any]) -> list[str]:
-        """What is wrong with arguments, each with its path; empty when they fit."""
-        return [_said(error) for error in islice(self._validator.iter_errors(given), MAX_PROBLEMS)]
+        """What is wrong with the arguments, at most MAX_PROBLEMS problems, each after its path; empty when they fit."""
+        return [_problem(error) for error in islice(self._validator.iter_errors(given), MAX_PROBLEMS)]
 
 
-def _said(error: "ValidationError") -> str:
+def _problem(error: "ValidationError") -> str:
     path = ".".join(str(step) for step in error.absolute_path) or "arguments"
     message = error.message
     if len(message) > _MAX_PROBLEM_CHARS:  # it quotes the value

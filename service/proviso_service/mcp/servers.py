@@ -1,8 +1,8 @@
-"""The servers of tools that an agent has: each is started, asked for its tools, called, and started again when it
-fails."""
+"""The MCP servers of an agent: each is started, asked for its tools, called, and restarted when it fails."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,16 +11,16 @@ from weakref import WeakValueDictionary
 import structlog
 
 from proviso_service.concurrency import with_timeout
-from proviso_service.mcp.listing import Listing, read_listing
+from proviso_service.mcp.listing import ToolListing, read_listing
 from proviso_service.mcp.model import (
     CallRefused,
     Connect,
-    Connection,
     ConnectionFailed,
     McpServerConfig,
-    News,
+    ServerConnection,
     ServerHealth,
     ServerState,
+    SessionEvent,
     ToolOutput,
     ToolServerFailed,
 )
@@ -29,57 +29,57 @@ from proviso_service.retrying import Backoff
 _log = structlog.get_logger(__name__)
 
 OnChange = Callable[[ServerHealth], None]
-"""Told, in the event loop, of each new state of a server and of each new list of its tools."""
+"""Called in the event loop for each new state of a server and for each new list of its tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """When a server that has ended is started again: after a pause of `backoff`, which counts failures in a row from
-    one again after a session that lasted `settled_s`. `list_s` is the pause between lists of tools that a server
-    announces."""
+    """When a failed server is restarted: after a pause of `backoff`, which grows with each failure in a row. A session
+    that lasted `stable_s` seconds ends the row. `list_s` is the pause in seconds between two requests for the list of
+    tools, when a server announces one change after another."""
 
     backoff: Backoff = Backoff(first_s=1.0, longest_s=60.0)
-    settled_s: float = 60.0
+    stable_s: float = 60.0
     list_s: float = 0.5
 
 
 class ToolServer:
-    """Owns a server's session: `run` opens and closes it in the task that runs it, and nowhere else."""
+    """One server and its session, which `run` opens and closes in the one task that runs it."""
 
     def __init__(self, config: McpServerConfig, connect: Connect, restarts: RestartPolicy, on_change: OnChange) -> None:
         self.config = config
-        self.listing: Listing | None = None
-        """As it was last; None until the server has listed its tools for the first time."""
-        self.settled = asyncio.Event()
-        """Set once the first start has come to something."""
+        self.listing: ToolListing | None = None
+        """The tools that the server listed last; None until it has listed them for the first time."""
+        self.started = asyncio.Event()
+        """Set once the first start has succeeded or failed."""
         self._connect = connect
         self._restarts = restarts
         self._on_change = on_change
-        self._connection: Connection | None = None
+        self._connection: ServerConnection | None = None
         self._starts = 0
         state = ServerState.STARTING if config.enabled else ServerState.DISABLED
         self.health = self._health(state)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Keeps the server running, with restarts, until the task is cancelled."""
         if not self.config.enabled:
-            self.settled.set()
+            self.started.set()
             return
         failures = 0
         while True:
-            begun = asyncio.get_running_loop().time()
+            start_s = asyncio.get_running_loop().time()
             reason = await self._session()
-            lasted_s = asyncio.get_running_loop().time() - begun
-            failures = 1 if lasted_s >= self._restarts.settled_s else failures + 1
-            self._become(ServerState.FAILED, reason)
+            lasted_s = asyncio.get_running_loop().time() - start_s
+            failures = 1 if lasted_s >= self._restarts.stable_s else failures + 1
+            self._set_state(ServerState.FAILED, reason)
             await asyncio.sleep(self._restarts.backoff.pause_s(failures))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """One call, within the time limit; ToolServerFailed. Calls may overlap."""
+        """Makes one call, within the time limit. Calls may overlap. Raises ToolServerFailed."""
         connection = self._connection
         if connection is None:
-            raise ToolServerFailed(f"The server {self.config.name!r} is not available: it {self._absence()}.")
-        # The failure is raised outside the handlers: one that carried a TimeoutError would be tried again.
+            raise ToolServerFailed(f"The server {self.config.name!r} is not available: it {self._unavailability()}.")
+        # The failure is raised outside the handlers: one whose context is a TimeoutError would be retried.
         try:
             output = await with_timeout(self.config.timeout_s, connection.call(tool, arguments))
             return replace(output, text=self.config.masked(output.text)) if output.is_error else output
@@ -92,63 +92,65 @@ class ToolServer:
         raise ToolServerFailed(f"The server {self.config.name!r} {self.config.masked(failure)}.")
 
     async def _session(self) -> str:
-        """One session from start to end; why it ended, or never began."""
+        """Runs one session from start to end, and returns why it ended or could not start."""
         self._starts += 1
-        self._become(ServerState.STARTING)
-        # Not with an AsyncExitStack: it never comes back from exceptions whose contexts go round in a circle, as those
-        # of broken sessions do.
+        self._set_state(ServerState.STARTING)
+        # No AsyncExitStack here: broken sessions raise exceptions whose contexts form a circle, and it follows them for
+        # ever.
         try:
             async with asyncio.timeout(self.config.start_timeout_s) as limit, self._connect(self.config) as connection:
-                return await self._within(connection, limit)
+                return await self._use(connection, limit)
         except TimeoutError:
             return f"did not start within {self.config.start_timeout_s:g} seconds"
         except ConnectionFailed as error:
             return str(error)
         except Exception as error:
             _log.exception("mcp_session_failed", server=self.config.name, exc_info=error)
-            return "failed for a reason that the log tells"
+            return "failed for a reason that is in the log"
         finally:
             self._connection = None
 
-    async def _within(self, connection: Connection, limit: asyncio.Timeout) -> str:
-        """What goes on inside a session; a failure is returned, not raised through those who hold the session open."""
+    async def _use(self, connection: ServerConnection, limit: asyncio.Timeout) -> str:
+        """Follows an open session to its end, and returns why it ended. A failure is returned and not raised, so that
+        it does not pass through the context managers that hold the session open."""
         try:
             await self._list(connection)
             limit.reschedule(None)
             self._connection = connection
-            self._become(ServerState.READY)
-            return await self._follow(connection)
+            self._set_state(ServerState.READY)
+            return await self._follow_changes(connection)
         except ConnectionFailed as error:
             return str(error)
 
-    async def _follow(self, connection: Connection) -> str:
-        while await connection.news() is News.TOOLS_CHANGED:
+    async def _follow_changes(self, connection: ServerConnection) -> str:
+        while await connection.next_event() is SessionEvent.TOOLS_CHANGED:
             try:
                 await with_timeout(self.config.timeout_s, self._list(connection))
             except TimeoutError:
                 return "did not list its tools in time"
-            self._become(ServerState.READY)
-            await asyncio.sleep(self._restarts.list_s)  # what it announces meanwhile is one change
+            self._set_state(ServerState.READY)
+            await asyncio.sleep(self._restarts.list_s)  # announcements meanwhile count as one change
         return connection.end
 
-    async def _list(self, connection: Connection) -> None:
-        """The same list as before stays the object that it is: others know by that that nothing has changed."""
+    async def _list(self, connection: ServerConnection) -> None:
+        """Reads the list of tools. An equal list does not replace the listing object: others compare it by identity to
+        see whether anything has changed."""
         listed = await connection.list_tools()
         listing = await asyncio.to_thread(read_listing, self.config.name, listed)
         if listing != self.listing:
             self.listing = listing
 
-    def _become(self, state: ServerState, reason: str = "") -> None:
+    def _set_state(self, state: ServerState, reason: str = "") -> None:
         self.health = self._health(state, self.config.masked(reason))
         if state is not ServerState.STARTING:
-            self.settled.set()
+            self.started.set()
         log = _log.warning if state is ServerState.FAILED else _log.info
         health = self.health
         log("mcp_server", server=health.name, state=state.value, reason=health.reason, tools=health.tools)
         self._on_change(health)
 
     def _health(self, state: ServerState, reason: str = "") -> ServerHealth:
-        listing = self.listing or Listing()
+        listing = self.listing or ToolListing()
         return ServerHealth(
             self.config.name,
             state,
@@ -159,14 +161,14 @@ class ToolServer:
             listing.refused,
         )
 
-    def _absence(self) -> str:
+    def _unavailability(self) -> str:
         return {ServerState.STARTING: "is starting", ServerState.DISABLED: "is switched off"}.get(
             self.health.state, self.health.reason or "has ended"
         )
 
 
 _STOP_S = 10.0
-"""Longer than a session takes to end."""
+"""Seconds after which a session that is still ending is cancelled once more; one usually ends sooner."""
 
 
 def _ignore(_health: ServerHealth) -> None: ...
@@ -179,8 +181,8 @@ class _Running:
 
 
 class McpServers:
-    """Each server in a task of its own, from the `apply` that brings it to the one that takes it away, or `stop`.
-    Nothing here waits for a server but `call`, `settled` and `stop`."""
+    """The servers, each of which runs in a task of its own from the `apply` that adds it to the `apply` or `stop` that
+    removes it. Only `call`, `wait_started` and `stop` wait for a server."""
 
     def __init__(
         self, connect: Connect, *, restarts: RestartPolicy | None = None, on_change: OnChange = _ignore
@@ -190,69 +192,85 @@ class McpServers:
         self._on_change = on_change
         self._running: Mapping[str, _Running] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._places: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def apply(self, configs: Sequence[McpServerConfig]) -> None:
-        """Makes these the servers, in their order. In the background, new ones begin to open, those that are gone end,
-        and changed ones begin anew once they have ended; the others keep their sessions."""
+        """Makes these the servers, in this order. In the background new servers start, removed ones end, and changed
+        ones restart once they have ended; the others keep their sessions. Raises ValueError when two have one name."""
         names = [config.name for config in configs]
         if len(set(names)) < len(names):
             raise ValueError("two servers have the same name")
         before = self._running
-        self._running = {config.name: self._kept(config) or self._begin(config) for config in configs}
+        self._running = {config.name: self._unchanged(config) or self._start(config) for config in configs}
         for name, running in before.items():
             if self._running.get(name) is not running:
                 self._end(running)
 
     async def stop(self) -> None:
-        """Ends every session; no process or task is left when this returns."""
+        """Ends every session. No process or task is left when this returns."""
         self.apply(())
         while self._ending:
             await asyncio.wait(self._ending)
 
-    async def settled(self) -> None:
-        """Waits until each server has started, or failed to for the first time; within their time limits."""
-        await asyncio.gather(*(running.server.settled.wait() for running in self._running.values()))
+    async def wait_started(self) -> None:
+        """Waits until the first start of each server has succeeded or failed."""
+        await asyncio.gather(*(running.server.started.wait() for running in self._running.values()))
 
     def health(self) -> tuple[ServerHealth, ...]:
-        """In the order of the configuration."""
+        """The health of each server, in the order of the configuration."""
         return tuple(running.server.health for running in self._running.values())
 
-    def listings(self) -> Mapping[str, Listing | None]:
-        """What each server has listed last, None where it has not yet. The tools of a server that fails stay: it is
-        being started again, and their calls say so meanwhile."""
+    def listings(self) -> Mapping[str, ToolListing | None]:
+        """The tools that each server listed last, None where it has not listed any yet. The tools of a failed server
+        stay: it is being restarted, and until then calls of them say so."""
         return {name: running.server.listing for name, running in self._running.items()}
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Calls a tool by its server's name for it; ToolServerFailed, in words."""
+        """Calls a tool by its server's own name for it. Raises ToolServerFailed, whose message is a sentence."""
         owner = self._running.get(server)
         if owner is None:
             raise ToolServerFailed(f"There is no server {server!r}.")
         return await owner.server.call(tool, arguments)
 
-    def _kept(self, config: McpServerConfig) -> _Running | None:
+    def _unchanged(self, config: McpServerConfig) -> _Running | None:
         running = self._running.get(config.name)
         return running if running and running.server.config == config else None
 
-    def _begin(self, config: McpServerConfig) -> _Running:
+    def _start(self, config: McpServerConfig) -> _Running:
         server = ToolServer(config, self._connect, self._restarts, self._on_change)
-        place = self._places.setdefault(config.name, asyncio.Lock())
-        return _Running(server, asyncio.create_task(_run(server, place), name=f"mcp-{config.name}"))
+        lock = self._locks.setdefault(config.name, asyncio.Lock())
+        return _Running(server, asyncio.create_task(_run_alone(server, lock), name=f"mcp-{config.name}"))
 
     def _end(self, running: _Running) -> None:
-        ending = asyncio.create_task(_ended(running.task))
+        ending = asyncio.create_task(_cancel(running.task))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
 
-async def _run(server: ToolServer, place: asyncio.Lock) -> None:
-    """One server of a name at a time: the one before may hold what this one needs."""
-    async with place:
+async def _run_alone(server: ToolServer, lock: asyncio.Lock) -> None:
+    """Runs the server once an earlier one of the same name has ended, which may hold a port or file that it needs."""
+    async with lock:
         await server.run()
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
-    """A cancellation may coincide with one that a session's own end gives out, and be taken for that."""
+async def _cancel(task: asyncio.Task[None]) -> None:
+    """Cancels the task until it has ended: a cancellation can be lost when it coincides with one that the end of a
+    session causes inside the task."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_STOP_S)
+
+
+@asynccontextmanager
+async def open_session(config: McpServerConfig) -> AsyncIterator[ServerConnection]:
+    """A session over the server's transport: what McpServers is given as `connect`. The protocol's package, which takes
+    seconds to import, is imported in a thread when the first session is opened."""
+    connect = await asyncio.to_thread(_import_connect)
+    async with connect(config) as connection:
+        yield connection
+
+
+def _import_connect() -> Connect:
+    from proviso_service.mcp.connecting import connect
+
+    return connect

@@ -1,4 +1,4 @@
-"""An open session with a server of tools: the protocol's messages, and what an answer says as text."""
+"""An open session with an MCP server: McpConnection lists and calls its tools, and turns results into text."""
 
 import asyncio
 import json
@@ -33,40 +33,45 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from proviso_service.mcp.model import CallRefused, ConnectionFailed, ListedTool, News, ToolOutput
+from proviso_service.mcp.model import CallRefused, ConnectionFailed, ListedTool, SessionEvent, ToolOutput
+
+_log = structlog.get_logger(__name__)
+
+_LIST_TOOLS = "tools/list"
 
 
 def read_result(result: CallToolResult, max_chars: int) -> ToolOutput:
-    """The answer in at most `max_chars` code points: a typed one that is longer is given as text, and text is cut."""
+    """The result of a call in at most `max_chars` code points. A structured result that is longer is given as text, and
+    text is cut."""
     structured = result.structured_content if isinstance(result.structured_content, dict) else None
     typed = "" if structured is None else json.dumps(structured, ensure_ascii=False)
-    text, is_cut = _text(result.content, max_chars)
+    text, truncated = _joined_text(result.content, max_chars)
     if structured is None:
-        return ToolOutput(text, None, bool(result.is_error), is_cut)
+        return ToolOutput(text, None, bool(result.is_error), truncated)
     if len(typed) > max_chars:
         return ToolOutput(text or typed[:max_chars], None, bool(result.is_error), True)
-    # Servers repeat a typed answer as text for clients that know no other.
-    if is_cut or len(text) + len(typed) > max_chars or _same(text, structured):
-        return ToolOutput("", structured, bool(result.is_error), is_cut)
+    # Servers repeat a structured result as text, for clients that know only text.
+    if truncated or len(text) + len(typed) > max_chars or _repeats(text, structured):
+        return ToolOutput("", structured, bool(result.is_error), truncated)
     return ToolOutput(text, structured, bool(result.is_error))
 
 
-def _text(content: Sequence[ContentBlock], max_chars: int) -> tuple[str, bool]:
-    """The blocks in their order, and whether something was left out."""
+def _joined_text(content: Sequence[ContentBlock], max_chars: int) -> tuple[str, bool]:
+    """The text of all blocks in their order, and whether something was left out."""
     parts: list[str] = []
     left = max_chars
     for block in content:
-        said = _shown(block)
-        if left <= 0 and said:
+        shown = _block_text(block)
+        if left <= 0 and shown:
             return "\n\n".join(parts), True
-        parts.append(said[:left])
-        if len(said) > left:
+        parts.append(shown[:left])
+        if len(shown) > left:
             return "\n\n".join(parts), True
-        left -= len(said) + 2
+        left -= len(shown) + 2
     return "\n\n".join(parts), False
 
 
-def _shown(block: ContentBlock) -> str:
+def _block_text(block: ContentBlock) -> str:
     match block:
         case TextContent():
             return block.text
@@ -76,10 +81,10 @@ def _shown(block: ContentBlock) -> str:
         case ResourceLink():
             return f"[A link to {block.title or block.name}: {block.uri}]"
         case EmbeddedResource():
-            return _said_resource(block)
+            return _resource_text(block)
 
 
-def _said_resource(block: EmbeddedResource) -> str:
+def _resource_text(block: EmbeddedResource) -> str:
     resource = block.resource
     if isinstance(resource, TextResourceContents):
         return f"[From {resource.uri}]\n{resource.text}"
@@ -92,7 +97,7 @@ def _size(base64: str) -> str:
     return f"{size} bytes" if size < 1_024 else f"{size / 1_024:,.0f} KB"
 
 
-def _same(text: str, structured: dict[str, object]) -> bool:
+def _repeats(text: str, structured: dict[str, object]) -> bool:
     try:
         read = json.loads(text)
     except ValueError:
@@ -100,14 +105,12 @@ def _same(text: str, structured: dict[str, object]) -> bool:
     return read in (structured, *structured.values())
 
 
-_LIST_TOOLS = "tools/list"
-
-
 class ToolDispatcher(JSONRPCDispatcher[TransportContext]):
-    """Says when the session has ended, and keeps a list of tools from being refused for one that is odd.
+    """The package's dispatcher of messages, which also reports the end of the session and keeps the lists of tools.
 
-    The package refuses a whole list when one schema is not that of an object. Such tools are taken out of what it
-    sees. So are the schemas of results, against which it would check, on the event loop, results of any size."""
+    The package refuses a whole list when the schema of one tool is not that of an object. So the package is given the
+    list without such tools, and the whole list is kept here. The schemas of results are taken out, too: the package
+    would check results of any size against them, on the event loop."""
 
     def __init__(self, streams: TransportStreams, on_end: Callable[[], None]) -> None:
         super().__init__(*streams)
@@ -139,11 +142,11 @@ class ToolDispatcher(JSONRPCDispatcher[TransportContext]):
         if method == _LIST_TOOLS and isinstance(tools := answer.get("tools"), list):
             named = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
             self._listed += [_listed(tool) for tool in named]
-            answer = answer | {"tools": [_plain(tool) for tool in named if _takes_object(tool)]}
+            answer = answer | {"tools": [_minimal_entry(tool) for tool in named if _takes_object(tool)]}
         return answer
 
     def take_listed(self) -> list[ListedTool]:
-        """The tools of the lists that came since the last time, odd ones too."""
+        """All tools of the lists that have come since the last call of this method, whatever their schemas."""
         listed, self._listed = self._listed, []
         return listed
 
@@ -162,28 +165,28 @@ def _takes_object(tool: Mapping[str, Any]) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
-def _plain(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """What the package needs of a tool in order to call it."""
+def _minimal_entry(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a listed tool that the package needs in order to call it."""
     return {"name": tool["name"], "inputSchema": tool["inputSchema"]}
 
 
-_log = structlog.get_logger(__name__)
-
 MAX_PAGES = 20
-_MAX_SAID_CHARS = 500
-_LISTEN_AGAIN_S = 5.0
+_MAX_MESSAGE_CHARS = 500
+_LISTEN_PAUSE_S = 5.0
+"""Pause before the service asks for announcements again after an interruption."""
+
 _CLOSED = "closed the session"
 _TERMINATED = "Session terminated"
-"""What the package says for HTTP status 404 in a session: the server does not know it any more."""
+"""The package's message for HTTP status 404 in a session: the server no longer knows the session."""
 
 
-class Signals:
-    """What is to be known of a session from outside of it: that the tools have changed, or why it has ended."""
+class SessionSignals:
+    """What a session reports to its owner: that the tools have changed, or that it has ended and why."""
 
     def __init__(self) -> None:
         self.reason = ""
         self._is_over = False
-        self._stirred = asyncio.Event()
+        self._event = asyncio.Event()
 
     @property
     def end(self) -> str:
@@ -191,20 +194,20 @@ class Signals:
         return self.reason or (_CLOSED if self._is_over else "")
 
     def changed(self) -> None:
-        self._stirred.set()
+        self._event.set()
 
     def ended(self, reason: str = "") -> None:
-        """The first reason that is given counts."""
+        """Reports the end of the session. Of several reasons the first one counts."""
         self.reason = self.reason or reason
         self._is_over = True
-        self._stirred.set()
+        self._event.set()
 
-    async def next(self) -> News:
-        await self._stirred.wait()
+    async def next(self) -> SessionEvent:
+        await self._event.wait()
         if self._is_over:
-            return News.ENDED
-        self._stirred.clear()
-        return News.TOOLS_CHANGED
+            return SessionEvent.ENDED
+        self._event.clear()
+        return SessionEvent.TOOLS_CHANGED
 
     async def on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -212,10 +215,10 @@ class Signals:
 
 
 class McpConnection:
-    """context.mcp.ports.Connection, by the protocol's own package."""
+    """A ServerConnection over a session of the protocol's own package."""
 
     def __init__(
-        self, session: ClientSession, dispatcher: ToolDispatcher, signals: Signals, max_output_chars: int
+        self, session: ClientSession, dispatcher: ToolDispatcher, signals: SessionSignals, max_output_chars: int
     ) -> None:
         self._session = session
         self._dispatcher = dispatcher
@@ -226,7 +229,7 @@ class McpConnection:
     def end(self) -> str:
         return self._signals.end
 
-    async def news(self) -> News:
+    async def next_event(self) -> SessionEvent:
         return await self._signals.next()
 
     async def list_tools(self) -> Sequence[ListedTool]:
@@ -242,7 +245,7 @@ class McpConnection:
                 if not cursor:
                     break
         except MCPError as error:
-            raise ConnectionFailed(self.end or f"did not list its tools: {_said(error)}") from error
+            raise ConnectionFailed(self.end or f"did not list its tools: {_message_of(error)}") from error
         except ValidationError as error:
             raise ConnectionFailed("listed its tools in a form that is not the protocol's") from error
         return self._dispatcher.take_listed()
@@ -255,19 +258,20 @@ class McpConnection:
                 self._signals.ended()
             if self.end:
                 raise ConnectionFailed(self.end) from error
-            raise CallRefused(_said(error)) from error
+            raise CallRefused(_message_of(error)) from error
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._signals.ended()
             raise ConnectionFailed(self.end) from error
         except ValidationError as error:
             raise CallRefused("its answer is not in the protocol's form") from error
-        except RuntimeError as error:  # among them that it asks for more input, which nobody here could give
+        except RuntimeError as error:  # such as a request for more input, which nobody is there to give
             raise CallRefused("its answer is of a kind that is not supported") from error
         return read_result(result, self._max_output_chars)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Older servers send their notices unasked; newer ones have to be asked."""
+        """Receives announcements of changed tools while the context is open. Servers of older versions of the protocol
+        send them unasked; those of newer versions have to be asked."""
         tools = self._session.server_capabilities.tools if self._session.server_capabilities else None
         if tools is None or not tools.list_changed or self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             yield
@@ -287,9 +291,9 @@ class McpConnection:
                         self._signals.changed()
             except (MCPError, SubscriptionLost, TimeoutError) as error:
                 _log.info("mcp_listening_interrupted", reason=str(error))
-            await asyncio.sleep(_LISTEN_AGAIN_S)
-            self._signals.changed()  # nothing is sent again that was missed
+            await asyncio.sleep(_LISTEN_PAUSE_S)
+            self._signals.changed()  # an announcement that was missed is not sent again
 
 
-def _said(error: MCPError) -> str:
-    return error.message[:_MAX_SAID_CHARS].rstrip(". ")
+def _message_of(error: MCPError) -> str:
+    return error.message[:_MAX_MESSAGE_CHARS].rstrip(". ")

@@ -1,4 +1,5 @@
-"""A server that is a process of ours: one message a line, in on its standard input, out on its standard output."""
+"""A server that runs as a child process. Messages are lines of JSON: it reads requests from its standard input and
+writes answers to its standard output."""
 
 import asyncio
 import os
@@ -21,9 +22,11 @@ from proviso_service.mcp.model import McpServerConfig, StdioTransport
 _log = structlog.get_logger(__name__)
 
 _GRACE_S = 2.0
-"""That a process gets to end by itself, and then to end when it is told to."""
+"""Seconds that a process gets to exit by itself after its input was closed, and again after SIGTERM."""
 
 _EXIT_CODE_S = 0.5
+"""Longest wait for the exit code of a process that has closed its output."""
+
 _STDERR_BYTES = 2_000
 _LONG_LINE = 64 * 1024
 
@@ -35,8 +38,10 @@ _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 async def stdio_streams(
     config: McpServerConfig, transport: StdioTransport, max_message_bytes: int, on_end: Callable[[str], None]
 ) -> AsyncIterator[TransportStreams]:
-    """Starts the process, and ends it with all that it has started. `on_end` is told why the messages ended, if they
-    do before this is left; OSError, ValueError when the process cannot be started."""
+    """Starts the process, and at the end stops it together with all processes that it has started.
+
+    `on_end` is called with the reason when the messages end before the context is left. Raises OSError or ValueError
+    when the process cannot be started."""
     process = await asyncio.create_subprocess_exec(
         transport.command,
         *transport.args,
@@ -45,7 +50,7 @@ async def stdio_streams(
         stderr=PIPE,
         env=get_default_environment() | {name: value.get_secret_value() for name, value in transport.env.items()},
         cwd=transport.cwd,
-        start_new_session=True,  # a group of its own, to be ended as one
+        start_new_session=True,  # a process group of its own, so that one signal ends all of it
         limit=max_message_bytes,
     )
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -61,14 +66,14 @@ async def stdio_streams(
     try:
         yield read, write
     finally:
-        # Nobody listens any more, so what still comes is thrown away: a process that cannot write does not end.
+        # From here on _receive drops what still arrives: a process that cannot write its output does not exit.
         read.close()
         write.close()
         stdin.close()
         await _end(process)
-        # What they read has ended with the process, unless somebody that it has started holds on to it.
-        _, left = await asyncio.wait(pumps, timeout=_EXIT_CODE_S)
-        for pump in left:
+        # The pipes have closed with the process, unless a process that it has started keeps them open.
+        _, unfinished = await asyncio.wait(pumps, timeout=_EXIT_CODE_S)
+        for pump in unfinished:
             pump.cancel()
         await asyncio.gather(*pumps, return_exceptions=True)
 
@@ -90,7 +95,8 @@ async def _receive(
 
 
 async def _message(line: bytes) -> SessionMessage | Exception:
-    """What a line says. One that is no message is the session's to ignore: some servers greet on their output."""
+    """The message in a line. A line that is no message is returned as an exception, which the session ignores: some
+    servers print a greeting on their output."""
     try:
         message = _read(line) if len(line) <= _LONG_LINE else await asyncio.to_thread(_read, line)
         return SessionMessage(message)
@@ -106,15 +112,15 @@ async def _send(stdin: asyncio.StreamWriter, outgoing: _Outgoing) -> None:
     async with outgoing:
         async for message in outgoing:
             stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-            with suppress(ConnectionError):  # the end of its output says that it has ended
+            with suppress(ConnectionError):  # _receive reports the end of the process
                 await stdin.drain()
 
 
 async def _log_errors(config: McpServerConfig, process: Process, stderr: asyncio.StreamReader) -> None:
-    """The last of what the process has said on its standard error, in whole lines, once it has ended."""
+    """Logs the last whole lines of the process's standard error, if it exits with a failure."""
     last = b""
-    while said := await stderr.read(_LONG_LINE):
-        last += said
+    while part := await stderr.read(_LONG_LINE):
+        last += part
         if len(last) > _STDERR_BYTES:
             last = last[-_STDERR_BYTES:].partition(b"\n")[2]  # half a line could hold half a secret
     await _exit(process)
@@ -124,6 +130,7 @@ async def _log_errors(config: McpServerConfig, process: Process, stderr: asyncio
 
 
 async def _exit(process: Process) -> str:
+    """How the process ended, in words that follow the server's name."""
     with suppress(TimeoutError):
         await with_timeout(_EXIT_CODE_S, process.wait())
     code = process.returncode
@@ -133,8 +140,8 @@ async def _exit(process: Process) -> str:
 
 
 async def _end(process: Process) -> None:
-    """The order that the protocol prescribes: its input has been closed, it is told to end, it is ended. What it has
-    started goes with it."""
+    """Stops the process and all that it has started, in the order that the protocol prescribes: its input is closed
+    already, then comes SIGTERM, then SIGKILL."""
     if not await _ended(process):
         _signal(process, signal.SIGTERM)
         await _ended(process)
@@ -152,6 +159,6 @@ async def _ended(process: Process) -> bool:
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
-    """To the whole group; there is none left when all of it has ended."""
+    """Sends a signal to the whole process group, which is gone when all of its processes have ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)

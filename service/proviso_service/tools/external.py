@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from proviso_service.context.model import ItemRef
 from proviso_service.mcp.model import ServerTool, ToolOutput, ToolServerFailed
-from proviso_service.mcp.schemas import Arguments
+from proviso_service.mcp.schemas import ArgumentValidator
 from proviso_service.tools.base import ExternalTool, Number, Rendered, Tool, ToolResult, ToolScope, UncheckedArgs
 from proviso_service.tools.rendering import fitting_length, to_json
 
@@ -66,7 +66,7 @@ class McpTool:
         self.name_on_server = tool.name
         self.description = tool.description
         self.shown_schema = tool.shown_schema
-        self._arguments = Arguments(tool.schema)
+        self._arguments = ArgumentValidator(tool.schema)
         self._caller = caller
 
     def problems(self, given: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from proviso_service.context.catalog.items import ToolDefinition
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
-from proviso_service.mcp.listing import Listing
+from proviso_service.mcp.listing import ToolListing
 from proviso_service.tools.base import ExternalTool, Tool, item_of
 from proviso_service.tools.classify import IsaacusClassify
 from proviso_service.tools.external import McpTool, ToolCaller
@@ -80,7 +80,7 @@ OWN_TOOL_NAMES = tuple(
 class _Served:
     """The tools that were made of a server's listing, by the server's names for them."""
 
-    listing: Listing
+    listing: ToolListing
     tools: Mapping[str, Tool]
     definitions: tuple[ToolDefinition, ...]
 
@@ -95,7 +95,7 @@ class Toolbox:
         self._servers = servers
         self._served: Mapping[str, _Served] = {}
 
-    def take(self, listings: Mapping[str, Listing | None]) -> None:
+    def take(self, listings: Mapping[str, ToolListing | None]) -> None:
         """Takes what each server lists now in the place of all before; None where it has listed nothing yet. Tools of a
         listing that is still the same object stay as they are."""
         self._served = {
@@ -120,10 +120,10 @@ class Toolbox:
         served = self._served.get(server)
         return served.definitions if served else ()
 
-    def _kept(self, server: str, listing: Listing) -> _Served | None:
+    def _kept(self, server: str, listing: ToolListing) -> _Served | None:
         served = self._served.get(server)
         return served if served and served.listing is listing else None
 
-    def _made(self, listing: Listing) -> _Served:
+    def _made(self, listing: ToolListing) -> _Served:
         tools = {tool.name: McpTool(tool, self._servers) for tool in listing.tools}
         return _Served(listing, tools, ToolRegistry(tools.values()).definitions())
