@@ -1,4 +1,5 @@
-"""Ports of the models that are not chat models (those are LangChain's BaseChatModel)."""
+"""The ports of the models that are not chat models; chat models are LangChain's BaseChatModel. A port says what a
+model does; the embedded models and those of Isaacus implement it."""
 
 import hashlib
 from collections.abc import Sequence
@@ -25,30 +26,32 @@ class ModelClosed(NotReady):
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. Implementations never block the event loop and bound their queue."""
+    """Turns texts into unit vectors. An implementation never blocks the event loop, and it bounds the number of calls
+    that wait."""
 
     @property
     def model_id(self) -> str:
-        """Identifies model and settings: vectors of another id are not comparable."""
+        """Identifies the model with its settings. Vectors with different ids cannot be compared."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), float32, L2-normalised rows, in order. Raises ModelClosed, and
-        ModelBusy when the queue is full."""
+        """Returns vectors of shape (len(texts), dimensions), float32, with L2-normalised rows, in order. Raises
+        ModelClosed, and ModelBusy when the queue is full."""
         ...
 
     async def embed_query(self, text: str) -> Vectors:
-        """Shape (dimensions,), float32, L2-normalised. Served before waiting documents."""
+        """Returns a vector of shape (dimensions,), float32, L2-normalised. Queries are served before documents that
+        wait."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPassage:
-    """A passage of a document as models judge it: its text, and the titles of the headings above it, outermost first.
-    `vector` is the embedder's for the text, shape (dimensions,), where it is at hand; it follows from the text."""
+    """A passage of a document as models judge it: its text and the titles of the headings above it, outermost first.
+    `vector` is what the embedder makes of the text, of shape (dimensions,), where it is at hand."""
 
     text: str
     section_path: tuple[str, ...] = ()
@@ -56,7 +59,7 @@ class ModelPassage:
 
     @property
     def sha256(self) -> str:
-        """Hash of the text and the section path, in hexadecimal: equal passages have equal scores."""
+        """The hash of the text and of the section path, in hexadecimal. Equal passages have equal scores."""
         digest = hashlib.sha256()
         for part in (self.text, *self.section_path):
             encoded = part.encode(errors="surrogatepass")
@@ -66,23 +69,24 @@ class ModelPassage:
 
 
 class Classifier(Protocol):
-    """Tells how surely passages satisfy a statement in words. Implementations never block the event loop and bound
-    their queue."""
+    """Tells how surely passages satisfy a statement in words. An implementation never blocks the event loop, and it
+    bounds the number of calls that wait."""
 
     @property
     def model_id(self) -> str:
-        """Identifies model and settings: it changes whenever a score could change."""
+        """Identifies the model with its settings. It changes whenever a score could change."""
         ...
 
     async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
-        """Shape (len(passages),), float32, in [0, 1], in order; above 0.5 means that the passage satisfies the
-        statement. A score follows from the statement and the passage alone, never from its neighbours, and is the same
-        every time. Raises ModelClosed, and ModelBusy when the queue is full."""
+        """Returns a score in [0, 1] for each passage, float32, of shape (len(passages),), in order; above 0.5 the
+        passage satisfies the statement. A score depends on the statement and the passage alone, never on other
+        passages, and is the same every time. Raises ModelClosed, and ModelBusy when the queue is full."""
         ...
 
 
 class Reranker(Protocol):
-    """Tells how relevant passages are to a query. Implementations never block the event loop and bound their queue."""
+    """Tells how relevant passages are to a query. An implementation never blocks the event loop, and it bounds the
+    number of calls that wait."""
 
     @property
     def model_id(self) -> str: ...
@@ -104,8 +108,8 @@ class AnswerSpan:
 
 
 class AnswerExtractor(Protocol):
-    """Finds the span of a passage that answers a question. Implementations never block the event loop and bound their
-    queue."""
+    """Finds the spans of passages that answer a question. An implementation never blocks the event loop, and it bounds
+    the number of calls that wait."""
 
     @property
     def model_id(self) -> str: ...

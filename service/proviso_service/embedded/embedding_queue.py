@@ -1,4 +1,5 @@
-"""The texts that wait for the embedding model: bounded, queries first, shared by event loops and the model's thread."""
+"""The texts that wait for the embedding model. Their number is bounded, and queries come first; event loops put them
+in, and the model's thread takes them out."""
 
 import asyncio
 import threading
@@ -14,17 +15,16 @@ _RETRY_AFTER_S = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddingJob:
-    """Texts that one caller waits for; cancelling `result` before the model starts on it drops them."""
+    """Texts for which one caller waits. When `result` is cancelled before the model begins with them, they are
+    dropped."""
 
     texts: Sequence[str]
     result: Future[Vectors] = field(default_factory=Future)
 
 
 class EmbeddingQueue:
-    """Two lines, queries and documents, each of at most `bound` texts.
-
-    Callers put jobs in on an event loop; one thread takes them out. No method blocks a loop.
-    """
+    """Two lines, one of queries and one of documents, each of at most `bound` texts. Callers put jobs in on an event
+    loop, and one thread takes them out. No method blocks an event loop."""
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
@@ -36,7 +36,7 @@ class EmbeddingQueue:
         self._closed = False
 
     def put_query(self, text: str) -> EmbeddingJob:
-        """Raises ModelBusy when the line of queries is full, ModelClosed when closed."""
+        """Puts a query in. Raises ModelBusy when the line of queries is full, and ModelClosed."""
         with self._changed:
             self._check_open()
             if len(self._queries) >= self._bound:
@@ -47,7 +47,8 @@ class EmbeddingQueue:
             return job
 
     async def put_documents(self, texts: Sequence[str]) -> EmbeddingJob:
-        """Waits for space; `texts` are at most `bound`. Raises ModelClosed when closed, also while waiting."""
+        """Puts at most `bound` texts in, and waits until there is room for them. Raises ModelClosed, also while it
+        waits."""
         while True:
             with self._changed:
                 self._check_open()
@@ -62,7 +63,8 @@ class EmbeddingQueue:
             await asyncio.wrap_future(space)
 
     def take(self, max_texts: int) -> list[EmbeddingJob]:
-        """Blocks the model's thread until there is work: queries, or else documents. Empty when closed."""
+        """Returns jobs to do next: queries, or else documents. It blocks the model's thread until there are any, and
+        returns an empty list once the queue is closed."""
         with self._changed:
             while not self._closed:
                 jobs = self._take_queries(max_texts) or self._take_documents(max_texts)
@@ -72,12 +74,12 @@ class EmbeddingQueue:
             return []
 
     def take_queries(self, max_texts: int) -> list[EmbeddingJob]:
-        """The queries that wait now, without blocking."""
+        """Returns the queries that wait at the moment, without blocking."""
         with self._changed:
             return self._take_queries(max_texts)
 
     def close(self) -> None:
-        """Refuses new jobs and fails the waiting ones with ModelClosed."""
+        """Refuses new jobs, and makes those that wait fail with ModelClosed."""
         with self._changed:
             self._closed = True
             left = [*self._queries, *self._documents]
@@ -112,10 +114,8 @@ class EmbeddingQueue:
 
 
 def _take_wanted(line: deque[EmbeddingJob], max_texts: int) -> tuple[list[EmbeddingJob], int]:
-    """Jobs from the head of `line` that somebody still waits for, and how many texts left the line, dropped ones too.
-
-    The first job is taken whatever its size.
-    """
+    """Takes jobs from the head of `line`, leaving out those whose caller has gone. Returns the jobs, and the number of
+    texts that left the line, dropped ones included. The first job is taken whatever its size."""
     jobs: list[EmbeddingJob] = []
     taken = removed = 0
     while line and (not jobs or taken + len(line[0].texts) <= max_texts):

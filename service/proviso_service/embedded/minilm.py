@@ -1,4 +1,4 @@
-"""The embedded sentence encoder, run by ONNX Runtime in a thread of its own."""
+"""The embedded sentence encoder MiniLM, and the embedder that runs it with ONNX Runtime in a thread of its own."""
 
 import asyncio
 import threading
@@ -29,11 +29,12 @@ BATCH_TEXTS = 16
 QUEUE_TEXTS = 4_096
 
 _RUN_TOKENS = 512
-"""Padded tokens of one run. A query waits for the run under way, some 40 ms at this size; larger runs cost more time a
-text, because their intermediate values leave the processor's cache, and more memory that the runtime keeps."""
+"""The tokens of one run, padding included. A query waits for the run in progress, which takes some 40 ms at this size.
+Larger runs take more time a text, because their intermediate values do not fit into the processor's cache, and more
+memory, which the runtime keeps."""
 
 _MAX_CHARS = 16_384
-"""What the tokenizer reads of a text: ordinary text fills the model's tokens in a tenth of it."""
+"""How much of a text the tokenizer reads. An ordinary text fills the model's tokens with a tenth of it."""
 
 THREADS = 2
 """Threads of the model, where nothing else is said."""
@@ -45,11 +46,11 @@ QUEUE_TEXTS = 4_096
 """Most texts that may wait for the model."""
 
 _JOBS_IN_LINE = 2
-"""Slices that one call keeps in line: one is served while the next waits, and calls take turns."""
+"""How many slices of its texts one call keeps in line: one is served while the next waits, and calls take turns."""
 
 
 class MiniLmEncoder:
-    """Texts to unit vectors in the calling thread."""
+    """Turns texts into unit vectors in the calling thread."""
 
     def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
         self._session = session
@@ -57,7 +58,7 @@ class MiniLmEncoder:
 
     @classmethod
     def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
-        """Reads the model that was prepared in `models_dir`; one text is encoded by `threads` threads. Raises
+        """Loads the model that was prepared in `models_dir`, to be run by `threads` threads. Raises
         ModelNotPrepared."""
         folder = find_prepared(models_dir)
         try:
@@ -70,13 +71,14 @@ class MiniLmEncoder:
         return cls(session, tokenizer)
 
     def tokens(self, text: str) -> list[int]:
-        """At most MAX_TOKENS ids. Lone surrogates, which no tokenizer takes, count as question marks."""
+        """Returns at most MAX_TOKENS ids of tokens. Lone surrogates, which no tokenizer takes, are read as question
+        marks."""
         readable = text[:_MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
         ids: list[int] = self._tokenizer.encode(readable).ids
         return ids
 
     def encode(self, batch: Sequence[list[int]]) -> Vectors:
-        """Shape (len(batch), DIMENSIONS)."""
+        """Returns the vectors of the batch, of shape (len(batch), DIMENSIONS)."""
         width = max(len(ids) for ids in batch)
         input_ids = np.zeros((len(batch), width), dtype=np.int64)
         mask: NDArray[np.int64] = np.zeros_like(input_ids)
@@ -88,7 +90,7 @@ class MiniLmEncoder:
 
 
 class MiniLmEmbedder:
-    """Embedder port. Concurrent callers share runs of the model; queries go before waiting documents."""
+    """Implements Embedder. Concurrent callers share runs of the model, and queries go before documents that wait."""
 
     def __init__(
         self, encoder: MiniLmEncoder, *, batch_texts: int = BATCH_TEXTS, queue_texts: int = QUEUE_TEXTS
@@ -104,7 +106,8 @@ class MiniLmEmbedder:
 
     @classmethod
     def load(cls, models_dir: Path) -> Self:
-        """The embedder with the usual sizes. Takes about 0.3 s, so call it in a thread. Raises ModelNotPrepared."""
+        """Loads the model with the usual sizes. It takes about 0.3 s, so it should run in a thread. Raises
+        ModelNotPrepared."""
         return cls(MiniLmEncoder.load(models_dir))
 
     @property
@@ -116,8 +119,8 @@ class MiniLmEmbedder:
         return DIMENSIONS
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dimensions), in order; any number of texts, fed as the line has space. Raises
-        ModelClosed."""
+        """Returns vectors of shape (len(texts), dimensions), in order. Any number of texts may be given; they wait
+        until the line has room for them. Raises ModelClosed."""
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         under_way: deque[tuple[list[int], EmbeddingJob]] = deque()
@@ -136,13 +139,13 @@ class MiniLmEmbedder:
         return vectors
 
     async def embed_query(self, text: str) -> Vectors:
-        """Shape (dimensions,). Raises ModelBusy when too many queries wait, ModelClosed when closed."""
+        """Returns a vector of shape (dimensions,). Raises ModelBusy when too many queries wait, and ModelClosed."""
         job = self._queue.put_query(text)
         vector: Vectors = (await _result(job))[0]
         return vector
 
     async def close(self) -> None:
-        """Fails what waits with ModelClosed, finishes the run under way and ends the thread."""
+        """Makes what waits fail with ModelClosed, finishes the run in progress and ends the thread."""
         self._queue.close()
         await asyncio.to_thread(self._thread.join)
 
@@ -181,13 +184,14 @@ def _session(model: Path, threads: int) -> onnxruntime.InferenceSession:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Threads that spin between runs would keep the processors busy that the rest of the service needs.
+    # Threads that spin between runs would take processor time that the rest of the service needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def runs_of_similar_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of `lengths`, shortest first, in runs that stay within the run's tokens when padded to their longest."""
+    """Yields indices of `lengths`, shortest first, in runs whose tokens, padded to the longest text, stay within a
+    bound."""
     run: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if run and lengths[index] * (len(run) + 1) > _RUN_TOKENS:
@@ -204,9 +208,9 @@ async def _settle(part: tuple[list[int], EmbeddingJob], vectors: Vectors) -> Non
 
 
 async def _result(job: EmbeddingJob) -> Vectors:
-    """Cancelling this cancels the job."""
+    """Waits for the result of a job; cancelling the wait cancels the job."""
     return await asyncio.wrap_future(job.result)
 
 
 def _go_on() -> None:
-    """Queries are not interrupted."""
+    """Does nothing: while queries are served, nothing else is served between runs."""

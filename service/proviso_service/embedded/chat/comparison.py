@@ -21,6 +21,11 @@ _MONEY = re.compile(
     r"(?P<currency>[$€£]|USD|EUR|GBP)\s?(?P<amount>\d[\d,]*(?:\.\d+)?)(?P<scale>\s?(?:million|m)\b)?", re.IGNORECASE
 )
 
+_ASKS_LARGER = re.compile(r"\b(?:longer|longest|higher|highest|larger|largest|more|greater)\b", re.IGNORECASE)
+_ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper)\b", re.IGNORECASE)
+
+_MAX_COMPARED = 12
+
 
 def only_duration(text: str) -> float | None:
     """Returns the days of the one duration that `text` states; None when it states none or several."""
@@ -43,13 +48,6 @@ def _days(match: re.Match[str]) -> float:
 def _amount(match: re.Match[str]) -> tuple[str, float]:
     value = float(match["amount"].replace(",", ""))
     return match["currency"].upper(), value * (1_000_000 if match["scale"] else 1)
-
-
-_ASKS_LARGER = re.compile(r"\b(?:longer|longest|higher|highest|larger|largest|more|greater)\b", re.IGNORECASE)
-_ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper)\b", re.IGNORECASE)
-
-
-_MAX_COMPARED = 12
 
 
 def compared(

@@ -20,6 +20,13 @@ _CLAUSE_MARGIN = 0.3
 _MAX_CLAUSE_CHARS = 900
 _MAX_OPENING_CHARS = 500
 
+_MAX_HEADINGS = 8
+_MAX_HEADING_CHARS = 60
+_MIN_SUMMARY_CHARS = 60
+_MAX_SUMMARY_PARAGRAPHS = 4
+_MAX_SUMMARY_CHARS = 700
+_SENTENCE_END = re.compile(r"[.;:](?=\s)")
+
 
 def stated(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
     """Quotes the best sentences: after the name of their document when all are from one, as a list otherwise."""
@@ -107,14 +114,6 @@ def _quotes(chosen: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
     if len(chosen) > 1 and whole in one_line(plain(passage.text)):
         return quote(whole, passage.ref)
     return " ".join(quote(quote_of(one, wanted), passage.ref) for one in chosen)
-
-
-_MAX_HEADINGS = 8
-_MAX_HEADING_CHARS = 60
-_MIN_SUMMARY_CHARS = 60
-_MAX_SUMMARY_PARAGRAPHS = 4
-_MAX_SUMMARY_CHARS = 700
-_SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
 def read_out(request: UserRequest, evidence: Evidence) -> str:

@@ -1,4 +1,5 @@
-"""Turns a conversation into a request: what is wanted, and in which documents. Follow-ups borrow from before."""
+"""Reads what the user asks for, and which documents are meant. A follow-up takes what it does not say itself from the
+questions before it."""
 
 import re
 from collections.abc import Sequence
@@ -49,7 +50,8 @@ _MAX_FOLLOW_UP_WORDS = 10
 
 
 class Scope(StrEnum):
-    """Where to look when no document is named."""
+    """Where to look when a question names no document: in the whole matter, in the document on view, in that one and
+    then in the matter, or in the documents of the last answer."""
 
     MATTER = "matter"
     VIEWED = "viewed"
@@ -59,8 +61,9 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UserRequest:
-    """`question` stands on its own; `mentions` index into it. `section` is a number such as `5.2`; `clauses` is the
-    IQL query for a question that one answers best; `asks_types` when it asks which types of clauses there are."""
+    """What the user asks for. `question` can be understood without the earlier ones, and the places of `mentions` are
+    places in it. `section` is a number such as `5.2`. `clauses` is the IQL query for a question that IQL answers best;
+    `asks_types` is true for a question about which types of clauses there are."""
 
     intent: Intent
     question: str
@@ -75,16 +78,17 @@ class UserRequest:
 
     @property
     def is_document_free(self) -> bool:
+        """Whether no document is needed to answer, as with a greeting."""
         return self.intent in _DOCUMENT_FREE and not self.is_about_clauses
 
     @property
     def is_about_clauses(self) -> bool:
-        """Whether it is answered by what clauses are, not by what they say."""
+        """Whether the answer depends on what kinds of clauses there are, not on what clauses say."""
         return self.clauses is not None or self.asks_types
 
     def subject(self, named: Sequence[Mention]) -> str:
-        """The words that say what is looked for, without the documents `named`. A term in quotation marks counts as
-        it stands."""
+        """Returns the words that say what is looked for, without the documents in `named`. A term in quotation marks
+        is returned as it is."""
         quoted = _QUOTED.search(self.question)
         if quoted and not find_mentions(quoted[1]):
             return quoted[1]
@@ -92,12 +96,12 @@ class UserRequest:
 
     @property
     def bare_question(self) -> str:
-        """The question without the names of documents."""
+        """The question with a general word in place of the names of documents."""
         return generalised(self.question, self.mentions)
 
 
 async def understand(conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
-    """Reads the current question, with earlier ones where it does not stand on its own."""
+    """Reads the current question, together with earlier ones when it cannot be understood alone."""
     question = focus(conversation.current.text)
     earlier = [focus(text) for text in conversation.earlier[-_MAX_EARLIER:] if text]
     mentions = find_mentions(question)
@@ -108,7 +112,8 @@ async def understand(conversation: ReadConversation, recogniser: IntentRecognise
 
 
 def focus(text: str) -> str:
-    """The question in a long message: its last sentences that ask, else its beginning."""
+    """Returns the question in a long message: its last sentences that end with a question mark, or else its
+    beginning."""
     line = one_line(text)
     if len(line) <= MAX_QUESTION_CHARS:
         return line
@@ -117,7 +122,8 @@ def focus(text: str) -> str:
 
 
 def generalised(question: str, mentions: Sequence[Mention]) -> str:
-    """The question with a general word for named documents, so that names do not decide what is wanted."""
+    """Replaces the documents that a question names by a general word, so that their names do not decide what is
+    wanted."""
     return one_line(without_mentions(question, mentions, "agreement"))
 
 
@@ -168,7 +174,8 @@ async def _follow_up(
     conversation: ReadConversation,
     recogniser: IntentRecogniser,
 ) -> UserRequest:
-    """A document without a subject takes the earlier subject; a subject without a document the earlier documents."""
+    """Completes a follow-up. One that names a document and no subject takes the earlier subject; one that has a
+    subject and names no document takes the earlier documents."""
     base = next((text for text in reversed(earlier) if not _is_follow_up(text, find_mentions(text))), earlier[-1])
     base_mentions = find_mentions(base)
     base_intent = await recogniser.recognise(generalised(base, base_mentions))
@@ -198,7 +205,7 @@ def _moved(
     mentions: tuple[Mention, ...],
     conversation: ReadConversation,
 ) -> UserRequest:
-    """The earlier question asked of other documents."""
+    """Asks the earlier question about other documents."""
     bare = without_mentions(base, base_mentions, "agreement").rstrip("?. ")
     joined = f"{bare} in {' and '.join(one.phrase for one in mentions)}?" if mentions else f"{bare}?"
     return _request(intent, joined, find_mentions(joined), conversation)
@@ -228,14 +235,15 @@ def _stands_alone(question: str) -> bool:
 
 
 def names_viewed(mention: Mention, viewed: ViewedDocument | None) -> bool:
-    """Whether the mention fits the document on view as a whole, so that no list is needed."""
+    """Tells whether the mention fits the document on view in all its words, so that no list of documents is needed."""
     return viewed is not None and mention.stems <= filename_stems(viewed.name)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDocuments:
-    """`documents` to look in, all of the matter's when empty. `missing` are names that fit no document, `unready` are
-    named documents that cannot be searched yet."""
+    """The documents that a request is about. `documents` are those to look in; when it is empty, all of the matter are
+    meant. `missing` are names that fit no document, `unready` are documents that were named and cannot be searched
+    yet, and `matched` are the mentions that fit a document."""
 
     documents: tuple[ListedDocument, ...] = ()
     missing: tuple[str, ...] = ()
@@ -248,7 +256,7 @@ class TargetDocuments:
 
 
 def needs_listing(request: UserRequest) -> bool:
-    """Whether filenames must be known before the request can go on."""
+    """Tells whether the names of the matter's documents must be known first."""
     if request.is_document_free:
         return False
     if request.mentions:
@@ -263,7 +271,7 @@ def needs_listing(request: UserRequest) -> bool:
 
 
 def find_target_documents(request: UserRequest, evidence: Evidence, last_answer: str = "") -> TargetDocuments:
-    """Documents for the request, as far as they are known."""
+    """Returns the documents that the request is about, as far as the evidence tells."""
     if request.mentions:
         return _named(request, evidence)
     if request.viewed and request.scope in (Scope.VIEWED, Scope.VIEWED_FIRST):

@@ -1,4 +1,5 @@
-"""Answers that are lists and counts, taken from the tools as they stand."""
+"""Writes the answers that give the result of a tool as it is: lists, counts, matches of a query and types of clauses.
+The summaries of uploaded files are given in the same way."""
 
 import re
 from collections.abc import Sequence
@@ -31,9 +32,16 @@ from proviso_service.tool_results import (
 
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many (?:times|passages|mentions))\b", re.IGNORECASE)
 
+_MAX_QUOTES = 8
+_MAX_DOCUMENTS = 12
+
+_ABOUT_UPLOADS = re.compile(
+    r"\b(?:uploaded|attached|attachments?|my (?:files?|code|uploads?)|these files)\b", re.IGNORECASE
+)
+
 
 def documents_answer(request: UserRequest, target: TargetDocuments, listing: DocumentList) -> str:
-    """The documents of the matter, or those whose names match."""
+    """Lists the documents of the matter, or those of them whose names match the request."""
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
     status = listing.summary
@@ -45,7 +53,8 @@ def documents_answer(request: UserRequest, target: TargetDocuments, listing: Doc
 
 
 def count_answer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
-    """How many documents hold the words asked for; exact when the tool counted, else at least what it returned."""
+    """Says how many documents hold the words asked for. The number is exact when the tool has counted; otherwise it is
+    the least that can be said from the passages that were found."""
     search = evidence.searches[-1]
     matching, is_exact = _matching(search)
     subject = name(search.query or request.subject(target.matched))
@@ -86,7 +95,8 @@ def _matching(search: Search) -> tuple[tuple[MatchingDocument, ...], bool]:
 def _headline(
     request: UserRequest, subject: str, matching: tuple[MatchingDocument, ...], total: int, is_exact: bool
 ) -> str:
-    """Passages are only known of the documents shown, documents are counted exactly where the tool did."""
+    """Writes the counts. Documents are counted exactly when the tool did so; passages are known only of the documents
+    that are shown."""
     documents = f"{'' if is_exact else 'At least '}{counted(total, 'document')}"
     if not _HOW_OFTEN.search(request.question):
         return f"{documents} {_holds(subject, total == 1)}"
@@ -110,12 +120,9 @@ def _ref_of(search: Search, document: MatchingDocument) -> int | None:
     return next(same, None)
 
 
-_MAX_QUOTES = 8
-_MAX_DOCUMENTS = 12
-
-
 def iql_answer(asked: ClauseQuery, analysis: QueryMatches) -> str:
-    """With quotes where anything matched; without a figure that the result does not hold."""
+    """Says which passages match the query, with quotes, or how the documents score. It gives no figure that the result
+    does not hold."""
     body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis)
     return body + not_analysed(analysis.errors)
 
@@ -161,7 +168,8 @@ def _analysed_documents(analysis: QueryMatches) -> str:
 
 
 def types_answer(found: ClassifiedClauses) -> str:
-    """The types that were found, each with its counts and its surest clause in quotes; those that were not, by name."""
+    """Lists the types that were found, each with its counts and a quote of its surest clause, and names the types that
+    were not found."""
     return _found_types(found) + _absent_types(found) + not_analysed(found.document_errors)
 
 
@@ -191,13 +199,9 @@ def _absent_types(found: ClassifiedClauses) -> str:
     return f"\n\nNot found: {joined(names)}."
 
 
-_ABOUT_UPLOADS = re.compile(
-    r"\b(?:uploaded|attached|attachments?|my (?:files?|code|uploads?)|these files)\b", re.IGNORECASE
-)
-
-
 def is_about_uploads(message: UserMessage) -> bool:
-    """The message points at its files, names one of them, or has nothing else to be about."""
+    """Tells whether a message is about its uploaded files: it mentions them, names one of them, or comes without a
+    matter."""
     if not message.assets:
         return False
     named = any(asset.filename.lower() in message.text.lower() for asset in message.assets)
@@ -205,7 +209,7 @@ def is_about_uploads(message: UserMessage) -> bool:
 
 
 def uploads_answer(question: str, assets: Sequence[Asset]) -> str:
-    """The summaries, those sharing words with the question first."""
+    """Quotes the summaries of the files, first those that share words with the question."""
     asked = stems(question)
     ordered = sorted(assets, key=lambda one: -len(asked & stems(f"{one.filename} {one.summary}")))
     lines = [f"{name(one.filename)}: {quote(one.summary.removesuffix('...').strip(), None)}" for one in ordered]

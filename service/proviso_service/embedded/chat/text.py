@@ -1,5 +1,5 @@
-"""Cuts passages into quotable pieces. Every piece is a verbatim part of the passage with its white space collapsed and
-without the marks of Markdown."""
+"""Cuts texts into stems, lines and sentences. A sentence is a verbatim part of its passage, but for collapsed white
+space and for the marks of Markdown, which are taken out."""
 
 import re
 
@@ -8,36 +8,6 @@ from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, join
 _SPACE = re.compile(r"\s+")
 _STEM_LENGTH = 6
 _WITHOUT_SUBJECT = REQUEST_STOP_WORDS | KINDS_OF_CONTRACTS
-
-
-def stem(word: str) -> str:
-    """A prefix that forms of one word share: `terminates`, `termination` and `terminating` give `termin`."""
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    return word[:_STEM_LENGTH]
-
-
-def stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in joined_words(text))
-
-
-def content_words(text: str) -> list[str]:
-    """The words of a question that say what it is about, in order."""
-    return [word for word in joined_words(text) if word not in _WITHOUT_SUBJECT]
-
-
-def content_stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in content_words(text))
-
-
-def one_line(text: str, max_chars: int | None = None) -> str:
-    """White space collapsed; cut at a word's end to at most `max_chars`."""
-    line = _SPACE.sub(" ", text).strip()
-    if max_chars is None or len(line) <= max_chars:
-        return line
-    head, space, _ = line[: max_chars + 1].rpartition(" ")
-    return head if space else line[:max_chars]
-
 
 MAX_QUOTE_CHARS = 600
 MIN_SENTENCE_CHARS = 12
@@ -67,21 +37,51 @@ _OPENS_LIST = re.compile(r"[:;,]\s*(?:and|or)?\s*$")
 _TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
 
 
+def stem(word: str) -> str:
+    """Returns the beginning of a word that its forms share: `termin` for `terminates`, `termination` and
+    `terminating`."""
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word[:_STEM_LENGTH]
+
+
+def stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in joined_words(text))
+
+
+def content_words(text: str) -> list[str]:
+    """Returns the words of a question that say what it is about, in order."""
+    return [word for word in joined_words(text) if word not in _WITHOUT_SUBJECT]
+
+
+def content_stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in content_words(text))
+
+
+def one_line(text: str, max_chars: int | None = None) -> str:
+    """Collapses white space, and cuts the text at the end of a word to at most `max_chars`."""
+    line = _SPACE.sub(" ", text).strip()
+    if max_chars is None or len(line) <= max_chars:
+        return line
+    head, space, _ = line[: max_chars + 1].rpartition(" ")
+    return head if space else line[:max_chars]
+
+
 def plain(text: str) -> str:
-    """Without the marks of headings, emphasis and inline HTML, which nobody reads out."""
+    """Takes out the marks of headings and of emphasis and inline HTML, none of which belongs into a quote."""
     return _MARKUP.sub("", text)
 
 
 def split_sentences(text: str, heading: str = "") -> list[str]:
-    """Sentences in order, each with the list that it opens where that is short. Left out are headings and what is
-    shorter than a statement."""
+    """Returns the sentences in order, each with the list that it introduces where that is short. Headings are left
+    out, and pieces that are too short to state anything."""
     pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text)))))
     return [piece for piece in pieces if len(piece) >= MIN_SENTENCE_CHARS and not is_title(piece, heading)]
 
 
 def is_title(piece: str, heading: str) -> bool:
-    """Whether a piece names a subject and states nothing: it is the heading of its passage, or stands in capitals, or
-    is a few words without an end."""
+    """Tells whether a piece names a subject and states nothing: it is the heading of its passage, or in capitals, or a
+    few words without a full stop."""
     bare = _bare(piece)
     if heading and bare and (bare == _bare(heading) or f" {bare} " in f" {_bare(heading)} "):
         return True
@@ -94,13 +94,13 @@ def is_title(piece: str, heading: str) -> bool:
 
 
 def _bare(title: str) -> str:
-    """Its words, without number, marks and case."""
+    """Returns the words of a title without its number, marks and capitals."""
     return " ".join(re.findall(r"\w+", _NUMBER.sub("", plain(title).lstrip("#* ")).lower()))
 
 
 def _with_lists(pieces: list[str]) -> list[str]:
-    """A piece that ends in a colon takes the items that follow it, and `made between:` the parties, as far as they fit
-    into a quote."""
+    """Joins the items of a list to the piece that introduces it, and the parties to `made between:`, as far as they
+    fit into a quote."""
     joined: list[str] = []
     for piece in pieces:
         before = joined[-1] if joined else ""
@@ -125,18 +125,19 @@ def _pieces(text: str) -> list[str]:
 
 
 def tidy_piece(piece: str) -> str:
-    """White space collapsed, list marks in front and marks of a cut at the end taken off."""
+    """Collapses white space, and takes off list marks at the beginning and marks of a cut at the end."""
     return _TAIL.sub("", _LIST_MARK.sub("", one_line(piece)))
 
 
 def paragraphs(text: str) -> list[str]:
-    """The text's paragraphs, white space collapsed, empty ones left out."""
+    """Returns the paragraphs of a text with collapsed white space, without empty ones."""
     found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
     return [part for part in found if any(char.isalnum() for char in part)]
 
 
 def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, max_chars: int = MAX_QUOTE_CHARS) -> str:
-    """A part of a long sentence that holds the first match of `evidence`, from the start of a clause."""
+    """Returns the part of a long sentence that holds the first match of `evidence`, from the beginning of a clause
+    on."""
     if len(sentence) <= max_chars:
         return sentence
     found = evidence.search(sentence) if evidence else None

@@ -1,4 +1,4 @@
-"""How names, quotes and references are written."""
+"""The fixed sentences of the embedded chat model, and the forms of names, quotes and references in its answers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -41,18 +41,20 @@ _STRAIGHT = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": 
 
 
 def name(text: str) -> str:
-    """A filename or heading on one line; curly quotes are kept for quotations."""
+    """Writes a file name or a heading on one line. Its quotation marks become straight, because curly ones mark
+    quotes."""
     return one_line(text.translate(_STRAIGHT), _MAX_NAME_CHARS)
 
 
 def place(passage: FoundPassage) -> str:
-    """`Lease.pdf (4. Rent)`."""
+    """Writes where a passage is from: `Lease.pdf (4. Rent)`."""
     heading = name(passage.heading.lstrip("# "))
     return f"{name(passage.filename)} ({heading})" if heading else name(passage.filename)
 
 
 def quote(text: str, ref: int | None) -> str:
-    """`“text” [ref]`; double quotes inside are straight, so that the end of the quote is clear."""
+    """Writes `“text” [ref]`. Double quotation marks in the text become straight, so that the end of the quote is
+    clear."""
     return f"“{text.translate(_STRAIGHT)}”{reference(ref)}"
 
 
@@ -65,7 +67,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """`A`, `A and B`, `A, B and C`."""
+    """Joins names as `A`, `A and B` or `A, B and C`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -74,13 +76,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def not_analysed(documents: Sequence[FailedDocument]) -> str:
-    """The paragraph that names them; empty when there are none."""
+    """Writes the paragraph that names the documents; it is empty when there are none."""
     names = [name(one.filename or one.document_id) for one in documents]
     return f"\n\nNot analysed: {joined(names)}." if names else ""
 
 
 def document_lines(listing: DocumentList) -> str:
-    """The documents of a listing with what is not ready, and how many are not shown."""
+    """Lists documents with the states of those that are not ready, and counts those that are not shown."""
     shown = listing.documents[:_MAX_LISTED]
     lines = [
         name(one.filename) + ("" if one.is_ready else f" ({name(one.processing_status.lower())})") for one in shown

@@ -1,4 +1,5 @@
-"""What a statement about content asks for, as words and concepts."""
+"""Reads what a statement about content asks for: words with their weights, and concepts, which are what clauses of
+contracts usually say. The concepts stand in `concepts.toml`."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +19,18 @@ _SURENESS = {"strong": 0.75, "likely": 0.4, "against": 0.5}
 _TITLE_SURENESS = 0.6
 _PART_SHARE = 0.9
 
+_MAX_WORDS = 48
+_MAX_COMPANIONS = 60
+_COMPANION_SHARE = 2.0
+_MAX_CONCEPTS = 6
+_FRAME_WORD_WEIGHT = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """`shown_by` and `ruled_out_by` are phrases with their sureness; `parts` name narrower concepts that show it too;
-    `needs` one that must be shown as well."""
+    """Something that clauses say. Statements that hold one of the `cues` ask for it. `shown_by` and `ruled_out_by` are
+    phrases of passages with the probability that they show it or rule it out. `parts` are narrower concepts, each of
+    which shows this one too; `needs` is one that must be shown as well."""
 
     name: str
     cues: tuple[Phrase, ...]
@@ -40,6 +48,7 @@ Concepts = Mapping[str, Concept]
 
 
 def load_concepts(stemmer: Stemmer) -> Concepts:
+    """Reads the concepts that the package ships."""
     content = tomllib.loads(resources.files(__package__).joinpath(_FILE).read_text())
 
     def phrases(entry: Mapping[str, Sequence[str]], *kinds: str) -> tuple[tuple[Phrase, float], ...]:
@@ -59,7 +68,7 @@ def load_concepts(stemmer: Stemmer) -> Concepts:
 
 
 def words_of_concepts(concepts: Concepts, names: Sequence[str]) -> Iterator[int]:
-    """What must be looked for in texts to judge the concepts."""
+    """Yields all words that must be found in texts before the concepts can be judged."""
     for name in names:
         yield from concepts[name].words()
         yield from words_of_concepts(concepts, (*concepts[name].parts, *filter(None, (concepts[name].needs,))))
@@ -68,7 +77,7 @@ def words_of_concepts(concepts: Concepts, names: Sequence[str]) -> Iterator[int]
 def evidence(
     concepts: Concepts, name: str, texts: tuple[Words, WordPositions], titles: tuple[Words, WordPositions]
 ) -> Floats:
-    """How surely each passage shows the concept, in [0, 1]."""
+    """Returns the probability that each passage shows the concept."""
     concept = concepts[name]
     shown = _shown(texts, concept.shown_by)
     in_title = _shown(titles, [(phrase, _TITLE_SURENESS) for phrase in concept.cues], only_first=True)
@@ -92,28 +101,22 @@ def _shown(
     return 1 - doubt
 
 
-_MAX_WORDS = 48
-_MAX_COMPANIONS = 60
-_COMPANION_SHARE = 2.0
-_MAX_CONCEPTS = 6
-_FRAME_WORD_WEIGHT = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class StatementContent:
-    """The statement's words by their rarity; the same with the words that keep them company under headings; pairs of
-    words that follow one another; concepts with how much of the statement brings them up, most first."""
+    """What a statement asks for. `words` are its words by their rarity, and `widened` adds the words that are usual
+    under headings with these words. `pairs` are words that follow one another. `concepts` come with the share of the
+    statement that asks for each, the largest first."""
 
     words: WeightedWords
     widened: WeightedWords
     pairs: tuple[tuple[int, int], ...]
     concepts: tuple[tuple[str, float], ...]
     cover: float
-    """Share of the words' weight that the chief concept accounts for."""
+    """The share of the words' weight that the first concept accounts for."""
 
 
 class ContentReader:
-    """Reads statements. For one thread."""
+    """Reads statements; to be used by one thread."""
 
     def __init__(self, stemmer: Stemmer, statistics: WordStatistics, concepts: Concepts) -> None:
         self._stemmer = stemmer
@@ -159,7 +162,7 @@ class ContentReader:
 
 
 def _cue_weight(concept: Concept, text: Words, hits: WordPositions, words: dict[int, float]) -> float:
-    """How much of the statement the concept's best cue accounts for; 0 without one."""
+    """Returns how much of the statement's weight the best cue of the concept accounts for, 0 where it has none."""
     present = set(text.tokens.tolist())
     return max(
         (

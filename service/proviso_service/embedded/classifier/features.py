@@ -1,4 +1,4 @@
-"""Evidence that passages satisfy a statement, as numbers."""
+"""Computes the features of passages for a statement: the numbers from which the logistic model makes scores."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,8 @@ _SHARPNESS = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A statement's vector about the mean, and the vector of what passages say under headings like it."""
+    """Two unit vectors of a statement: its own, relative to the mean of all passages, and that of what passages say
+    under headings like the statement."""
 
     own: Matrix
     topic: Matrix
@@ -46,8 +47,9 @@ def meaning(topics: HeadingTopics, vector: Matrix) -> Meaning:
 
 
 def similarities(topics: HeadingTopics, meant: Meaning, vectors: Matrix) -> tuple[Floats, Floats]:
-    """Of passages' vectors, shape (n, dimensions), to the statement and to its topic. Row by row (einsum rather than a
-    matrix product), so that a passage's value does not depend on how many there are."""
+    """Returns the similarity of each passage to the statement and to its topic; `vectors` has the shape (passages,
+    dimensions). Rows are computed one by one, with einsum instead of a matrix product, so that a passage's value does
+    not depend on how many passages there are."""
     about = vectors - topics.mean
     length = np.sqrt(np.einsum("ij,ij->i", about, about)) + 1e-9
     own = np.einsum("ij,j->i", about, meant.own) / length
@@ -58,7 +60,7 @@ def similarities(topics: HeadingTopics, meant: Meaning, vectors: Matrix) -> tupl
 def features(
     block: PassageBlock, content: StatementContent, concepts: Concepts, cosine: Floats, topic: Floats
 ) -> Floats:
-    """Shape (passages, len(NAMES))."""
+    """Returns the features, of shape (passages, len(NAMES))."""
     names = [name for name, _ in content.concepts]
     wanted = [*content.widened.weights, *content.words.weights, *words_of_concepts(concepts, names)]
     texts = block.texts, find(block.texts.tokens, wanted)

@@ -1,4 +1,5 @@
-"""What was fitted on labelled and on unlabelled contracts: numbers about words, headings and features."""
+"""The numbers that were fitted on contracts, with and without labels: statistics of words, topics of headings, and
+weights of features. `evals` fits them, and the package ships them in `fitted.npz`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """`rarity` is the inverse document frequency by stem, `unknown` that of a stem that it does not have; `companions`
-    are stems that passages have under headings with a stem, with the share of such passages that have them."""
+    """Statistics of stems. `rarity` is the inverse document frequency of a stem, and `unknown` that of all stems
+    without a number of their own. `companions` are the stems that are usual in passages under headings with a stem,
+    with the share of these passages that have them."""
 
     rarity: Mapping[int, float]
     unknown: float
@@ -27,8 +29,9 @@ class WordStatistics:
 
 @dataclass(frozen=True, slots=True)
 class HeadingTopics:
-    """What passages under a heading mean: `keys` are vectors of headings, `values` of the passages under them about
-    `mean`, the mean of all passages; `weights` grow with the number of contracts."""
+    """What passages under a heading mean. `keys` are vectors of headings and `values` vectors of the passages under
+    them, relative to `mean`, the mean of all passages. `weights` grow with the number of contracts that have the
+    heading."""
 
     mean: Matrix
     keys: Matrix
@@ -38,7 +41,7 @@ class HeadingTopics:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A logistic model: `weights` of the features, and `bias`; `slope` and `shift` calibrate its logit."""
+    """A logistic model: the `weights` of features and a `bias`. `slope` and `shift` calibrate its logit."""
 
     weights: Floats
     bias: float
@@ -46,7 +49,8 @@ class Head:
     shift: float
 
     def logit(self, features: Floats) -> Floats:
-        """Of each row. Column by column, so that a row's value does not depend on how many rows there are."""
+        """Returns the logit of each row. Columns are added one by one, so that a row's value does not depend on how
+        many rows there are."""
         logit = np.full(len(features), self.bias)
         for column, weight in enumerate(self.weights):
             logit += weight * features[:, column]
@@ -56,6 +60,8 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class FittedClassifier:
+    """All fitted numbers of the classifier."""
+
     words: WordStatistics
     topics: HeadingTopics
     head: Head
@@ -106,7 +112,7 @@ def to_bytes(fitted: FittedClassifier) -> bytes:
 
 
 def _quantised(matrix: Matrix) -> tuple[NDArray[np.int8], Matrix]:
-    """One byte a number and one scale a row."""
+    """Rounds a matrix to one byte a number, with one scale a row."""
     scale = np.abs(matrix).max(axis=1, keepdims=True) / 127
     return np.round(matrix / scale).astype(np.int8), scale.astype(np.float32)
 

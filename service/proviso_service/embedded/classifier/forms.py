@@ -1,5 +1,7 @@
-"""Statements about how a clause is made rather than what it is about: what it is called, whom it obliges or entitles,
-whether it binds one side only, whether it is a clause at all."""
+"""Judges passages by statements about how a clause is made: what it is called, whom it obliges or entitles, whether it
+binds one side only, and whether it is a clause at all. The probabilities of duties and rights were set by hand,
+because no contracts with labels for them were available; they rest on the grammar of drafting, in which the party is
+the subject right before "shall" or "may"."""
 
 import math
 import re
@@ -37,15 +39,30 @@ _OPERATIVE = re.compile(
     r" to|deemed|governed|liable|terminate)\b"
 )
 
+_FURTHER_SHARE = 0.8
+_OPENING_SCORE = 0.95
+_LEAST = 0.02
+_OPENING_CHARS = 200
+_NUMBER = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?[\dA-Za-z]{1,3}(?:\.\d+)*[.)]?\s+(?=[A-Z])", re.IGNORECASE)
+_TITLE_END = re.compile(r"[.:\n\u2013\u2014](?:\s|$)")
+_KINDS = frozenset(("article", "section", "clause"))
+
+_SURE = (0.06, 0.8, 0.9, 0.94)
+
+# Repetitions are bounded, and nothing matches in two ways, so that a hostile text takes no longer than another.
+_ADVERBS = r"(?:(?:also|always|at all times|then|in turn|\w+by|\w+ly) |,[^,.;]{1,80},(?: |\b)){0,3}"
+
 
 def form_scores(form: Form, name: str, passages: Sequence[ModelPassage]) -> Floats:
-    """Probabilities that passages have the form; `name` is the party's or the heading's, or empty."""
+    """Returns the probability that each passage has the form. `name` is that of the party or of the heading, or
+    empty."""
     return np.array([_score(form, name, passage) for passage in passages], dtype=np.float64)
 
 
 def burden_shares(statement: UnderstoodStatement, passages: Sequence[ModelPassage]) -> Floats:
-    """What is left of the scores for what a party must or may do: less where the passage names the party and lays the
-    duty or the right on another; all where it does not name it, since it may have another name there."""
+    """Returns factors for the scores of statements about what a party must or may do. The factor is low where the
+    passage names the party and gives the duty or the right to another one. It is 1 where the passage does not name the
+    party, which may have another name there."""
     if statement.burden is None:
         return np.ones(len(passages))
     named = re.compile(rf"\b{re.escape(statement.name.removeprefix('the '))}\b", re.IGNORECASE)
@@ -74,7 +91,7 @@ def _score(form: Form, name: str, passage: ModelPassage) -> float:
 
 
 def _unilateral_score(text: str) -> float:
-    """By the parties that stand as subjects: one, or several, or each of them."""
+    """Returns the probability that a clause binds one side only, from the parties that are subjects in it."""
     read = " ".join(text[:_MAX_CHARS].split())
     named = (match["subject"].split()[-1].lower() for match in _SUBJECT.finditer(read))
     parties = {party for party in named if party not in _NO_PARTIES}
@@ -86,7 +103,8 @@ def _unilateral_score(text: str) -> float:
 
 
 def _clause_score(text: str) -> float:
-    """By words that make a text a provision rather than a title, a signature or a table."""
+    """Returns the probability that a text is a provision and not a title, a signature or a table, from the words that
+    provisions use."""
     words = text.count(" ") + 1
     operative = len(set(_OPERATIVE.findall(text[:_MAX_CHARS].lower())))
     if not operative:
@@ -94,18 +112,9 @@ def _clause_score(text: str) -> float:
     return min(0.97, (0.7 if words > _FULL_SENTENCE_WORDS else 0.55) + 0.1 * operative)
 
 
-_FURTHER_SHARE = 0.8
-_OPENING_SCORE = 0.95
-_LEAST = 0.02
-_OPENING_CHARS = 200
-_NUMBER = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?[\dA-Za-z]{1,3}(?:\.\d+)*[.)]?\s+(?=[A-Z])", re.IGNORECASE)
-_TITLE_END = re.compile(r"[.:\n\u2013\u2014](?:\s|$)")
-_KINDS = frozenset(("article", "section", "clause"))
-
-
 def called_score(passage: ModelPassage, name: str) -> float:
-    """Probability that the passage has the name: by the heading right above, surely; by headings further up or by the
-    words it opens with, likely."""
+    """Returns the probability that the passage has the name. The heading right above it decides; headings further up
+    and the words with which it begins make it likely."""
     wanted = _words(name)
     if not wanted:
         return _LEAST
@@ -116,7 +125,7 @@ def called_score(passage: ModelPassage, name: str) -> float:
 
 
 def _likeness(wanted: Sequence[str], title: Sequence[str]) -> float:
-    """1 for the same words, less for words that are missing and a little less for others that are there."""
+    """Returns 1 for the same words, less for words that are missing, and a little less for words that are added."""
     if not title:
         return 0.0
     shared = len(set(wanted) & set(title))
@@ -125,7 +134,7 @@ def _likeness(wanted: Sequence[str], title: Sequence[str]) -> float:
 
 
 def _words(title: str) -> list[str]:
-    """Singular, without the number in front."""
+    """Returns the words of a title in the singular, without its number."""
     named = [word.rstrip("s") or word for word in plain_words(title) if not word.isdigit() and word not in _KINDS]
     return named[1:] if len(named) > 1 and len(named[0]) == 1 else named
 
@@ -135,15 +144,10 @@ def _opening(text: str) -> list[str]:
     return _words(_TITLE_END.split(beginning, maxsplit=1)[0])
 
 
-_SURE = (0.06, 0.8, 0.9, 0.94)
-
-
 def _any_of(*patterns: str) -> str:
     return f"(?:{'|'.join(patterns)})"
 
 
-# Bounded, and nothing matches in two ways: a hostile text takes no longer than another.
-_ADVERBS = r"(?:(?:also|always|at all times|then|in turn|\w+by|\w+ly) |,[^,.;]{1,80},(?: |\b)){0,3}"
 _STATES = _any_of(
     r"be entitled",
     r"have (?:the|a|an|no)\b(?! (?:obligation|duty))",
@@ -171,14 +175,15 @@ _ANYBODY_RIGHT = re.compile(rf"\b(?:{_RIGHT}|hereby grants?\b)", re.IGNORECASE)
 
 
 def duty_score(text: str, party: str) -> float:
-    """Probability that the text imposes a duty on the party, or on anybody if it is empty. A prohibition is a duty."""
+    """Returns the probability that the text puts a duty on the party, or on anybody if `party` is empty. A prohibition
+    is a duty."""
     if not party:
         return _by_count(text, [_ANYBODY_DUTY])
     return _by_count(text, _party_duties(party)) if _is_named(text, party) else _SURE[0]
 
 
 def right_score(text: str, party: str) -> float:
-    """Probability that the text grants a right to the party, or to anybody if it is empty."""
+    """Returns the probability that the text gives a right to the party, or to anybody if `party` is empty."""
     if not party:
         return _by_count(text, [_ANYBODY_RIGHT])
     return _by_count(text, _party_rights(party)) if _is_named(text, party) else _SURE[0]
@@ -203,7 +208,7 @@ def _party_rights(party: str) -> Sequence[re.Pattern[str]]:
 
 
 def _is_named(text: str, party: str) -> bool:
-    """Whether the text has the party's last word: cheap to tell, and most texts have not."""
+    """Tells whether the text has the party's last word. The check is quick, and rules out most texts."""
     words = party.lower().split()
     return bool(words) and words[-1] in text.lower()
 
@@ -220,6 +225,6 @@ def _named(party: str) -> str:
 
 
 def _subject(name: str) -> str:
-    """The party, with its affiliates and a definition in brackets, as a subject."""
+    """Returns the pattern of the party as a subject, with its affiliates and a definition in brackets."""
     company = r"(?: (?:and|or)(?: each of)?(?: its| their| the)? [\w-]+(?: [A-Z][\w-]*)*)?"
     return rf"\b{name}\b(?!['\u2019]s){company}(?: \([^)]{{1,60}}\))? ?"

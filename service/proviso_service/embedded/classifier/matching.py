@@ -1,4 +1,4 @@
-"""Where the words of a statement stand in passages, and what follows from it."""
+"""Finds the words of a statement in passages, and measures how well they match."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ _MAX_WINDOW_TERMS = 60
 
 @dataclass(frozen=True, slots=True)
 class WordPositions:
-    """Where any of some words stands in texts, in order: `position` among its tokens, `word` among the words."""
+    """Where some words are found in texts, in order. `position` is the place among the tokens of the texts, and `word`
+    the place among the words, which `words` gives by number."""
 
     position: Ints
     word: Ints
@@ -32,7 +33,8 @@ class WordPositions:
 
 
 def find(tokens: NDArray[np.uint32], words: Sequence[int]) -> WordPositions:
-    """A table of the words' low bits finds candidates in one pass; whole numbers decide."""
+    """Finds words among tokens. A table of the words' low bits gives candidates in one pass, and the whole numbers
+    decide."""
     numbers = np.array(sorted(set(words)), dtype=np.uint32)
     mask = (1 << _LOW_BITS) - 1
     table = np.zeros(1 << _LOW_BITS, dtype=bool)
@@ -47,7 +49,7 @@ def find(tokens: NDArray[np.uint32], words: Sequence[int]) -> WordPositions:
 
 
 def phrase_holders(texts: Words, hits: WordPositions, phrase: Phrase) -> Ints:
-    """Indices of the texts that have the phrase, each once."""
+    """Returns the indices of the texts that hold the phrase, each once."""
     ends = hits.positions_of(phrase.parts[0].words)
     for part in phrase.parts[1:]:
         following = hits.positions_of(part.words)
@@ -67,17 +69,18 @@ def phrase_holders(texts: Words, hits: WordPositions, phrase: Phrase) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class WeightedWords:
-    """Words with weights: `mass` is what the weights of all add up to."""
+    """Words by number with their weights."""
 
     weights: Mapping[int, float]
 
     @property
     def mass(self) -> float:
+        """The sum of all weights, or 1 where there are none."""
         return sum(self.weights.values()) or 1.0
 
 
 class WordMatch:
-    """How often each of the weighted words stands in each text."""
+    """Counts how often each of the weighted words is in each text."""
 
     def __init__(self, texts: Words, hits: WordPositions, query: WeightedWords) -> None:
         self._texts = texts
@@ -95,22 +98,23 @@ class WordMatch:
         self._counts = counts.reshape(texts.count, width)
 
     def bm25(self) -> Floats:
-        """Okapi BM25 as a share of the largest value that the words can have."""
+        """Returns Okapi BM25 of each text as a share of the largest value that these words can have."""
         length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * self._texts.lengths[:, None] / _MEAN_LENGTH
         saturated = self._counts * (_SATURATION + 1) / (self._counts + _SATURATION * length)
         return _row_sums(saturated * self._weights) / (self._mass * (_SATURATION + 1))
 
     def coverage(self) -> Floats:
-        """Share of the words' weight that the passage has at all."""
+        """Returns the share of the words' weight that each text holds."""
         return _row_sums((self._counts > 0) * self._weights) / self._mass
 
     def density(self) -> Floats:
-        """Share of the text's words that are the query's, by number; texts of one word count as of two."""
+        """Returns the share of each text's words that belong to the query. A text of one word counts as one of two
+        words."""
         found: Floats = self._counts.sum(axis=1) / np.maximum(self._texts.lengths, 2)
         return found
 
     def closeness(self) -> Floats:
-        """Largest share of the words' weight within some thirty words of the passage."""
+        """Returns the largest share of the words' weight that is found within thirty words of each text."""
         best = np.zeros(self._texts.count)
         width = len(self._numbers)
         if not len(self._position) or width > _MAX_WINDOW_TERMS:
@@ -130,7 +134,8 @@ class WordMatch:
         return best / self._mass
 
     def pairs(self, pairs: Sequence[tuple[int, int]]) -> Floats:
-        """Largest share of the words' weight in two words that follow one another as in one of `pairs`."""
+        """Returns the largest share of the words' weight that two words have which follow one another as in one of
+        `pairs`."""
         best = np.zeros(self._texts.count)
         place = {number: index for index, number in enumerate(self._numbers)}
         wanted = np.zeros((len(place) + 1, len(place) + 1), dtype=bool)
@@ -151,7 +156,7 @@ class WordMatch:
 
 
 def _row_sums(values: Floats) -> Floats:
-    """Column by column: the sum of a row is the same whatever other rows there are."""
+    """Adds up rows, column by column, so that the sum of a row is the same whatever other rows there are."""
     total = np.zeros(len(values))
     for column in range(values.shape[1]):
         total += values[:, column]

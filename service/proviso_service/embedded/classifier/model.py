@@ -1,4 +1,4 @@
-"""The classifier port, by evidence of words, of drafting and of embeddings."""
+"""The embedded classifier: it scores passages by their words, by the grammar of drafting and by embeddings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from proviso_service.reading import readable
 
 _FITTED = "fitted.npz"
 _SOURCES = (".py", ".toml", ".npz")
-"""What scores follow from: code and data."""
+"""The files on which scores depend: code and data. Their hash is the model's id."""
 
 _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
@@ -33,13 +33,14 @@ _MAX_KNOWN_STATEMENTS = 256
 
 
 def shared_source() -> bytes:
-    """The source of what the library of reading gives to the embedded models: words, numbers and the form of texts."""
+    """Returns the source code of what the models take from the reading library: its words, numerals and readable
+    texts. Scores follow from it, so it is a part of the model's id."""
     library = resources.files(reading)
     return b"\0".join(library.joinpath(f"{name}.py").read_bytes() for name in ("canonical", "numerals", "words"))
 
 
 class StatementScorer:
-    """Scores statements in the calling thread, given vectors. For one thread."""
+    """Scores statements in the calling thread, from vectors that are given to it; to be used by one thread."""
 
     def __init__(self, fitted: FittedClassifier) -> None:
         stemmer = Stemmer()
@@ -50,7 +51,8 @@ class StatementScorer:
         self._content = lru_cache(_MAX_KNOWN_STATEMENTS)(ContentReader(stemmer, fitted.words, self.concepts).read)
 
     def features(self, text: str, vector: Vectors, passages: Sequence[ModelPassage], vectors: Vectors) -> Floats:
-        """Of a wording of a statement about content; shape (len(passages), number of features)."""
+        """Returns the features for one wording of a statement about content, of shape (len(passages), number of
+        features)."""
         return self._features(text, vector, self._block(passages), vectors)
 
     def score(
@@ -60,7 +62,8 @@ class StatementScorer:
         passages: Sequence[ModelPassage],
         vectors: Vectors,
     ) -> Scores:
-        """`meant` are the vectors of the statement's wordings."""
+        """Scores the passages; `meant` holds the vectors of the statement's wordings, `vectors` those of the
+        passages."""
         if statement.form is Form.CONTENT:
             found = self._content_scores(wordings(statement), meant, passages, vectors)
             found *= burden_shares(statement, passages)
@@ -88,12 +91,12 @@ class StatementScorer:
         return features(block, self._content(text), self.concepts, own, topic)
 
     def _meaning(self, vector: Vectors) -> Meaning | None:
-        """None for vectors of another model than the one that the fitted numbers are about."""
+        """Returns None for a vector of another model than the one that the numbers were fitted with."""
         return meaning(self.fitted.topics, vector) if len(vector) == len(self.fitted.topics.mean) else None
 
 
 class EmbeddedClassifier:
-    """Classifier port. Scores in one thread of its own; `close` ends it."""
+    """Implements Classifier. It scores in one thread of its own, which `close` ends."""
 
     def __init__(self, embedder: Embedder, fitted: FittedClassifier, model_id: str) -> None:
         self._embedder = embedder
@@ -106,7 +109,7 @@ class EmbeddedClassifier:
 
     @classmethod
     def load(cls, embedder: Embedder) -> Self:
-        """Reads the package's data in about 0.1 s. The id follows from code, data and embedder."""
+        """Reads the package's data, which takes about 0.1 s. The model's id follows from code, data and embedder."""
         files = sorted(
             (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
         )
@@ -129,7 +132,7 @@ class EmbeddedClassifier:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Fails what waits with ModelClosed, finishes the block under way and ends the thread."""
+        """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -148,7 +151,8 @@ class EmbeddedClassifier:
         return scores
 
     async def _meant(self, text: str, statement: UnderstoodStatement) -> Sequence[Vectors]:
-        """Vectors of the statement's wordings. A statement comes once for each batch of documents."""
+        """Returns the vectors of the statement's wordings. They are kept, because a statement comes once for each
+        batch of documents."""
         known = self._meanings.get(text)
         if known is None:
             known = [await self._embedder.embed_query(wording) for wording in wordings(statement)]

@@ -1,4 +1,4 @@
-"""What kind of statement it is."""
+"""Reads statements: which kind of statement it is, whose name it holds, and whether it denies what it says."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Form(Enum):
-    """What kind of statement it is: most are about content, some about how a clause is made."""
+    """The kinds of statements: most are about the content of a clause, some about how a clause is made."""
 
     CONTENT = "content"
     CALLED = "called"
@@ -17,7 +17,7 @@ class Form(Enum):
 
 
 _MAX_FORM_CHARS = 600
-"""A longer statement is about content, whatever it begins with."""
+"""A statement that is longer is about content, whatever it begins with."""
 
 _NAME = r"[\"\u201c\u2018']?(?P<name>[^\"\u201c\u201d]+?)[\"\u201d\u2019']?"
 _NAME_ALONE = r"[\"\u201c\u2018']?(?P<name>(?:(?! to )[^\"\u201c\u201d])+?)[\"\u201d\u2019']?"
@@ -63,8 +63,9 @@ _LEAD = re.compile(r"\s*[^\W_].{8,}?[.:?!](?=\s+\S)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class UnderstoodStatement:
-    """`asked` is the statement, or what it denies; `name` a party's or a heading's where the form has one. Content may
-    be what a party, then `name`, must or may do: `burden` says which."""
+    """A statement. `asked` is the statement itself, or what it denies. `name` is that of a party or of a heading where
+    the form has one. A statement about content may say what a party must or may do; `burden` then tells which, and
+    `name` is the party's."""
 
     asked: str
     form: Form
@@ -74,7 +75,7 @@ class UnderstoodStatement:
 
 
 def understand(text: str) -> UnderstoodStatement:
-    """ "This clause does not ..." asks for all clauses but those that do."""
+    """Reads a statement. "This clause does not ..." asks for all clauses but those that do."""
     if len(text) > _MAX_FORM_CHARS:
         return UnderstoodStatement(text, Form.CONTENT)
     denied = _DENIED.fullmatch(text)
@@ -92,7 +93,7 @@ def understand(text: str) -> UnderstoodStatement:
 
 
 def wordings(statement: UnderstoodStatement) -> tuple[str, ...]:
-    """What a statement about content is judged by: itself and, where it has more, its first sentence or the part before
-    a colon, which names what the rest explains."""
+    """Returns the texts by which a statement about content is judged: the statement, and its first sentence or the
+    part before a colon where there is more, because that names what the rest explains."""
     lead = _LEAD.match(statement.asked)
     return (statement.asked, lead[0].strip()) if lead else (statement.asked,)

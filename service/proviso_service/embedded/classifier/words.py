@@ -1,4 +1,6 @@
-"""Words as the classifier compares them: numbers that stand for stems."""
+"""Turns passages and phrases into numbers that stand for stems. A phrase of legal drafting is a line such as
+"shall|must not exceed .. amount": its words follow one another within a sentence, `|` separates alternatives, `..`
+stands for up to eight other words and `...` for up to twenty."""
 
 import re
 import zlib
@@ -14,22 +16,38 @@ from proviso_service.models import ModelPassage
 from proviso_service.reading import LETTERS_AND_DIGITS, readable
 
 Tokens = NDArray[np.uint32]
-"""Stems of a text in order, and STOP where a sentence ends."""
+"""The numbers of a text's stems in order, with STOP where a sentence ends."""
 
 STOP = 0
 _WORD_OR_STOP = re.compile(rf"{LETTERS_AND_DIGITS}|[.;](?=\s|$)")
 _MAX_KNOWN = 200_000
 _MIN_STEMMED_CHARS = 3
 
+_GAPS = {"..": 8, "...": 20}
+
+_MAX_KEPT_BYTES = 128_000_000
+"""About what 150,000 passages take."""
+_BYTES_PER_PASSAGE = 500
+"""What a passage takes besides its tokens."""
+
+_NUMBER = r"(?:\d+(?:\.\d+)*\.?|\([a-z\d]{1,4}\)|[A-Za-z][.)])"
+_RUN_IN_TITLE = re.compile(
+    rf"\s*(?:(?:article|section|clause)\s+)?{_NUMBER}?\s*"
+    r"((?:[A-Z][\w'&/\u2019-]*)(?:[ ,]+(?:[A-Z][\w'&/\u2019-]*|of|and|or|the|to|for|in|on|by|with|a|an|without)){0,9})"
+    r"\s*[.:\u2014\u2013-]\s",
+)
+
 
 class Stemmer:
-    """Words to numbers; remembers words, of which texts have few. For one thread."""
+    """Turns words into numbers. It remembers the words that it has met, of which texts have few; to be used by one
+    thread."""
 
     def __init__(self) -> None:
         self._stemmer = PorterStemmer("porter")
         self._known: dict[str, int] = {}
 
     def tokens(self, text: str) -> Tokens:
+        """Returns the numbers of the text's words, and STOP for every end of a sentence."""
         if len(self._known) > _MAX_KNOWN:
             self._known.clear()
         known = self._known
@@ -39,10 +57,11 @@ class Stemmer:
         return np.array(list(map(known.__getitem__, words)), dtype=np.uint32)
 
     def words(self, text: str) -> list[int]:
-        """Without the ends of sentences."""
+        """Returns the numbers of the text's words without the ends of sentences."""
         return [token for token in self.tokens(text).tolist() if token != STOP]
 
     def number(self, word: str) -> int:
+        """Returns the number of one word, or STOP for a mark that ends a sentence."""
         if word in ".;":
             return STOP
         stem = self._stemmer.stemWord(word) if len(word) >= _MIN_STEMMED_CHARS else word
@@ -50,16 +69,13 @@ class Stemmer:
 
 
 def distinct(words: Sequence[int]) -> list[int]:
-    """In order of first appearance."""
+    """Returns each number once, in the order of first appearance."""
     return list(dict.fromkeys(words))
-
-
-_GAPS = {"..": 8, "...": 20}
 
 
 @dataclass(frozen=True, slots=True)
 class PhrasePart:
-    """One of `words` after at most `gap` other words."""
+    """One place in a phrase: one of `words`, after at most `gap` other words."""
 
     words: tuple[int, ...]
     gap: int
@@ -76,6 +92,7 @@ class Phrase:
 
 
 def parse_phrase(line: str, stemmer: Stemmer) -> Phrase:
+    """Reads a phrase from its notation."""
     parts, gap = [], 0
     for item in line.split():
         if item in _GAPS:
@@ -87,29 +104,16 @@ def parse_phrase(line: str, stemmer: Stemmer) -> Phrase:
     return Phrase(tuple(parts))
 
 
-_MAX_KEPT_BYTES = 128_000_000
-"""What some 150,000 passages take."""
-_BYTES_PER_PASSAGE = 500
-"""Besides its tokens."""
-
-_NUMBER = r"(?:\d+(?:\.\d+)*\.?|\([a-z\d]{1,4}\)|[A-Za-z][.)])"
-_RUN_IN_TITLE = re.compile(
-    rf"\s*(?:(?:article|section|clause)\s+)?{_NUMBER}?\s*"
-    r"((?:[A-Z][\w'&/\u2019-]*)(?:[ ,]+(?:[A-Z][\w'&/\u2019-]*|of|and|or|the|to|for|in|on|by|with|a|an|without)){0,9})"
-    r"\s*[.:\u2014\u2013-]\s",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """`title` has the words of the headings right above and of a title that the text opens with."""
+    """The tokens of a passage. `title` holds those of the nearest heading and of a title with which the text begins."""
 
     text: Tokens
     title: Tokens
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The memory that the passage takes, in bytes."""
         return _BYTES_PER_PASSAGE + self.text.nbytes + self.title.nbytes
 
 
@@ -119,7 +123,7 @@ def read_passage(passage: ModelPassage, stemmer: Stemmer) -> ReadPassage:
 
 
 class PassageReader:
-    """Reads passages once. For one thread; bounded."""
+    """Reads each passage once and keeps it, within a bound; to be used by one thread."""
 
     def __init__(self, stemmer: Stemmer) -> None:
         self._stemmer = stemmer
@@ -142,7 +146,7 @@ class PassageReader:
 
 
 def titles_of(passage: ModelPassage) -> list[str]:
-    """The nearest heading, and what reads like a title at the beginning of the text."""
+    """Returns the nearest heading, and what reads like a title at the beginning of the text."""
     titles = list(passage.section_path[-1:])
     run_in = _RUN_IN_TITLE.match(passage.text[:160])
     if run_in:
@@ -152,8 +156,8 @@ def titles_of(passage: ModelPassage) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of many texts end to end: `owner` is the text of each, `stops` counts the ends of sentences so far,
-    `lengths` is by text."""
+    """The words of many texts, one text after the other. For each token, `owner` is the index of its text, and `stops`
+    counts the ends of sentences up to it; `lengths` has the number of tokens of each text."""
 
     tokens: Tokens
     owner: NDArray[np.int64]
@@ -173,7 +177,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class PassageBlock:
-    """Passages that are scored in one go."""
+    """Passages that are scored together."""
 
     texts: Words
     titles: Words

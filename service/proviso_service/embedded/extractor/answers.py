@@ -1,4 +1,5 @@
-"""Answers in passages: pieces by their probability, and the values in them where a question asks for one."""
+"""Finds answers in passages: the sentences that are likely to answer a question, or the values in them where the
+question asks for one."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from proviso_service.models import AnswerSpan, ModelPassage
 from proviso_service.reading import WORD
 
 MAX_ANSWERS = 8
-"""Of one passage."""
+"""How many answers one passage may give."""
 
 _LEAST_SCORE = 0.02
 _DECIMALS = 4
@@ -29,7 +30,8 @@ _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|ba
 
 @dataclass(frozen=True, slots=True)
 class JudgedPieces:
-    """Pieces of passages with their evidence: `owners` are the passages' indices, `rows` as in features.py."""
+    """Pieces of passages with their features: `owners` are the indices of the passages, and `rows` is what `features`
+    returns."""
 
     pieces: Sequence[Piece]
     owners: Sequence[int]
@@ -37,7 +39,7 @@ class JudgedPieces:
 
 
 class AnswerFinder:
-    """Finds answers in the calling thread. For one thread."""
+    """Finds answers in the calling thread; to be used by one thread."""
 
     def __init__(self, words: WordStatistics, head: Head) -> None:
         self._stemmer = Stemmer()
@@ -46,7 +48,7 @@ class AnswerFinder:
         self._contents = ContentReader(self._stemmer, words, self._concepts)
 
     def find(self, text: str, passages: Sequence[ModelPassage]) -> list[list[AnswerSpan]]:
-        """As the port has it."""
+        """Returns the answers of each passage, as `AnswerExtractor.extract` does."""
         question = understand(text)
         content = self._contents.read(question.wording)
         judged = self._judge(question, content, passages)
@@ -60,7 +62,7 @@ class AnswerFinder:
         return [spans[:MAX_ANSWERS] for spans in found]
 
     def judge(self, text: str, passages: Sequence[ModelPassage]) -> JudgedPieces:
-        """What scores are made of."""
+        """Returns the pieces and features from which `find` makes scores."""
         question = understand(text)
         return self._judge(question, self._contents.read(question.wording), passages)
 
@@ -77,13 +79,13 @@ class AnswerFinder:
         return JudgedPieces(pieces, owners, features(question, pieces, of_passages, of_pieces))
 
     def _evidence(self, content: StatementContent, passages: Sequence[ModelPassage]) -> Floats:
-        """Without embeddings: measured, they add nothing here."""
+        """Returns the classifier's features without those of embeddings, which were measured to add nothing here."""
         block = PassageBlock.of([read_passage(passage, self._stemmer) for passage in passages])
         none = np.zeros(len(passages))
         return statement_features(block, content, self._concepts, none, none)
 
     def _spans(self, piece: Piece, question: UnderstoodQuestion, weights: Mapping[int, float]) -> Iterator[Bounds]:
-        """The names of all parties, or the one value that is meant, or else the piece."""
+        """Yields the names of all parties, the one value that is asked for, or the whole piece."""
         values = values_in(piece.text, question.answer_kind)
         if not values:
             yield piece.start, piece.end
@@ -99,7 +101,8 @@ class AnswerFinder:
     def _meant(
         self, text: str, values: Sequence[Bounds], question: UnderstoodQuestion, weights: Mapping[int, float]
     ) -> Bounds:
-        """The first one that evidence of the topic holds, or that stands nearest to the words of the question."""
+        """Chooses the first value that evidence of the topic holds, or the one that is nearest to the words of the
+        question."""
         evidence = question.topic.evidence.search(text) if question.topic else None
         held = [value for value in values if evidence and evidence.start() <= value[0] < evidence.end()]
         if held:
@@ -113,7 +116,7 @@ class AnswerFinder:
 
 
 def _possible(text: str, question: UnderstoodQuestion) -> Iterator[Piece]:
-    """The pieces that can answer."""
+    """Yields the pieces of a text that can answer the question."""
     end = 0
     for piece in pieces_of(text):
         if piece.start < end or (piece.is_title and question.answer_kind is not AnswerKind.TITLE):
@@ -124,7 +127,7 @@ def _possible(text: str, question: UnderstoodQuestion) -> Iterator[Piece]:
 
 
 def _with_names(piece: Piece, text: str) -> Piece:
-    """With the paragraphs of names that follow a piece such as "This Agreement is made between:"."""
+    """Adds the paragraphs of names that follow a piece such as "This Agreement is made between:"."""
     if not _BEFORE_NAMES.search(piece.text):
         return piece
     stop = _AFTER_NAMES.search(text, piece.end, piece.start + _NAMES_REACH_CHARS)

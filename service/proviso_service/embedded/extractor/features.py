@@ -1,4 +1,5 @@
-"""Evidence that a piece of a passage answers a question, as numbers."""
+"""Cuts passages into pieces, the sentences and list items that can be an answer, and computes their features: the
+numbers from which the logistic model makes scores."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,10 +28,63 @@ _SPACE = re.compile(r"\s+")
 _MAX_TITLE_WORDS = 8
 _SMALL_WORDS = frozenset(("a", "an", "and", "by", "for", "in", "of", "on", "or", "the", "to", "with"))
 
+_OF_PIECE = (
+    "bm25",
+    "coverage",
+    "closeness",
+    "pairs",
+    "widened bm25",
+    "widened coverage",
+    "widened closeness",
+    "concept",
+    "concept by cover",
+)
+_OF_PASSAGE = (*_OF_PIECE, "title")
+_OF_QUESTION = ("no concept", "statement length")
+NAMES = (
+    *(f"passage: {name}" for name in _OF_PASSAGE),
+    *(f"piece: {name}" for name in _OF_PIECE),
+    *(f"question: {name}" for name in _OF_QUESTION),
+    "has value",
+    "has period",
+    "has date",
+    "has amount",
+    "has law",
+    "has parties",
+    "has title",
+    "lacks value",
+    "value in opening",
+    "value by coverage",
+    "value by concept",
+    "on topic",
+    "off topic",
+    "value on topic",
+    "length",
+    "share of coverage",
+    "concept of both",
+)
+_KINDS = (
+    (AnswerKind.DURATION, AnswerKind.PERIOD),
+    (AnswerKind.DATE,),
+    (AnswerKind.SUM, AnswerKind.MONEY, AnswerKind.PERCENTAGE, AnswerKind.NUMBER),
+    (AnswerKind.LAW,),
+    (AnswerKind.PARTIES,),
+    (AnswerKind.TITLE,),
+)
+# How a contract introduces itself, with its title, date and parties.
+_OPENING = re.compile(
+    r"\b(?:agreement|contract|lease|deed|amendment|plan)\b.{0,160}?\b(?:made|entered|dated|effective|between|among)\b"
+    r"|\bby and (?:between|among)\b|\bwitnesseth\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_USUAL_CHARS = 100
+_LEAST_COVERAGE = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`text` is what stands in the passage from `start` to `end`, in code points, end exclusive."""
+    """A sentence or list item: `text` is what stands in the passage from `start` to `end`, in code points, end
+    exclusive."""
 
     start: int
     end: int
@@ -38,14 +92,14 @@ class Piece:
 
     @property
     def is_title(self) -> bool:
-        """Whether it names a subject and states nothing."""
+        """Whether the piece names a subject and states nothing."""
         words = self.text.split()
         return len(words) <= _MAX_TITLE_WORDS and (self.text.isupper() or all(map(_is_title_word, words)))
 
 
 def pieces_of(text: str) -> list[Piece]:
-    """In order, without overlap, without white space and marks of lists around them. A long sentence is cut after a
-    semicolon or comma."""
+    """Returns the pieces in order, without overlap, and without the white space and list marks around them. A long
+    sentence is cut after a semicolon or a comma."""
     found = (_trimmed(text, *bounds) for bounds in _cut(text))
     return [piece for piece in found if len(piece.text) >= _MIN_CHARS]
 
@@ -102,62 +156,9 @@ def _is_title_word(word: str) -> bool:
     return not word[0].islower() or word in _SMALL_WORDS
 
 
-_OF_PIECE = (
-    "bm25",
-    "coverage",
-    "closeness",
-    "pairs",
-    "widened bm25",
-    "widened coverage",
-    "widened closeness",
-    "concept",
-    "concept by cover",
-)
-_OF_PASSAGE = (*_OF_PIECE, "title")
-_OF_QUESTION = ("no concept", "statement length")
-NAMES = (
-    *(f"passage: {name}" for name in _OF_PASSAGE),
-    *(f"piece: {name}" for name in _OF_PIECE),
-    *(f"question: {name}" for name in _OF_QUESTION),
-    "has value",
-    "has period",
-    "has date",
-    "has amount",
-    "has law",
-    "has parties",
-    "has title",
-    "lacks value",
-    "value in opening",
-    "value by coverage",
-    "value by concept",
-    "on topic",
-    "off topic",
-    "value on topic",
-    "length",
-    "share of coverage",
-    "concept of both",
-)
-_KINDS = (
-    (AnswerKind.DURATION, AnswerKind.PERIOD),
-    (AnswerKind.DATE,),
-    (AnswerKind.SUM, AnswerKind.MONEY, AnswerKind.PERCENTAGE, AnswerKind.NUMBER),
-    (AnswerKind.LAW,),
-    (AnswerKind.PARTIES,),
-    (AnswerKind.TITLE,),
-)
-# How a contract introduces itself, with its title, date and parties.
-_OPENING = re.compile(
-    r"\b(?:agreement|contract|lease|deed|amendment|plan)\b.{0,160}?\b(?:made|entered|dated|effective|between|among)\b"
-    r"|\bby and (?:between|among)\b|\bwitnesseth\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_USUAL_CHARS = 100
-_LEAST_COVERAGE = 0.01
-
-
 def features(question: UnderstoodQuestion, pieces: Sequence[Piece], of_passages: Floats, of_pieces: Floats) -> Floats:
-    """Shape (len(pieces), len(NAMES)). `of_passages` and `of_pieces` are what the classifier looks at, for the passage
-    of each piece and for the piece by itself."""
+    """Returns the features, of shape (len(pieces), len(NAMES)). `of_passages` and `of_pieces` are the classifier's
+    features of each piece's passage and of the piece alone."""
     passage, piece = _columns(of_passages), _columns(of_pieces)
     value = np.array([bool(values_in(one.text, question.answer_kind)) for one in pieces], dtype=np.float64)
     lacks_value = (1 - value) * (question.answer_kind is not AnswerKind.STATEMENT)

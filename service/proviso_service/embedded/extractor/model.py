@@ -1,4 +1,4 @@
-"""The answer extractor port, by evidence of words and of drafting."""
+"""The embedded answer extractor: it finds answers by their words and by the grammar of drafting."""
 
 import asyncio
 import json
@@ -21,15 +21,17 @@ from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPass
 _HEAD = "fitted.json"
 _WORDS = "fitted.npz"
 _SOURCES = (".py", ".toml", ".npz", ".json")
-"""What answers follow from: code and data, of the classifier too, whose evidence is used here."""
+"""The files on which answers depend: code and data, also those of the classifier, whose features are used here."""
 
 _BLOCK_PASSAGES = 64
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 
+_DIGITS = 6
+
 
 class EmbeddedExtractor:
-    """AnswerExtractor port. Reads in one thread of its own; `close` ends it."""
+    """Implements AnswerExtractor. It works in one thread of its own, which `close` ends."""
 
     def __init__(self, finder: AnswerFinder, model_id: str) -> None:
         self._finder = finder
@@ -40,7 +42,7 @@ class EmbeddedExtractor:
 
     @classmethod
     def load(cls) -> Self:
-        """Reads the package's data in about 0.1 s. The id follows from code and data."""
+        """Reads the package's data, which takes about 0.1 s. The model's id follows from code and data."""
         own, words = _contents(__package__), _contents(classifier.__name__)
         digest = sha256(
             b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source()])
@@ -63,7 +65,7 @@ class EmbeddedExtractor:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Fails what waits with ModelClosed, finishes the block under way and ends the thread."""
+        """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -86,7 +88,7 @@ class EmbeddedExtractor:
 
 
 def _contents(package: str) -> dict[str, bytes]:
-    """The package's files by name, in order of names."""
+    """Returns the contents of the package's files by name, in the order of the names."""
     files = sorted((entry for entry in resources.files(package).iterdir() if entry.is_file()), key=lambda one: one.name)
     return {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
 
@@ -96,10 +98,8 @@ def _source(module: str) -> bytes:
     return resources.files(package).joinpath(f"{name}.py").read_bytes()
 
 
-_DIGITS = 6
-
-
 def head_from_json(content: bytes) -> Head:
+    """Reads the fitted weights. Raises ValueError when they are not those of the features."""
     data: Mapping[str, object] = json.loads(content)
     weights = data["weights"]
     if not isinstance(weights, dict) or tuple(weights) != NAMES:

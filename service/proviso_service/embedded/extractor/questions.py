@@ -1,4 +1,5 @@
-"""What a question asks for: a statement, or a short value such as a period, a date or a name."""
+"""Reads questions and finds values: what a question asks for, a statement or a value such as a period, a date or a
+name, and where values of each kind stand in a text."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -8,9 +9,79 @@ from enum import StrEnum
 from proviso_service.embedded.topics import Topic, topic_of
 from proviso_service.reading import NUMBER_WORDS
 
+_UNIT = r"(?:hours?|days?|weeks?|months?|quarters?|years?)"
+_CONTRACT = r"(?:contract|agreement|document|lease|deed|instrument|file)"
+_POLITE = re.compile(
+    r"\W*(?:please\W+|(?:can|could|would|will) you (?:please )?|(?:i|we) (?:want|need|would like) to know\W+|"
+    r"(?:tell|show|give|find) (?:me|us)\W+)+",
+    re.IGNORECASE,
+)
+_YES_OR_NO = re.compile(
+    r"\W*(?:is|are|was|were|does|do|did|can|could|may|might|must|shall|should|will|would|has|have|had)\b",
+    re.IGNORECASE,
+)
+
+Bounds = tuple[int, int]
+
+_WORDS = rf"(?:(?:(?:one |a )?hundred(?: (?:and )?\w+)?)|{NUMBER_WORDS})"
+_COUNT = rf"(?:\d{{1,4}}|{_WORDS})\s?(?:\(\s?\d{{1,4}}\s?\))?"
+_DURATION = (
+    rf"\b{_COUNT}[\s-]{{0,3}}(?:(?:business|calendar|working|full|consecutive|additional|successive|contract)\s+){{0,2}}"
+    r"(?:hours?|days?|weeks?|months?|quarters?|years?)\b"
+)
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_DATE = (
+    rf"\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}\b"
+    rf"|\b\d{{1,2}}\s?(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH},?\s+\d{{4}}\b"
+    rf"|\b{_MONTH},?\s+\d{{4}}\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b"
+)
+_FIGURE = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,6})?|\d{1,15}(?:\.\d{1,6})?"
+_SCALE = r"(?:\s?(?:thousand|million|billion|[mk])\b)?"
+_CURRENCY = r"(?:USD|EUR|GBP|CAD|AUD|CHF|JPY|US\s?\$)"
+_PERCENTAGE = rf"(?:\b{_WORDS}\s?)?\(?\b(?:{_FIGURE})\s?\)?\s?(?:%|per\s?cent\b)(?:\s?\(\s?[\d.]+\s?%\s?\))?"
+_PERCENT_IN_WORDS = rf"\b{_WORDS}\s+per\s?cent\b(?:\s?\(\s?[\d.]+\s?%\s?\))?"
+_MONEY = (
+    rf"(?:{_CURRENCY}|[$\u20ac\u00a3\u00a5])\s?(?:{_FIGURE}){_SCALE}"
+    rf"|\b(?:{_FIGURE}){_SCALE}\s?(?:U\.?S\.?\s)?(?:dollars|euros?|pounds|USD|EUR|GBP)\b"
+)
+_NUMBER = rf"\b(?:{_FIGURE}|{_WORDS})\s?(?:\(\s?\d[\d,]*\s?\))?(?:\s[a-z]{{3,}})?"
+
+_PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
+_LAW = re.compile(
+    r"\b(?i:(?:the\s+)?(?:internal\s+|substantive\s+|federal\s+)?laws?\s+(?:of|in)\s+(?:the\s+)?"
+    r"(?:(?:state|commonwealth|province|republic|country|people\u2019s republic)\s+of\s+(?:the\s+)?)?)"
+    rf"{_PLACE_WORD}(?:,?\s+(?:(?i:of|the|and)\s+){{0,2}}{_PLACE_WORD}){{0,6}}"
+    r"|\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s+laws?\b"
+)
+
+_NAME_WORD = r"[A-Z\d](?:[\w&\u2019'/-]|\.(?=\w))*(?:(?<=\b[A-Z])\.)?"
+_COMPANY_ENDING = (
+    r"(?:,?\s+(?:Inc|LLC|L\.L\.C|Ltd|Limited|Corp|Corporation|Co|Company|LP|L\.P|LLP|PLC|plc|GmbH|AG|S\.A|N\.V|B\.V|INC|LTD"
+    r"|CORP|CO)\b\.?)*"
+)
+_NAME = re.compile(
+    rf"\W{{0,6}}(?:\(?\w{{1,3}}\)\s+\W{{0,3}})?(?:(?i:the|each of|by)\s+)?"
+    rf"(?P<name>{_NAME_WORD}(?:\s+(?:(?:of|the|de|du|van|von|&)\s+)?{_NAME_WORD}){{0,8}}{_COMPANY_ENDING})"
+)
+_BETWEEN = re.compile(r"\b(?i:between|among|amongst)\b")
+_NEXT_PARTY = re.compile(r"[,;\s]\s*(?i:and|between)\s+(?=\W{0,3}[A-Z\d])|;\s+|\)\s*,\s+(?=[A-Z\d])")
+_PARTIES_REACH = 1_200
+_KIND_OF_CONTRACT = (
+    r"(?:AGREEMENT|Agreement|CONTRACT|Contract|LEASE|Lease|DEED|Deed|LICENSE|License|PLAN|Plan|TERMS|Terms|LETTER|AMENDMENT"
+    r"|Amendment|MEMORANDUM|Memorandum|POLICY|Policy|STATEMENT\s+OF\s+WORK|Statement\s+of\s+Work)"
+)
+_TITLE_WORD = r"(?!(?:This|THIS|The|THE|Any|Such|Each|In|Under|To|WHEREAS)\b)[A-Z][\w&\u2019'/-]*"
+_TITLE = re.compile(
+    rf"\b{_TITLE_WORD}(?:,?\s+(?:(?i:of|and|or|for|to|&)\s+){{0,2}}{_TITLE_WORD}){{0,8}}?\s+{_KIND_OF_CONTRACT}\b"
+)
+
 
 class AnswerKind(StrEnum):
-    """What an answer is: a sentence, or the value alone where one is enough. Money may be a share, a sum may not."""
+    """What an answer is: a statement, or a value alone where that is enough. An answer of the kind MONEY may be a
+    percentage, one of the kind SUM may not."""
 
     STATEMENT = "statement"
     DURATION = "duration"
@@ -27,25 +98,13 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnderstoodQuestion:
-    """`topic` where the question is about a common subject of agreements. `wording` is the question with the name that
-    its subject has in headings: "Who are the parties?" has no word of its own to look for."""
+    """A question. `topic` is the common subject of agreements that it is about, if there is one. `wording` is the
+    question with the name that this subject has in headings added, since a question such as "Who are the parties?" has
+    no word of its own to look for."""
 
     wording: str
     answer_kind: AnswerKind
     topic: Topic | None
-
-
-_UNIT = r"(?:hours?|days?|weeks?|months?|quarters?|years?)"
-_CONTRACT = r"(?:contract|agreement|document|lease|deed|instrument|file)"
-_POLITE = re.compile(
-    r"\W*(?:please\W+|(?:can|could|would|will) you (?:please )?|(?:i|we) (?:want|need|would like) to know\W+|"
-    r"(?:tell|show|give|find) (?:me|us)\W+)+",
-    re.IGNORECASE,
-)
-_YES_OR_NO = re.compile(
-    r"\W*(?:is|are|was|were|does|do|did|can|could|may|might|must|shall|should|will|would|has|have|had)\b",
-    re.IGNORECASE,
-)
 
 
 _SUBJECTS = {
@@ -59,7 +118,7 @@ def _cue(answer_kind: AnswerKind, *wordings: str) -> tuple[AnswerKind, re.Patter
     return answer_kind, re.compile("|".join(wordings), re.IGNORECASE)
 
 
-# The first whose cue is found counts, so the special stands before the general.
+# The first kind whose cue is found counts, so the special ones stand before the general ones.
 _CUES = (
     _cue(
         AnswerKind.TITLE,
@@ -130,7 +189,7 @@ _CUES = (
 
 
 def understand(text: str) -> UnderstoodQuestion:
-    """A question that can be answered with yes or no asks for the statement that answers it."""
+    """Reads a question. One that can be answered with yes or no asks for the statement that answers it."""
     polite = _POLITE.match(text)
     asked = text[polite.end() :] if polite else text
     if _YES_OR_NO.match(asked):
@@ -138,40 +197,13 @@ def understand(text: str) -> UnderstoodQuestion:
     else:
         answer_kind = next((answer_kind for answer_kind, cue in _CUES if cue.search(asked)), AnswerKind.STATEMENT)
     topic = topic_of(text)
-    # Questions of every kind speak of "the parties"; only some are about who they are.
+    # Questions about any subject may speak of "the parties"; few ask who they are.
     if topic and topic.name == "parties" and answer_kind is not AnswerKind.PARTIES:
         topic = None
     name = _SUBJECTS.get(answer_kind) or (topic.name if topic else "")
     return UnderstoodQuestion(f"{text} {name}".strip(), answer_kind, topic)
 
 
-Bounds = tuple[int, int]
-
-_WORDS = rf"(?:(?:(?:one |a )?hundred(?: (?:and )?\w+)?)|{NUMBER_WORDS})"
-_COUNT = rf"(?:\d{{1,4}}|{_WORDS})\s?(?:\(\s?\d{{1,4}}\s?\))?"
-_DURATION = (
-    rf"\b{_COUNT}[\s-]{{0,3}}(?:(?:business|calendar|working|full|consecutive|additional|successive|contract)\s+){{0,2}}"
-    r"(?:hours?|days?|weeks?|months?|quarters?|years?)\b"
-)
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
-)
-_DATE = (
-    rf"\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}\b"
-    rf"|\b\d{{1,2}}\s?(?:st|nd|rd|th)?\s+(?:day\s+of\s+)?{_MONTH},?\s+\d{{4}}\b"
-    rf"|\b{_MONTH},?\s+\d{{4}}\b|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b"
-)
-_FIGURE = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,6})?|\d{1,15}(?:\.\d{1,6})?"
-_SCALE = r"(?:\s?(?:thousand|million|billion|[mk])\b)?"
-_CURRENCY = r"(?:USD|EUR|GBP|CAD|AUD|CHF|JPY|US\s?\$)"
-_PERCENTAGE = rf"(?:\b{_WORDS}\s?)?\(?\b(?:{_FIGURE})\s?\)?\s?(?:%|per\s?cent\b)(?:\s?\(\s?[\d.]+\s?%\s?\))?"
-_PERCENT_IN_WORDS = rf"\b{_WORDS}\s+per\s?cent\b(?:\s?\(\s?[\d.]+\s?%\s?\))?"
-_MONEY = (
-    rf"(?:{_CURRENCY}|[$\u20ac\u00a3\u00a5])\s?(?:{_FIGURE}){_SCALE}"
-    rf"|\b(?:{_FIGURE}){_SCALE}\s?(?:U\.?S\.?\s)?(?:dollars|euros?|pounds|USD|EUR|GBP)\b"
-)
-_NUMBER = rf"\b(?:{_FIGURE}|{_WORDS})\s?(?:\(\s?\d[\d,]*\s?\))?(?:\s[a-z]{{3,}})?"
 _PATTERNS = {
     AnswerKind.DURATION: re.compile(_DURATION, re.IGNORECASE),
     AnswerKind.DATE: re.compile(_DATE, re.IGNORECASE),
@@ -182,38 +214,10 @@ _PATTERNS = {
     AnswerKind.NUMBER: re.compile(_NUMBER, re.IGNORECASE),
 }
 
-_PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
-_LAW = re.compile(
-    r"\b(?i:(?:the\s+)?(?:internal\s+|substantive\s+|federal\s+)?laws?\s+(?:of|in)\s+(?:the\s+)?"
-    r"(?:(?:state|commonwealth|province|republic|country|people\u2019s republic)\s+of\s+(?:the\s+)?)?)"
-    rf"{_PLACE_WORD}(?:,?\s+(?:(?i:of|the|and)\s+){{0,2}}{_PLACE_WORD}){{0,6}}"
-    r"|\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s+laws?\b"
-)
-
-_NAME_WORD = r"[A-Z\d](?:[\w&\u2019'/-]|\.(?=\w))*(?:(?<=\b[A-Z])\.)?"
-_COMPANY_ENDING = (
-    r"(?:,?\s+(?:Inc|LLC|L\.L\.C|Ltd|Limited|Corp|Corporation|Co|Company|LP|L\.P|LLP|PLC|plc|GmbH|AG|S\.A|N\.V|B\.V|INC|LTD"
-    r"|CORP|CO)\b\.?)*"
-)
-_NAME = re.compile(
-    rf"\W{{0,6}}(?:\(?\w{{1,3}}\)\s+\W{{0,3}})?(?:(?i:the|each of|by)\s+)?"
-    rf"(?P<name>{_NAME_WORD}(?:\s+(?:(?:of|the|de|du|van|von|&)\s+)?{_NAME_WORD}){{0,8}}{_COMPANY_ENDING})"
-)
-_BETWEEN = re.compile(r"\b(?i:between|among|amongst)\b")
-_NEXT_PARTY = re.compile(r"[,;\s]\s*(?i:and|between)\s+(?=\W{0,3}[A-Z\d])|;\s+|\)\s*,\s+(?=[A-Z\d])")
-_PARTIES_REACH = 1_200
-_KIND_OF_CONTRACT = (
-    r"(?:AGREEMENT|Agreement|CONTRACT|Contract|LEASE|Lease|DEED|Deed|LICENSE|License|PLAN|Plan|TERMS|Terms|LETTER|AMENDMENT"
-    r"|Amendment|MEMORANDUM|Memorandum|POLICY|Policy|STATEMENT\s+OF\s+WORK|Statement\s+of\s+Work)"
-)
-_TITLE_WORD = r"(?!(?:This|THIS|The|THE|Any|Such|Each|In|Under|To|WHEREAS)\b)[A-Z][\w&\u2019'/-]*"
-_TITLE = re.compile(
-    rf"\b{_TITLE_WORD}(?:,?\s+(?:(?i:of|and|or|for|to|&)\s+){{0,2}}{_TITLE_WORD}){{0,8}}?\s+{_KIND_OF_CONTRACT}\b"
-)
-
 
 def values_in(text: str, answer_kind: AnswerKind) -> list[Bounds]:
-    """Where values of the kind stand in the text, in order and without overlap; none for statements."""
+    """Returns where values of the kind stand in the text, in order and without overlap. There are none for
+    statements."""
     return list(_FINDERS[answer_kind](text)) if answer_kind in _FINDERS else []
 
 
@@ -225,14 +229,14 @@ def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Bounds]]:
 
 
 def _without_ends(text: str, start: int, end: int) -> Bounds:
-    """Without punctuation that is not part of the value."""
+    """Leaves out punctuation around a value."""
     while end > start and text[end - 1] in " ,;.\n\t":
         end -= 1
     return start, end
 
 
 def _parties(text: str) -> Iterator[Bounds]:
-    """The names after "between", one at the beginning of each part."""
+    """Yields the names after "between", one at the beginning of each part."""
     opening = _BETWEEN.search(text)
     if opening is None:
         return
