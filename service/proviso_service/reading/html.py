@@ -13,13 +13,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from selectolax.lexbor import LexborNode
+
 from proviso_service.reading.canonical import CanonicalText
 from proviso_service.reading.furniture import recurring_lines, running_lines
 from proviso_service.reading.html_blocks import HtmlBlock, PageBreak
 from proviso_service.reading.html_flow import HtmlFlow
-from proviso_service.reading.html_tree import body_of, decode_html, walk
+from proviso_service.reading.html_tree import body_of, decode_html
 from proviso_service.reading.model import Heading, ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.outline import CAPITALS_LEVEL, complete_outline, reads_as_title, stands_out_as_title
+
+# The name that the parser gives to a node of text.
+_TEXT = "-text"
 
 _MIN_PAGES = 3
 _NUMBERED_SHARE = 0.6
@@ -87,9 +92,32 @@ def parse_html(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     flow = HtmlFlow()
     body = body_of(decode_html(content))
     if body is not None:
-        walk(body, flow)
+        _walk(body, flow)
     blocks = flow.finish()
     return _assembled(blocks, paging(blocks), limits)
+
+
+def _walk(top: LexborNode, flow: HtmlFlow) -> None:
+    """Gives every text and element inside `top` to the flow. It works without recursion, so that deep nesting does
+    no harm."""
+    node, above = top.first_child, [top]
+    while node is not None:
+        tag = node.tag or ""
+        inside = None
+        if tag == _TEXT:
+            flow.text(node.text_content or "")
+        elif not tag.startswith("-"):
+            inside = node.first_child if flow.open(tag, node) else None
+            if inside is None:
+                flow.close(tag)
+            else:
+                above.append(node)
+        following = node.next if inside is None else inside
+        while following is None and len(above) > 1:
+            closed = above.pop()
+            flow.close(closed.tag or "")
+            following = closed.next
+        node = following
 
 
 def _assembled(blocks: Sequence[HtmlBlock], pages: Paging, limits: ReadingLimits) -> ParsedDocument:

@@ -1,4 +1,4 @@
-"""Decodes a web page, builds its tree within bounds, walks it, and knows what its elements and styles mean.
+"""Decodes a web page, builds its tree within bounds, and knows what its elements and styles mean.
 
 The parser of HTML needs memory for every tag, and it looks upwards through open elements and back through attributes,
 so its time grows with the square of their number. Pages far beyond any real one are refused before they are parsed. A
@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -81,8 +80,6 @@ MAX_TAGS = 1_000_000
 MAX_OPEN_ELEMENTS = 3_000
 MAX_ATTRIBUTES = 5_000
 
-_TEXT = "-text"
-
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # White space or a quote follows each attribute, and long values such as embedded images hold neither.
 _MANY_ATTRIBUTES = re.compile(rf"<[a-zA-Z](?>(?:[^\s<>\"']*+[\s\"']++){{{MAX_ATTRIBUTES}}})")
@@ -94,50 +91,11 @@ _NOT_NESTED = frozenset(
 )
 
 
-class Visitor(Protocol):
-    """Receives the nodes of a tree in the order of the text."""
-
-    def open(self, tag: str, element: LexborNode) -> bool:
-        """Takes an element that opens, and returns whether to go into it; it is closed in either case."""
-        ...
-
-    def text(self, text: str) -> None:
-        """Takes text that stands directly in the element that is open."""
-        ...
-
-    def close(self, tag: str) -> None:
-        """Takes an element that closes."""
-        ...
-
-
 def body_of(text: str) -> LexborNode | None:
     """Returns the body of a page, None where there is none. Raises UnreadableFile for a page that is out of bounds."""
     _check_bounds(text)
     # UTF-8 cannot hold lone surrogates, which a page in an encoding of two bytes may have.
     return LexborHTMLParser(text.encode("utf-8", "replace")).body
-
-
-def walk(top: LexborNode, visitor: Visitor) -> None:
-    """Gives every text and element inside `top` to the visitor. It works without recursion, so that deep nesting does
-    no harm."""
-    node, above = top.first_child, [top]
-    while node is not None:
-        tag = node.tag or ""
-        inside = None
-        if tag == _TEXT:
-            visitor.text(node.text_content or "")
-        elif not tag.startswith("-"):
-            inside = node.first_child if visitor.open(tag, node) else None
-            if inside is None:
-                visitor.close(tag)
-            else:
-                above.append(node)
-        following = node.next if inside is None else inside
-        while following is None and len(above) > 1:
-            closed = above.pop()
-            visitor.close(closed.tag or "")
-            following = closed.next
-        node = following
 
 
 def _check_bounds(text: str) -> None:
