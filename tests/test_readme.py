@@ -1,22 +1,42 @@
 """The README says what is so."""
 
+import asyncio
+import contextlib
+import io
 import re
 from pathlib import Path
 
+from proviso_client import AsyncClient
 from proviso_service.variables import CONFIG_VARIABLE, settings_page, variable_name, variables
+from tests.support.code_blocks import code_blocks
 from tests.support.readme_tables import exit_reason_table
+from tests.support.running import RunningService
 
 _ROOT = Path(__file__).parents[1]
 
 
-def test_the_exit_reasons_of_the_readme_are_those_of_the_code() -> None:
-    assert "\n".join(exit_reason_table()) in (_ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_exit_reasons_of_the_contract_page_are_those_of_the_code() -> None:
+    assert "\n".join(exit_reason_table()) in (_ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_is_read_in_one_sitting() -> None:
+    assert len((_ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+async def test_the_python_of_the_readme_prints_a_turn(service: RunningService) -> None:
+    [program] = code_blocks(_ROOT / "README.md", "python")
+    async with AsyncClient(f"127.0.0.1:{service.app.port}") as client:
+        matter = await client.matters.create("Leases")
+    names = {"matter_id": matter.matter_id}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        await asyncio.to_thread(exec, program.replace("localhost:50051", f"127.0.0.1:{service.app.port}"), names)
+    assert "exit_reason: EXIT_REASON_COMPLETED" in printed.getvalue()
 
 
 def test_the_settings_of_the_readme_are_rows_of_the_page() -> None:
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     rows = [line for line in readme.splitlines() if re.match(r"\| `(PROVISO_|[A-Z]+_API_KEY)", line)]
-    assert rows
+    assert len(rows) == 5
     assert set(rows) <= set(settings_page().splitlines())
 
 

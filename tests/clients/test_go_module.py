@@ -25,6 +25,23 @@ func main() {
 	fmt.Println(request.GetMessage())
 }
 """
+LOOP = """\
+package root
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
+	"github.com/proviso-legal/proviso/clients/go/proviso"
+)
+
+func ask(ctx context.Context, connection *grpc.ClientConn, question string) {
+LOOP
+}
+"""
 OFFLINE = {"GOFLAGS": "-buildvcs=false -mod=mod -p=2", "GOPROXY": "off", "GOSUMDB": "off", "GOWORK": "off"}
 
 
@@ -48,7 +65,9 @@ def test_another_module_uses_it_with_one_replace_and_no_generator(tmp_path: Path
 def test_the_go_of_the_documents_compiles(go_module: GoModule) -> None:
     [program] = code_blocks(ROOT / "clients" / "go" / "README.md", "go")
     go_module.write("readme/main.go", program)
+    [loop] = code_blocks(ROOT / "README.md", "go")
+    go_module.write("root/main.go", LOOP.replace("LOOP", loop))
     functions = code_blocks(ROOT / "docs" / "contract.md", "go")
     assert functions
     go_module.write("page/page.go", "\n".join(functions))
-    go_module.run("go", "vet", "./readme", "./page")
+    go_module.run("go", "vet", "./readme", "./root", "./page")

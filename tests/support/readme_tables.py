@@ -1,4 +1,4 @@
-"""The table of the README that the code knows better: exit reasons.
+"""The table of the contract's page that the code knows better: exit reasons.
 
 `python -m tests.support.readme_tables` prints it."""
 
