@@ -38,12 +38,12 @@ def tell_readers(count: int) -> None:
 
 @contextmanager
 def readers_announced() -> Iterator[None]:
-    attached, readers = ConnectedReaders.attached, 0
+    connected, readers = ConnectedReaders.connected, 0
 
     @contextmanager
     def announced(attendance: ConnectedReaders) -> Iterator[None]:
         nonlocal readers
-        with attached(attendance):
+        with connected(attendance):
             readers += 1
             tell_readers(readers)
             try:
@@ -52,7 +52,7 @@ def readers_announced() -> Iterator[None]:
                 readers -= 1
                 tell_readers(readers)
 
-    with patch.object(ConnectedReaders, "attached", announced):
+    with patch.object(ConnectedReaders, "connected", announced):
         yield
 
 

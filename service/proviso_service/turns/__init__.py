@@ -1,4 +1,8 @@
-"""A turn's life: one user message to exactly one final state. Other folders import from here only."""
+"""A turn's life: one user message leads to exactly one final state.
+
+`Turns` starts turns, lets readers follow them, and ends them. A turn runs a `TurnProgram`, which is the agent; its
+events go to a log that any number of readers follow. Other folders import from here, not from the modules.
+"""
 
 from proviso_service.turns.config import TurnConfig
 from proviso_service.turns.events import (

@@ -1,4 +1,4 @@
-"""Where a turn's program asks persons, and persons answer."""
+"""Approvals: a turn's program asks persons about tool calls, and persons answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,7 +17,10 @@ from proviso_service.turns.turn import Turn, TurnLimits
 
 
 class PendingCalls:
-    """Calls are known by their position. `all_decided` is set once all of them are decided."""
+    """The tool calls that a turn asks persons about, and what they have decided on them so far.
+
+    The calls are known by their positions, because the model chooses their ids. `all_decided` is set once every call is
+    decided."""
 
     def __init__(
         self, calls: Sequence[AskedCall], expire_time: datetime, decisions: Sequence[Decision | None] = ()
@@ -30,23 +33,24 @@ class PendingCalls:
 
     @property
     def decisions(self) -> dict[str, Decision | None]:
-        """By call id; None where nobody has decided."""
+        """The decisions by call id; None where nobody has decided yet."""
         return {call.call_id: decision for call, decision in zip(self.calls, self._decisions, strict=True)}
 
     @property
     def made(self) -> tuple[tuple[AskedCall, Decision], ...]:
-        """What was decided so far."""
+        """The calls that are decided, each with its decision."""
         known = zip(self.calls, self._decisions, strict=True)
         return tuple((call, decision) for call, decision in known if decision is not None)
 
     @property
     def asked(self) -> tuple[ApprovalRequired, ...]:
-        """What a person is asked, for each call that nobody has decided on."""
+        """The events that ask a person, one for each call that is not decided yet."""
         return tuple(self._question(call) for call in self.calls if self.decisions[call.call_id] is None)
 
     def decided_by(self, call_id: str, decision: Decision) -> tuple[int, ...]:
-        """The positions that a decision on a call decides: the call's own and, where it approves for the session, those
-        of the other waiting calls of the same tool. None where the call does not wait."""
+        """The positions of the calls that a decision on the call `call_id` decides. That is the call itself. An
+        approval for the session also decides the other undecided calls of the same tool. Empty where the call is not
+        waiting for a decision."""
         waiting = {position: call for position, call in enumerate(self.calls) if self._decisions[position] is None}
         own = next((call for call in waiting.values() if call.call_id == call_id), None)
         if own is None:
@@ -68,8 +72,10 @@ class PendingCalls:
 
 
 class PendingApprovals:
-    """The Approvals of one turn. While it waits, what it goes on from is stored; `at_rest` is set then, and by the
-    runner when the turn has ended."""
+    """The implementation of TurnApprovals for one turn.
+
+    While the turn waits, everything that it goes on from is in the store. `idle` is set while the turn waits, and by
+    the runner once the turn has ended."""
 
     def __init__(
         self,
@@ -79,25 +85,25 @@ class PendingApprovals:
         store: TurnStore,
         owner: str,
         limits: TurnLimits,
-        stand_still: Callable[[], AbstractContextManager[None]],
+        pause_time: Callable[[], AbstractContextManager[None]],
         restored: SuspendedTurn | None = None,
     ) -> None:
-        """`stand_still` surrounds the wait: in it neither the turn's time nor its being alone counts. A turn that is
-        `restored` waits from the beginning."""
-        self.at_rest = asyncio.Event()
+        """While the context that `pause_time` opens is open, the turn's clock stands still and readers may be away. A
+        turn that is `restored` after a restart waits from the beginning."""
+        self.idle = asyncio.Event()
         self._turn = turn
         self._request = request
         self._clock = clock
         self._store = store
         self._owner = owner
         self._limits = limits
-        self._stand_still = stand_still
+        self._pause_time = pause_time
         self._answers: dict[str, Decision | None] = {}
         self._pending: PendingCalls | None = None
         self._latest: PendingCalls | None = None
         self._recording = asyncio.Lock()
         self._recordings: set[asyncio.Task[None]] = set()
-        self._is_left = False
+        self._handed_over = False
         if restored is not None:
             self._begin_waiting(PendingCalls(restored.calls, restored.expire_time, restored.decisions))
 
@@ -107,7 +113,7 @@ class PendingApprovals:
 
     @property
     def asked(self) -> tuple[ApprovalRequired, ...]:
-        """What persons are asked, and nobody has answered yet."""
+        """The events that ask a person, one for each call that is not decided yet."""
         return self._pending.asked if self._pending else ()
 
     @property
@@ -123,16 +129,16 @@ class PendingApprovals:
         return {call.call_id: self._answers[call.call_id] for call in calls}
 
     async def settle(self) -> None:
-        """Returns when the turn waits no longer, and runs again in the store."""
+        """Returns once the turn no longer waits and the store knows that it runs again."""
         pending = self._pending
         if pending is None:
             return
-        with self._stand_still():
+        with self._pause_time():
             try:
                 await self._wait(pending)
             finally:
                 self._pending = None
-                self.at_rest.clear()
+                self.idle.clear()
         self._answers |= pending.decisions
         turn, limits = self._turn, self._limits
         await with_timeout(
@@ -142,19 +148,19 @@ class PendingApprovals:
         )
 
     async def answer(self, call_id: str, decision: Decision) -> None:
-        """A person's decision. It is stored, or this raises, whether or not the caller still waits. Raises
-        TurnNotWaiting, and Draining once the turn was left."""
+        """Stores a person's decision. It is stored or fails even where the caller does not wait for the result. Raises
+        TurnNotWaiting, and Draining once the turn was handed over to the next process."""
         recording = asyncio.create_task(self._record(call_id, decision))
         self._recordings.add(recording)
         recording.add_done_callback(self._recorded)
         await asyncio.shield(recording)
 
-    def leave(self) -> None:
-        """What is not being stored yet is decided in the next life of the service."""
-        self._is_left = True
+    def hand_over(self) -> None:
+        """Refuses further decisions: the next process takes them. A decision that is being stored now still counts."""
+        self._handed_over = True
 
     async def close(self) -> None:
-        """Returns when all answers are stored, or have failed."""
+        """Returns once every decision that was being stored is stored, or has failed."""
         if self._recordings:
             await asyncio.wait(self._recordings)
 
@@ -182,26 +188,26 @@ class PendingApprovals:
         )
         for event in pending.asked:
             turn.log.append(event)
-        # In the same step of the event loop, so that nobody's answer comes too early.
+        # This follows the events in the same step of the event loop, so that no answer can come before it.
         self._begin_waiting(pending)
 
     async def _wait(self, pending: PendingCalls) -> None:
         left_s = (pending.expire_time - datetime.now(UTC)).total_seconds()
         with suppress(TimeoutError):
             await with_timeout(max(0.0, left_s), pending.all_decided.wait())
-        async with self._recording:  # a decision that is being stored still counts
+        async with self._recording:  # waits for a decision that is being stored, which still counts
             pass
 
     def _begin_waiting(self, pending: PendingCalls) -> None:
         self._pending = self._latest = pending
-        self.at_rest.set()
+        self.idle.set()
 
     async def _record(self, call_id: str, decision: Decision) -> None:
         turn = self._turn
         async with self._recording:
             if turn.decisions.get(call_id) is decision:
                 return
-            if self._is_left:
+            if self._handed_over:
                 raise Draining
             pending = self._pending
             positions = pending.decided_by(call_id, decision) if pending else ()
@@ -220,4 +226,4 @@ class PendingApprovals:
     def _recorded(self, recording: asyncio.Task[None]) -> None:
         self._recordings.discard(recording)
         if not recording.cancelled():
-            recording.exception()  # marks it as seen, also where the caller has gone
+            recording.exception()  # asyncio would warn of a failure that nobody has looked at

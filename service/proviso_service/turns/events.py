@@ -1,4 +1,4 @@
-"""The typed events of a turn. They are logged in order, from TurnStart to exactly one FinalState."""
+"""The events of a turn. They are logged in order, from TurnStart to exactly one FinalState."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,8 @@ from proviso_service.turns.sessions import ChatMessage
 
 
 class DiscardReason(StrEnum):
+    """Why text that was already sent is void."""
+
     GROUNDING = "grounding"
     MODEL_RETRY = "model_retry"
     EMPTY_RETRIEVAL = "empty_retrieval"
@@ -17,6 +19,8 @@ class DiscardReason(StrEnum):
 
 
 class ContextProblem(StrEnum):
+    """What is wrong with the matter or document that a message is about."""
+
     MATTER_REQUIRED = "matter_required"
     MATTER_NOT_FOUND = "matter_not_found"
     DOCUMENT_PROCESSING = "document_processing"
@@ -26,6 +30,8 @@ class ContextProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
+    """The first event: the request context of the answer, and the model that writes it."""
+
     request_context: RequestContext
     session_id: str
     model: str
@@ -33,7 +39,7 @@ class TurnStart:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Some text of the model call `text_id`."""
+    """A piece of the text that the model call `text_id` writes."""
 
     text_id: str
     text: str
@@ -41,7 +47,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class TextDiscarded:
-    """All tokens of `text_id` are void."""
+    """All tokens of `text_id` are void: readers remove them."""
 
     text_id: str
     reason: DiscardReason
@@ -49,6 +55,8 @@ class TextDiscarded:
 
 @dataclass(frozen=True, slots=True)
 class ToolStart:
+    """A tool call begins."""
+
     call_id: str
     tool: str
     server_name: str
@@ -57,7 +65,8 @@ class ToolStart:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnd:
-    """`output` is what the model read, `output_json` the typed result; `error` is empty on success."""
+    """A tool call has ended. `output` is the text that the model read, and `output_json` the typed result; `error` is
+    empty on success."""
 
     call_id: str
     tool: str
@@ -71,8 +80,8 @@ class ToolEnd:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """`quote` is the document's text from `start` to `end`; `answer_start` and `answer_end` lie in FinalState.message.
-    All offsets are code points, end exclusive."""
+    """A place in a document that the answer cites. `quote` is the document's text from `start` to `end`; `answer_start`
+    and `answer_end` are offsets in FinalState.message. All offsets count code points, with an exclusive end."""
 
     number: int
     answer_start: int
@@ -87,11 +96,14 @@ class Citation:
 
     @property
     def permalink(self) -> str:
+        """The reference to this place that clients turn into a link."""
         return f"cite:{self.document_id}@{self.start}-{self.end}"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequired:
+    """The turn waits for a person's decision on a tool call until `expire_time`."""
+
     call_id: str
     tool: str
     server_name: str
@@ -101,8 +113,8 @@ class ApprovalRequired:
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The end of a turn; `cycles` is AgentState.turns. `from_cache`: the answer is a reply from the response cache.
-    `retry_after_s` is None when unknown, and so is `duration_s`, the time of the whole turn."""
+    """The end of a turn. `cycles` counts the rounds of model and tools. `from_cache` says that the answer is a reply
+    from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None when unknown."""
 
     exit_reason: ExitReason
     retryable: Retryable
@@ -126,8 +138,8 @@ Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | App
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event as a reader gets it: it covers `first_sequence` to `sequence` (equal unless tokens were joined);
-    `emit_time_s` is Unix time of the last of them."""
+    """An event as a reader gets it. It covers the sequences from `first_sequence` to `sequence`, which are equal unless
+    tokens were joined. `emit_time_s` is the Unix time of the last of them."""
 
     first_sequence: int
     sequence: int
@@ -137,6 +149,6 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """Made by a reader after silence; not logged, sequence 0."""
+    """What a reader gets after a time of silence. It is not logged and has no sequence."""
 
     emit_time_s: float

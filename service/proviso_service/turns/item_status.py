@@ -1,7 +1,9 @@
-"""Marks of items that have left the catalog, and approvals of tools that still hold.
+"""What the current catalog says about the items of stored sessions and answers.
 
-They are made whenever sessions and request contexts are handed out, by the catalog of that moment, and never stored: an
-item that comes back is missing no more."""
+Items that have left the catalog are marked as missing, and approvals of tools that have changed are left out. This is
+done each time that sessions and request contexts are handed out, and never stored: an item that comes back is no longer
+missing.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,13 +16,16 @@ from proviso_service.turns.sessions import ChatMessage, Session
 
 
 def mark_missing_in_session(session: Session, catalog: Catalog) -> Session:
+    """The session with its missing items marked. Of its approved tools only those remain that are still what was
+    approved."""
     items = tuple(replace(item, missing=catalog.is_missing(item.ref)) for item in session.items)
     approved = tuple(tool for tool in session.approved_tools if catalog.still_approves(tool))
     return replace(session, items=items, approved_tools=approved)
 
 
 def mark_missing_in_context(context: RequestContext | None, catalog: Catalog) -> RequestContext | None:
-    """Whether the model was given an item then is not changed: its note says that."""
+    """The request context with its missing items marked. Whether the model was given an item at that time does not
+    change: the item's note says that."""
     if context is None:
         return None
     items = tuple(replace(item, missing=catalog.is_missing(item.ref)) for item in context.items)
@@ -28,11 +33,12 @@ def mark_missing_in_context(context: RequestContext | None, catalog: Catalog) ->
 
 
 def mark_missing_in_message(message: ChatMessage, catalog: Catalog) -> ChatMessage:
+    """The message with the missing items of its request context marked."""
     return replace(message, request_context=mark_missing_in_context(message.request_context, catalog))
 
 
 def mark_missing_in_state(state: FinalState, catalog: Catalog) -> FinalState:
-    """Of a turn that has ended: its own request context and those of its messages."""
+    """The final state with missing items marked, in its own request context and in those of its messages."""
     return replace(
         state,
         request_context=mark_missing_in_context(state.request_context, catalog),
@@ -41,7 +47,7 @@ def mark_missing_in_state(state: FinalState, catalog: Catalog) -> FinalState:
 
 
 ANSWERS_LOOKED_AT = 200
-"""Of a session, the newest ones."""
+"""Suggestions to remove items rest on this many answers of a session, the newest ones."""
 
 SUGGEST_AFTER = 3
 """The removal of an item is suggested once this many answers were given it and did not cite it."""
@@ -49,7 +55,7 @@ SUGGEST_AFTER = 3
 
 @dataclass(frozen=True, slots=True)
 class RemovalSuggestion:
-    """An item that entered so many answers and was cited in none."""
+    """An item that the model was given for so many answers of a session and that none of them cited."""
 
     item: SessionItem
     answers: int
@@ -58,9 +64,9 @@ class RemovalSuggestion:
 def removal_suggestions(
     items: Iterable[SessionItem], contexts: Sequence[RequestContext], suggest_after: int = SUGGEST_AFTER
 ) -> tuple[RemovalSuggestion, ...]:
-    """The session's references and tools that the model was given for at least `suggest_after` of the answers with
-    these request contexts, and that none of them cited; in the session's order. Of a rule nobody can tell whether an
-    answer used it."""
+    """The references and tools of a session that it could do without, in the session's order: the model was given them
+    for at least `suggest_after` of the answers that had these request contexts, and no answer cited them. Rules are
+    never suggested, since nobody can tell whether an answer followed one."""
     entered: Counter[ItemRef] = Counter()
     cited: set[ItemRef] = set()
     for context in contexts:

@@ -1,8 +1,8 @@
 """The log of a turn: its events in order, numbered from 1, the last of them the final state.
 
-The turn belongs to its log, not to a call: the runner appends, and any number of readers follow it with a cursor
-of their own, the last sequence they have seen. A log on another medium than memory keeps `take` synchronous by
-fetching ahead in `wait`, so that a reader pays for suspension only when it has nothing to send.
+The turn belongs to its log and not to a call: the runner appends, and any number of readers follow the log, each with
+its own position, which is the last sequence that it has seen. A log on another medium than memory can keep `take`
+synchronous by fetching ahead in `wait`. A reader then suspends only when it has nothing to send.
 """
 
 import asyncio
@@ -27,24 +27,24 @@ from proviso_service.turns.events import (
 
 
 class TurnLogFull(Exception):
-    """The log has reached its bound of events or bytes."""
+    """The log has reached its limit of events or bytes."""
 
 
 class TurnLogSealed(Exception):
-    """The turn takes no more events: something went on emitting after the program had returned."""
+    """The turn takes no more events: something tried to emit one after the program had returned."""
 
 
 class TurnLog(Protocol):
-    """Events of one turn. Used from the event loop's thread only."""
+    """The events of one turn. It is used from the event loop's thread only."""
 
     @property
     def last_sequence(self) -> int:
-        """Sequence of the last event, 0 when there is none."""
+        """The sequence of the last event; 0 when there is none."""
         ...
 
     @property
     def final_state(self) -> FinalState | None:
-        """The last event of an ended turn, None before."""
+        """The last event of a turn that has ended; None before that."""
         ...
 
     @property
@@ -54,57 +54,59 @@ class TurnLog(Protocol):
 
     @property
     def held_bytes(self) -> int:
-        """Roughly the memory that the events take."""
+        """Roughly how many bytes of memory the events take."""
         ...
 
     @property
-    def is_cut(self) -> bool:
-        """Whether the turn goes on elsewhere."""
+    def is_handed_over(self) -> bool:
+        """Whether the turn goes on in the next process, so that nothing more is logged here."""
         ...
 
     def history(self) -> tuple[LoggedEvent, ...]:
-        """All events so far, each on its own."""
+        """All events so far, tokens not joined."""
         ...
 
     def append(self, event: Event) -> int:
-        """Adds any event but a final state and returns its sequence. Raises TurnLogFull at the bound, from then on
-        for every event, and TurnLogSealed after `seal`."""
+        """Adds any event but a final state and returns its sequence. Raises TurnLogFull at the limit and for every
+        event after that, and TurnLogSealed after `seal`."""
         ...
 
     def seal(self) -> None:
-        """Refuses all further events but the final state, so that its sequence is known before it is written."""
+        """Refuses all further events but the final state, so that the final state's sequence is known before it is
+        written."""
         ...
 
     def end(self, final_state: FinalState) -> int:
-        """Adds the last event, whatever the bounds, and returns its sequence. Raises TurnLogSealed when there is
-        one already."""
+        """Adds the final state, whatever the limits, and returns its sequence. Raises TurnLogSealed when there is one
+        already."""
         ...
 
-    def cut(self) -> None:
-        """Wakes everybody: what follows is not logged here."""
+    def hand_over(self) -> None:
+        """Wakes every reader: what follows is not logged here."""
         ...
 
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
-        """The next event after sequence `after`, None when there is none yet. Waiting tokens of one text come joined,
-        up to `max_chars` code points (a single longer token comes whole); other events come as they are."""
+        """The next event after sequence `after`; None when there is none yet. Waiting tokens of one text come joined,
+        up to `max_chars` code points; a single token that is longer comes whole. Other events come unchanged."""
         ...
 
     async def wait(self, after: int, timeout_s: float) -> bool:
-        """Waits until there is an event after sequence `after`, or the log is cut; False when there was neither for
-        `timeout_s`."""
+        """Waits until there is an event after sequence `after`, or the turn was handed over. Returns False when neither
+        has happened for `timeout_s` seconds."""
         ...
 
     async def gather(self, after: int, timeout_s: float) -> None:
-        """Lets tokens come together: returns after `timeout_s`, or as soon as something other than a token lies after
-        sequence `after`."""
+        """Waits so that tokens can be joined. Returns after `timeout_s` seconds, or as soon as an event that is no
+        token follows sequence `after`."""
         ...
 
 
 class Waiters:
-    """Wakes all who wait, at once or each when its time is over.
+    """Wakes everyone who waits for the next event, all at once at the event, or each one when its time is over.
 
-    A timer for each wait would cost as much as the rest of the way of an event to its reader. So there is one alarm for
-    all, which is not moved when waiters come and go: when it rings it looks who is still there and due."""
+    A timer for each wait would cost as much as the rest of an event's way to its reader. There is therefore one alarm
+    for all. It is not moved when someone comes or goes: when it rings, it looks at who is still waiting and whose time
+    is over."""
 
     __slots__ = ("_alarm", "_due")
 
@@ -113,7 +115,7 @@ class Waiters:
         self._alarm: asyncio.TimerHandle | None = None
 
     async def wait(self, timeout_s: float) -> bool:
-        """True at the next `wake`, False when there was none for `timeout_s`."""
+        """Returns True at the next `wake`, and False when there was none for `timeout_s` seconds."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[bool] = loop.create_future()
         due = self._due[waiter] = loop.time() + timeout_s
@@ -125,14 +127,14 @@ class Waiters:
             self._due.pop(waiter, None)
 
     def wake(self) -> None:
-        """Wakes everybody."""
+        """Wakes everyone who waits."""
         if self._due:
             for waiter in self._due:
                 _settle(waiter, True)
             self._due.clear()
 
     def close(self) -> None:
-        """Wakes everybody; nobody waits afterwards."""
+        """Wakes everyone who waits and stops the alarm. Nobody may wait afterwards."""
         self.wake()
         self._set_alarm(None)
 
@@ -159,13 +161,14 @@ _APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, Appr
 
 
 class MemoryTurnLog:
-    """A TurnLog that is bounded by the number of its events and by the UTF-8 bytes of their text."""
+    """A TurnLog in the memory of this process, limited by the number of its events and by the UTF-8 bytes of their
+    text."""
 
     __slots__ = (
         "_clock",
         "_events",
         "_final_state",
-        "_is_cut",
+        "_handed_over",
         "_last_other",
         "_max_bytes",
         "_max_events",
@@ -184,7 +187,7 @@ class MemoryTurnLog:
         clock: Callable[[], float] = time.time,
         events: Sequence[LoggedEvent] = (),
     ) -> None:
-        """Begins with `events`, as `history` gave them."""
+        """The log begins with `events`, which come from the `history` of an earlier log."""
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._clock = clock
@@ -197,7 +200,7 @@ class MemoryTurnLog:
         self._waiters = Waiters()
         self._last_other = 0
         self._others_waiters = Waiters()
-        self._is_cut = False
+        self._handed_over = False
         for logged in events:
             self._add(logged.event, _size(logged.event), logged.emit_time_s)
 
@@ -218,8 +221,8 @@ class MemoryTurnLog:
         return self._text_bytes + _EVENT_OVERHEAD_BYTES * len(self._events)
 
     @property
-    def is_cut(self) -> bool:
-        return self._is_cut
+    def is_handed_over(self) -> bool:
+        return self._handed_over
 
     def history(self) -> tuple[LoggedEvent, ...]:
         times = zip(self._events, self._times, strict=True)
@@ -249,8 +252,8 @@ class MemoryTurnLog:
         self._others_waiters.close()
         return sequence
 
-    def cut(self) -> None:
-        self._is_cut = True
+    def hand_over(self) -> None:
+        self._handed_over = True
         self._waiters.close()
         self._others_waiters.close()
 
@@ -265,7 +268,7 @@ class MemoryTurnLog:
         return LoggedEvent(after + 1, sequence, self._times[sequence - 1], event)
 
     async def wait(self, after: int, timeout_s: float) -> bool:
-        if after < len(self._events) or self._is_cut:
+        if after < len(self._events) or self._handed_over:
             return True
         return await self._waiters.wait(timeout_s)
 
@@ -284,7 +287,8 @@ class MemoryTurnLog:
         return len(self._events)
 
     def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:
-        """`first` with the tokens of its text that follow `sequence`, and the sequence of the last one."""
+        """`first`, joined with the tokens of the same text that follow `sequence`, and the sequence of the last of
+        them."""
         texts = [first.text]
         chars = len(first.text)
         while sequence < len(self._events):
@@ -300,7 +304,8 @@ class MemoryTurnLog:
 
 
 def _size(event: Event) -> int:
-    """Of a token, what is not the same in all of its text."""
+    """What an event counts towards the limit, in bytes. The id of a token's text is not counted, since all tokens share
+    it."""
     return _utf8_bytes(event.text) if type(event) is Token else _text_bytes(event)
 
 
@@ -309,8 +314,8 @@ def _utf8_bytes(text: str) -> int:
 
 
 def _text_bytes(event: Any) -> int:
-    """UTF-8 bytes of all text in an event, however deep. A request context counts once: the final state and its last
-    message share one."""
+    """The UTF-8 bytes of all text in an event, however deeply nested. A request context counts once, because the final
+    state and its last message share one."""
     total, left, contexts = 0, [event], set[int]()
     while left:
         value = left.pop()
@@ -321,8 +326,7 @@ def _text_bytes(event: Any) -> int:
         elif not isinstance(value, RequestContext) or id(value) not in contexts:
             if isinstance(value, RequestContext):
                 contexts.add(id(value))
-            # Events are dataclasses with slots, whose names are at hand; `dataclasses.fields` takes longer than reading
-            # them.
+            # Events are dataclasses with slots. `dataclasses.fields` would take longer than reading the values.
             names: tuple[str, ...] = getattr(type(value), "__slots__", ())
             left += [getattr(value, name) for name in names]
     return total

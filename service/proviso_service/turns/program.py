@@ -1,4 +1,4 @@
-"""What the turn engine needs: a program to run, a store for what must survive, a log of events."""
+"""What the turn engine is given to run: requests, the program that answers them, and what the program works with."""
 
 import hashlib
 import json
@@ -21,10 +21,12 @@ from proviso_service.turns.records import Decision, ExitReason, Retryable
 from proviso_service.turns.sessions import ChatMessage, MessageRole
 
 Emit = Callable[[Event], None]
-"""Appends an event to the turn's log; returns at once. Raises TurnLogFull at the log's bound."""
+"""Appends an event to the turn's log and returns at once. Raises TurnLogFull at the log's limit."""
 
 
 class OnDisconnect(StrEnum):
+    """What happens to a turn that nobody reads: it ends after some grace, it goes on, or it ends at once."""
+
     GRACE = "grace"
     CONTINUE = "continue"
     CANCEL = "cancel"
@@ -32,7 +34,8 @@ class OnDisconnect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """Limits are already checked against the settings; None means the setting."""
+    """What a request chooses for its turn. The limits are already checked against those of the settings; None means the
+    setting."""
 
     model: str = ""
     max_turns: int | None = None
@@ -43,14 +46,16 @@ class TurnOptions:
 
 @dataclass(frozen=True, slots=True)
 class HistoryMessage:
+    """An earlier message of the conversation, as the model is given it."""
+
     role: MessageRole
     content: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A validated ChatRequest. `history` is empty when `session_id` is set; `selected_assets` names the assets that
-    enter, all where it is empty."""
+    """A validated ChatRequest. `history` is empty when `session_id` is set, because then the session has the history.
+    `selected_assets` names the assets that are used; all are where it is empty."""
 
     message: str
     matter_context: MatterContext | None = None
@@ -66,11 +71,11 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """What a turn leaves behind: its final state, and what the session keeps.
+    """What a turn leaves behind: its final state, and what its session keeps.
 
-    `new_messages` are appended to the session; `matter_context` replaces its last known context when
-    `update_matter_context` is set (None clears it). `new_session` is what a session is made with for them. `contents`
-    are what its request context names by hash."""
+    `new_messages` are appended to the session. `matter_context` replaces the session's last known context when
+    `update_matter_context` is set; None clears it. An unknown session is made from `new_session` when there is
+    something to keep. `contents` are the texts that the request context names by their SHA-256."""
 
     final_state: FinalState
     new_messages: tuple[ChatMessage, ...] = ()
@@ -82,8 +87,9 @@ class TurnOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A tool call that needs a person's decision. `tool` is the name that the model calls it by, `ref` the tool in the
-    catalog, and `sha256` what it is then: an approval for the session is of both."""
+    """A tool call that needs a person's decision. `tool` is the name that the model calls the tool by, and `ref` the
+    tool in the catalog. `sha256` says what the tool was when the person was asked: an approval for the session holds
+    for exactly that."""
 
     call_id: str
     tool: str
@@ -93,19 +99,21 @@ class AskedCall:
 
 
 class TurnApprovals(Protocol):
-    """How a program asks persons."""
+    """How a program asks persons about tool calls."""
 
     @property
     def made(self) -> Sequence[tuple[AskedCall, Decision]]:
-        """The decisions on the calls that were asked about last, also while others of them are missing."""
+        """The decisions on the calls that were asked about last, also while decisions on other calls are missing."""
         ...
 
     async def decide(
         self, calls: Sequence[AskedCall], suspend: Callable[[], Awaitable[str]]
     ) -> Mapping[str, Decision | None]:
-        """The decisions by call id, once all are made or the time for them is over; None where nobody decided. A call
-        is asked about once, also where a turn that was taken up again asks again. `suspend` gives the state that
-        `TurnProgram.resume` goes on from."""
+        """Asks about the calls and returns the decisions by call id once all are made or the time for them is over;
+        None where nobody decided.
+
+        Nobody is asked twice about the same call, even when the program asks again after a restart. `suspend` gives the
+        state from which `TurnProgram.resume` goes on."""
         ...
 
 
@@ -147,8 +155,7 @@ class TurnClock:
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn as its program works on it. `emit` appends an event to the turn's log and returns at once; it raises
-    TurnLogFull at the log's bound. The program reads `clock` and never sets it."""
+    """A turn as its program works on it. The program reads `clock` and never changes it."""
 
     turn_id: str
     caller: Caller
@@ -159,31 +166,36 @@ class RunningTurn:
 
 
 class TurnExecution(Protocol):
-    """One run of the program. `run` is called once; `interrupted` after `run` was cancelled or failed, or instead of
-    it, and again when an outcome could not be stored. `release` ends a run that waits for a person when the service is
-    stopped: `run` was cancelled, or not called, and the next life of the service goes on with `TurnProgram.resume`."""
+    """One run of a program.
+
+    `run` is called once at most. `interrupted` is called after `run` was cancelled or failed, or instead of it, and
+    again when an outcome could not be stored. `release` is called instead when the service stops while the turn waits
+    for a person: the next process goes on with `TurnProgram.resume`."""
 
     async def run(self) -> TurnOutcome:
-        """Emits every event but the final state, which it returns. CancelledError passes through."""
+        """Emits every event but the final state, and returns the final state in the outcome. Lets CancelledError pass
+        through."""
         ...
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        """The outcome of a turn that `run` could not finish, with the counters and usage so far. Makes no calls."""
+        """The outcome of a turn that `run` could not finish, with the counters and the usage so far. Makes no calls."""
         ...
 
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Frees what the run holds. Everything that the turn goes on from is stored."""
+        ...
 
 
 class TurnProgram(Protocol):
-    """What runs inside a turn: the agent."""
+    """What runs inside a turn. The agent is one."""
 
     def start(self, turn: RunningTurn) -> TurnExecution:
         """Begins a new turn."""
         ...
 
     async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
-        """Goes on with a turn from the state that an earlier life of the service has stored, which may be large. By the
-        time that the execution runs, `turn.approvals` has the answers. Raises SuspensionUnreadable."""
+        """Goes on with a turn from the state that an earlier process has stored, which may be large. By the time that
+        the execution runs, `turn.approvals` has the answers. Raises SuspensionUnreadable."""
         ...
 
 
@@ -191,7 +203,8 @@ _REQUEST = TypeAdapter(TurnRequest)
 
 
 def payload_sha256(request: TurnRequest) -> str:
-    """SHA-256 (hex) of what a request asks for: without its request_id, and without on_disconnect, which says how the
-    answer is fetched. Fields at their default are left out, so that a field added later changes no earlier hash."""
+    """The SHA-256, in hexadecimal, of what a request asks for. Its request_id does not count, and neither does
+    on_disconnect, which only says how the answer is fetched. Fields at their default are left out, so that a field that
+    is added later changes no earlier hash."""
     payload = _REQUEST.dump_python(request, mode="json", exclude={"request_id", "on_disconnect"}, exclude_defaults=True)
     return hashlib.sha256(json.dumps(payload, sort_keys=True).encode("ascii")).hexdigest()

@@ -1,4 +1,4 @@
-"""What is kept of a turn beside its messages: what it cost, which tools it called."""
+"""What is kept of a turn beside its messages: why it ended, what it cost, and which tools it called."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,8 @@ from enum import StrEnum
 
 
 class ExitReason(StrEnum):
+    """Why a turn ended."""
+
     COMPLETED = "completed"
     MAX_TURNS_REACHED = "max_turns_reached"
     MAX_TOOL_CALLS_REACHED = "max_tool_calls_reached"
@@ -21,6 +23,8 @@ class ExitReason(StrEnum):
 
 
 class Retryable(StrEnum):
+    """Whether it makes sense to send the same message again."""
+
     YES = "yes"
     NO = "no"
     MAYBE = "maybe"
@@ -29,7 +33,8 @@ class Retryable(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExitSemantics:
-    """`message` is the canned text, empty where the agent writes it or nothing is shown."""
+    """What an exit reason means for a caller. `message` is a fixed text; it is empty where the agent writes the text or
+    where nothing is shown."""
 
     retryable: Retryable
     display_message: bool
@@ -37,6 +42,7 @@ class ExitSemantics:
 
 
 NOT_ENOUGH_INFORMATION = "I don't have enough information in the current documentation to answer that."
+"""The answer where the documents hold none."""
 
 EXIT_SEMANTICS: dict[ExitReason, ExitSemantics] = {
     ExitReason.COMPLETED: ExitSemantics(Retryable.NOT_APPLICABLE, True),
@@ -72,7 +78,8 @@ EXIT_SEMANTICS: dict[ExitReason, ExitSemantics] = {
         Retryable.MAYBE, True, "An internal error kept me from answering. Please try again."
     ),
 }
-"""The one table of exit semantics. A drain makes CANCELLED retryable: the runner says so where it ends the turn."""
+"""The only table of what exit reasons mean. One exception stands elsewhere: a turn that ends because the service stops
+is CANCELLED but retryable, which the runner says where it ends the turn."""
 
 
 class Decision(StrEnum):
@@ -85,9 +92,9 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelCallUsage:
-    """One model call, each try on its own. `cached_input_tokens` are those of `input_tokens` that the provider had in a
-    cache of its own. `from_cache`: the reply came from the response cache, no model was called. `failed`: also when the
-    turn was cut short meanwhile."""
+    """What one call of a model cost; each attempt counts separately. `cached_input_tokens` are those of `input_tokens`
+    that the provider had in its own cache. `from_cache` says that the reply came from the response cache and no model
+    was called. `failed` is also set when the turn ended during the call."""
 
     model: str
     input_tokens: int = 0
@@ -100,8 +107,8 @@ class ModelCallUsage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens over all model calls of a turn; `model_calls` counts retries too, but no replies from the response cache.
-    `calls` are the single ones in their order, those replies among them."""
+    """The tokens of all model calls of a turn. `model_calls` counts retries too, but no replies from the response
+    cache. `calls` are the single calls in their order, including those replies."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -128,7 +135,7 @@ class ToolCallRecord:
 
 @dataclass(frozen=True, slots=True)
 class TurnSummary:
-    """What is kept with the message that ended a turn; `duration_s` is None when unknown."""
+    """What is kept with the message that ended a turn. `duration_s` is None when unknown."""
 
     exit_reason: ExitReason
     tool_calls: tuple[ToolCallRecord, ...] = ()

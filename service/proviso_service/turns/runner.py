@@ -1,8 +1,8 @@
-"""One turn from its registration to its final state.
+"""One turn, from its registration in the store to its final state.
 
-The runner's own coroutine is never cancelled while the service runs. What can be interrupted is the program, which
-has a task of its own; so whatever the program does, and whenever a cancellation comes, the turn is stored and
-ended exactly once.
+The runner's own coroutine is never cancelled while the service runs. What can be interrupted is the program, which has
+a task of its own. Whatever the program does, and whenever a cancellation arrives, the turn is stored and ended exactly
+once.
 """
 
 import asyncio
@@ -37,6 +37,8 @@ CANNOT_RESUME = (
     "This question waited for an approval, and I cannot go on with it since the service was started anew. "
     "The call that waited was not made. Please ask again."
 )
+"""The message of a turn that waited for an approval when the service stopped, and whose stored state the next process
+cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class _Interruption:
 
 
 class TurnRunner:
-    """Registers a turn, runs its program, stores what it leaves and ends its log."""
+    """Registers a turn, runs its program, stores the outcome, and ends the log."""
 
     def __init__(
         self,
@@ -62,9 +64,9 @@ class TurnRunner:
         limits: TurnLimits,
         restored: SuspendedTurn | None = None,
     ) -> None:
-        """A turn that is `restored` was begun before, and waits for a person."""
-        attendance = ConnectedReaders(request.on_disconnect, grace_s, self._abandoned)
-        self.turn = Turn(turn_id, caller, log, attendance, restored.all_decisions if restored else {})
+        """A turn that is `restored` was begun by an earlier process, and waits for a person."""
+        readers = ConnectedReaders(request.on_disconnect, grace_s, self._on_no_readers)
+        self.turn = Turn(turn_id, caller, log, readers, restored.all_decisions if restored else {})
         self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The id of the turn that answers the request: this one, or the one that the same request began before."""
         self._request = request
@@ -75,9 +77,9 @@ class TurnRunner:
         self._restored = restored
         self._clock = TurnClock(limits.program_s, restored.used_s if restored else None)
         self.approvals = PendingApprovals(
-            self.turn, request, self._clock, store, owner, limits, self._standing_still, restored
+            self.turn, request, self._clock, store, owner, limits, self._time_paused, restored
         )
-        self._parked = False
+        self._handed_over = False
         self._deadline: asyncio.TimerHandle | None = None
         self._execution: TurnExecution | None = None
         self._task: asyncio.Task[TurnOutcome] | None = None
@@ -85,15 +87,15 @@ class TurnRunner:
         self._interruption: _Interruption | None = None
         self._unwinding: asyncio.TimerHandle | None = None
 
-    async def live(self) -> bool:
-        """The whole life of the turn; False when nothing of it is kept here: the store began none, which `begun`
-        explains, or it was parked."""
+    async def run(self) -> bool:
+        """Runs the whole turn. Returns False when nothing of it is kept in this process: the store began no turn, which
+        `begun` explains, or the turn was handed over to the next process."""
         created = await self._begin()
         if created:
             await self._run_program()
             await self.approvals.close()
-            if self._parked:
-                self._leave()
+            if self._handed_over:
+                self._release()
                 return False
             self.turn.log.seal()
             final_state = await self._persist(await self._outcome())
@@ -104,29 +106,29 @@ class TurnRunner:
         return created
 
     def interrupt(self, reason: ExitReason, retryable: Retryable | None = None) -> bool:
-        """Ends the turn for `reason`; False when that comes too late, because the program has returned or the turn
-        is being interrupted already. `retryable` is what the reason's semantics say when None."""
-        if self._parked or self._interruption is not None or (self._task is not None and self._task.done()):
+        """Ends the turn for `reason`. Returns False when that comes too late, because the program has returned or the
+        turn is already being interrupted. `retryable` is taken from the table of exit reasons when it is None."""
+        if self._handed_over or self._interruption is not None or (self._task is not None and self._task.done()):
             return False
         self._interruption = _Interruption(reason, retryable or EXIT_SEMANTICS[reason].retryable)
         if self._task is not None:
             self._stop(self._task)
         return True
 
-    def park(self) -> bool:
-        """Leaves a turn that waits for a person as it is stored, to be taken up by the next life of the service; False
-        when it does not wait."""
+    def hand_over(self) -> bool:
+        """Leaves a turn that waits for a person to the next process, as it is stored. Returns False when the turn does
+        not wait."""
         if not self.approvals.is_waiting or self._interruption is not None:
             return False
-        self._parked = True
-        self.approvals.leave()
+        self._handed_over = True
+        self.approvals.hand_over()
         if self._task is not None:
             self._stop(self._task)
         return True
 
     @property
-    def straggler(self) -> "asyncio.Task[TurnOutcome] | None":
-        """The program's task when it has outlived the turn."""
+    def abandoned_task(self) -> "asyncio.Task[TurnOutcome] | None":
+        """The program's task when it still runs after the turn has ended; None otherwise."""
         return self._task if self._task is not None and not self._task.done() else None
 
     async def _begin(self) -> bool:
@@ -141,21 +143,21 @@ class TurnRunner:
                 self._store.begin(turn.caller, turn.turn_id, request, digest, self._owner, limits.lease_s),
                 late=store_timeout,
             )
-        except Exception as error:  # the caller of `start` gets it
+        except Exception as error:  # `begun` carries it to the caller of Turns.start
             self.begun.set_exception(error)
             return False
         self.begun.set_result(begun.turn_id)
         return begun.created
 
     async def _run_program(self) -> None:
-        """Returns when the program has stopped, or has been given up on after an interruption."""
+        """Returns when the program has stopped, or when it has not stopped in time after an interruption."""
         task = self._task = asyncio.create_task(self._execute(), name=f"program of turn {self.turn.turn_id}")
         task.add_done_callback(self._on_stopped)
-        if self._parked or self._interruption is not None:
+        if self._handed_over or self._interruption is not None:
             self._stop(task)
-        if self._restored is None:  # else it begins when the wait is over
+        if self._restored is None:  # a restored turn waits: its time runs when the wait is over
             self._set_deadline()
-            self.turn.attendance.open()
+            self.turn.readers.start()
         try:
             await self._stopped.wait()
         finally:
@@ -166,7 +168,7 @@ class TurnRunner:
 
     async def _execute(self) -> TurnOutcome:
         self._execution = await self._new_execution()
-        await self.approvals.settle()  # where the turn has been waiting since before a restart
+        await self.approvals.settle()  # returns at once unless the turn is restored
         return await self._execution.run()
 
     async def _new_execution(self) -> TurnExecution:
@@ -176,14 +178,15 @@ class TurnRunner:
         return await self._program.resume(turn, self._restored.state)
 
     @contextmanager
-    def _standing_still(self) -> Iterator[None]:
+    def _time_paused(self) -> Iterator[None]:
+        """While the context is open, the turn waits for a person: its time stands still, and readers may be away."""
         self._lift_deadline()
-        self.turn.attendance.pause()
+        self.turn.readers.pause()
         try:
             with self._clock.paused():
                 yield
         finally:
-            self.turn.attendance.open()
+            self.turn.readers.start()
             self._set_deadline()
 
     def _set_deadline(self) -> None:
@@ -205,41 +208,41 @@ class TurnRunner:
 
     def _on_stopped(self, task: asyncio.Task[TurnOutcome]) -> None:
         if not task.cancelled():
-            task.exception()  # marks it as seen, also that of a program which was given up on
+            task.exception()  # asyncio would warn of a failure that nobody has looked at
         self._stopped.set()
 
-    def _leave(self) -> None:
-        """Those who read or wait are told to go elsewhere."""
-        self.turn.log.cut()
+    def _release(self) -> None:
+        """Ends a turn that was handed over. Its readers are told to ask the next process."""
+        self.turn.log.hand_over()
         self._close()
         if self._execution is not None:
             self._execution.release()
 
     def _close(self) -> None:
-        self.turn.attendance.close()
+        self.turn.readers.stop()
         self.turn.ended.set()
-        self.approvals.at_rest.set()
+        self.approvals.idle.set()
 
-    def _abandoned(self) -> None:
+    def _on_no_readers(self) -> None:
         self.interrupt(ExitReason.CANCELLED)
 
     async def _outcome(self) -> TurnOutcome:
         if self._interruption is not None:
-            if self.straggler is not None:
+            if self.abandoned_task is not None:
                 _logger.error("turn %s: the program ignores its cancellation and was given up on", self.turn.turn_id)
             return await self._interrupted(self._interruption.reason, self._interruption.retryable)
         outcome = None if self.turn.log.overflowed else self._result()
         return outcome or await self._failed()
 
     def _result(self) -> TurnOutcome | None:
-        """What the program returned, None when it failed."""
+        """What the program returned; None when it failed."""
         if self._task is None or self._task.cancelled():
             return None
         outcome = None if self._task.exception() else self._task.result()
         return outcome if _is_outcome(outcome) else None
 
     async def _failed(self) -> TurnOutcome:
-        """The outcome after a fault, which goes to the service's log only."""
+        """The outcome after a fault. The fault itself goes only to the service's log."""
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
         if isinstance(error, SuspensionUnreadable):
@@ -253,7 +256,8 @@ class TurnRunner:
         return await self._interrupted(ExitReason.INTERNAL_ERROR)
 
     async def _interrupted(self, reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
-        """The program's account of a turn that it could not finish; a bare one when it has none."""
+        """The outcome, as the program gives it, of a turn that it could not finish; a bare one when the program gives
+        none."""
         retryable = retryable or EXIT_SEMANTICS[reason].retryable
         try:
             if self._execution is None and self._restored is not None and self._interruption is not None:
@@ -268,8 +272,9 @@ class TurnRunner:
         return bare_outcome(reason, retryable)
 
     async def _persist(self, outcome: TurnOutcome) -> FinalState:
-        """Stores the outcome and returns the final state to log: that of `outcome`, or INTERNAL_ERROR when it could
-        not be stored. If that can't be stored either, the turn's row is closed when its lease has run out."""
+        """Stores the outcome and returns the final state for the log: that of `outcome`, or INTERNAL_ERROR when
+        `outcome` could not be stored. When INTERNAL_ERROR cannot be stored either, the turn ends in the store when its
+        lease has expired."""
         if await self._finish(outcome):
             return outcome.final_state
         failure = await self._interrupted(ExitReason.INTERNAL_ERROR)
@@ -292,7 +297,7 @@ class TurnRunner:
 
 
 def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
-    """Of a turn that nobody can give an account of."""
+    """The outcome of a turn whose program gave none."""
     semantics = EXIT_SEMANTICS[reason]
     return TurnOutcome(
         FinalState(reason, retryable or semantics.retryable, semantics.display_message, semantics.message)
@@ -300,8 +305,8 @@ def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> Turn
 
 
 def unreadable_outcome(turn_id: str, error: SuspensionUnreadable) -> TurnOutcome:
-    """Of a turn that waited for a person and cannot be gone on with after a restart. It may be asked anew: none of the
-    calls that it waited for was made."""
+    """The outcome of a turn that waited for a person and whose stored state cannot be read after a restart. The user
+    can ask again, since none of the calls that it waited for was made."""
     _logger.error("turn %s: its stored state cannot be gone on from: %s", turn_id, error)
     reason = ExitReason.INTERNAL_ERROR
     message = ChatMessage(MessageRole.ERROR, CANNOT_RESUME, turn_id=turn_id, turn=TurnSummary(reason))

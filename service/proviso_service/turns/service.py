@@ -27,12 +27,12 @@ _RETRY_AFTER_S = 1.0
 class Turns:
     """Runs turns and lets any number of readers follow them.
 
-    `owner` names this process in the store. `max_running` bounds the turns at once, `kept_bytes` the memory of the
-    logs that are kept after their turn's end. `unwind_s` is the time a program has to clean up after an
-    interruption before it is given up on, `store_s` the time limit of one call of the store.
+    `owner` names this process in the store. `max_running` limits how many turns run at the same time. `kept_bytes`
+    limits the memory of the logs that are kept after their turns have ended. `unwind_s` is the time in seconds that a
+    program has to clean up after an interruption, and `store_s` the time that one call of the store may take.
 
-    A turn of another caller answers like one that does not exist (TurnUnknown). Every method that asks the store
-    raises NotReady when it does not answer in time."""
+    A turn of another caller is answered like one that does not exist, with TurnUnknown. Every method that asks the
+    store raises NotReady when the store does not answer in time."""
 
     def __init__(
         self,
@@ -55,25 +55,25 @@ class Turns:
         self._draining = False
         self._turns: dict[str, Turn] = {}
         self._running: dict[str, tuple[TurnRunner, asyncio.Task[None]]] = {}
-        self._stragglers: set[asyncio.Task[object]] = set()
+        self._abandoned_tasks: set[asyncio.Task[object]] = set()
         self._retention = Retention(settings.log_ttl_s, kept_bytes, self._turns.pop)
         self._leases = LeaseKeeper(store, owner, settings.lease_s, lambda: list(self._running))
 
     @property
     def running(self) -> int:
-        """Turns that have not ended."""
+        """How many turns have not ended."""
         return len(self._running)
 
     async def open(self) -> None:
-        """Closes the turns that an earlier life of this owner left running, takes up those that it left waiting for a
-        person, and begins to keep leases."""
+        """Ends the turns that an earlier process of this owner left running, goes on with those that it left waiting
+        for a person, and begins to renew leases."""
         await self._leases.open()
         for record in await with_timeout(self._limits.store_s, self._store.waiting(self._owner), late=store_timeout):
-            await self._take_up(record)
+            await self._resume(record)
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
-        """Starts a turn that nobody reads yet and returns its id; a repeated request_id with an equal payload returns
-        the id of the turn that it began before, also when no turn can be started.
+        """Starts a turn that nobody reads yet and returns its id. When an equal request with the same request_id began
+        a turn before, that turn's id is returned, even when no turn can be started now.
 
         Raises Draining, TooBusy, SessionBusy, RequestIdReused."""
         if refusal := self._refusal():
@@ -82,24 +82,26 @@ class Turns:
 
     @asynccontextmanager
     async def start_attached(self, caller: Caller, request: TurnRequest) -> AsyncIterator[str]:
-        """As `start`, with the caller attached inside, from before the turn is registered: one that goes away at any
-        moment has left the turn, and `on_disconnect` says what becomes of it."""
+        """Does what `start` does, and counts the caller as a reader while the context is open, from before the turn is
+        registered. A caller that goes away at any moment has thus disconnected from the turn, and `on_disconnect` says
+        what happens to it."""
         with ExitStack() as attached:
             if refusal := self._refusal():
                 turn_id, own = await self._begun_before(caller, request, refusal), ""
             else:
                 runner = self._launch(caller, request)
-                attached.enter_context(runner.turn.attendance.attached())
+                attached.enter_context(runner.turn.readers.connected())
                 turn_id, own = await asyncio.shield(runner.begun), runner.turn.turn_id
             if turn_id != own and (earlier := self._find(caller, turn_id)):
-                attached.enter_context(earlier.attendance.attached())
+                attached.enter_context(earlier.readers.connected())
             yield turn_id
 
     async def invoke(
         self, caller: Caller, request: TurnRequest, tell: Callable[[str], Awaitable[None]]
     ) -> tuple[str, FinalState]:
         """Runs a turn to its end and returns its id and final state; `tell` gets the id as soon as there is one.
-        Cancelling the call cancels the turn, at any moment and whatever `on_disconnect` says. Raises what `start`,
+
+        Cancelling this call cancels the turn, at any moment and whatever `on_disconnect` says. Raises what `start`,
         `tell` and `wait` raise."""
         async with self.start_attached(caller, replace(request, on_disconnect=OnDisconnect.CANCEL)) as turn_id:
             with self._cancelling(turn_id):
@@ -109,17 +111,17 @@ class Turns:
     async def read(
         self, caller: Caller, turn_id: str, after_sequence: int
     ) -> AsyncGenerator[LoggedEvent | Heartbeat, None]:
-        """The turn's events after `after_sequence` (0: all), each once and in order, to the final state. The reader
-        counts as attached while it iterates, so close it (`contextlib.aclosing`).
+        """Yields the turn's events after `after_sequence` (0 for all of them), each once and in order, up to the final
+        state. The caller counts as a reader while it iterates, so close the generator with `contextlib.aclosing`.
 
         Raises TurnUnknown, TurnExpired, InvalidRequest for a position beyond the last event, and Draining for a turn
-        that the next life of the service goes on with."""
+        that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
             record = await self._record(caller, turn_id)
             raise self._gone(record)
         check_position(turn.log, after_sequence)
-        with turn.attendance.attached():
+        with turn.readers.connected():
             settings = self._settings
             following = follow(turn.log, after_sequence, settings.heartbeat_s, settings.token_interval_s)
             async with aclosing(following) as items:
@@ -127,28 +129,29 @@ class Turns:
                     yield item
 
     async def wait(self, caller: Caller, turn_id: str) -> FinalState:
-        """The final state, once the turn has ended. Counts as attached; cancelling the wait cancels the turn.
+        """Returns the final state once the turn has ended. The caller counts as a reader; cancelling the wait cancels
+        the turn.
 
         Raises TurnUnknown, TurnExpired for a turn that neither runs here nor has ended, and Draining for one that the
-        next life of the service goes on with."""
+        next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
             return await self._stored_final_state(caller, turn_id)
-        with turn.attendance.attached(), self._cancelling(turn_id):
+        with turn.readers.connected(), self._cancelling(turn_id):
             await turn.ended.wait()
         if turn.log.final_state is None:
             raise Draining
         return turn.log.final_state
 
     async def decide(self, caller: Caller, turn_id: str, call_id: str, decision: Decision) -> None:
-        """A person's decision on a call that the turn waits for; the same one again changes nothing.
+        """Stores a person's decision on a call that the turn waits for. The same decision again changes nothing.
 
-        Raises TurnUnknown, TurnNotWaiting where the turn waits for no decision on the call, or has another one, and
-        Draining for a turn that the next life of the service goes on with."""
+        Raises TurnUnknown, TurnNotWaiting where the turn does not wait for a decision on the call or has another one
+        already, and Draining for a turn that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
             record = await self._record(caller, turn_id)
-            if self._is_parked(record):
+            if self._is_handed_over(record):
                 raise Draining
             if not _was_decided(record, call_id, decision):
                 raise TurnNotWaiting(turn_id, call_id)
@@ -158,23 +161,24 @@ class Turns:
             raise TurnNotWaiting(turn_id, call_id)
 
     async def cancel(self, caller: Caller, turn_id: str) -> bool:
-        """Ends a running turn in CANCELLED and returns when it has ended; False when this call did not cancel it,
-        because it had ended, was ending or runs elsewhere.
+        """Ends a running turn in CANCELLED and returns when it has ended. Returns False when this call did not cancel
+        the turn, because it had ended, was ending, or runs in another process.
 
-        Raises TurnUnknown, and Draining for a turn that the next life of the service goes on with."""
+        Raises TurnUnknown, and Draining for a turn that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            if self._is_parked(await self._record(caller, turn_id)):
+            if self._is_handed_over(await self._record(caller, turn_id)):
                 raise Draining
             return False
         cancelled = self._interrupt(turn_id)
         await turn.ended.wait()
-        if turn.log.is_cut:
+        if turn.log.is_handed_over:
             raise Draining
         return cancelled
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
-        """Where the turn is, with the live sequence, and what it waits for, while it runs here. Raises TurnUnknown."""
+        """The record of a turn; while the turn runs here, with its latest sequence and the approvals that it waits for.
+        Raises TurnUnknown."""
         record = await self._record(caller, turn_id)
         turn = self._turns.get(turn_id)
         if turn is None or record.state is TurnState.ENDED:
@@ -190,8 +194,8 @@ class Turns:
         )
 
     async def drain(self, grace_s: float) -> None:
-        """Refuses new turns from now on, lets running ones go on for `grace_s`, then ends the rest in a retryable
-        CANCELLED. Those that wait for a person are left to the next life of the service. Reading goes on."""
+        """Refuses new turns from now on, lets running ones go on for `grace_s` seconds, and ends the rest in a
+        retryable CANCELLED. Turns that wait for a person are left to the next process. Reading goes on."""
         self._draining = True
         with suppress(TimeoutError):
             await with_timeout(grace_s, self._until_none_works())
@@ -205,7 +209,7 @@ class Turns:
         self._retention.close()
 
     def _refusal(self) -> Draining | TooBusy | None:
-        """Why no turn can be started now."""
+        """Why no turn can be started now; None when one can."""
         if self._draining:
             return Draining()
         if len(self._running) >= self._max_running:
@@ -213,7 +217,7 @@ class Turns:
         return None
 
     async def _begun_before(self, caller: Caller, request: TurnRequest, refusal: Draining | TooBusy) -> str:
-        """The turn that the same request began before; raises the refusal when there is none."""
+        """The id of the turn that an equal request began before. Raises `refusal` when there is none."""
         if not request.request_id:
             raise refusal
         earlier = self._store.begun_before(caller, request.request_id, payload_sha256(request))
@@ -223,11 +227,11 @@ class Turns:
         return turn_id
 
     def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner:
-        # Known before it is registered: whoever learns the id from the store finds the turn here.
+        # The turn is known here before it is in the store: whoever learns its id from the store finds it here.
         return self._run(self._new_runner(str(uuid4()), caller, request))
 
-    async def _take_up(self, record: TurnRecord) -> None:
-        """Goes on with a turn that waits for a person; one whose stored state cannot be read ends."""
+    async def _resume(self, record: TurnRecord) -> None:
+        """Goes on with a turn that waits for a person. The turn ends when its stored state cannot be read."""
         caller, turn_id = record.caller, record.turn_id
         try:
             restored = await with_timeout(
@@ -243,7 +247,7 @@ class Turns:
     def _run(self, runner: TurnRunner) -> TurnRunner:
         turn_id = runner.turn.turn_id
         self._turns[turn_id] = runner.turn
-        self._running[turn_id] = runner, asyncio.create_task(self._live(runner), name=f"turn {turn_id}")
+        self._running[turn_id] = runner, asyncio.create_task(self._run_turn(runner), name=f"turn {turn_id}")
         return runner
 
     def _new_runner(
@@ -265,20 +269,20 @@ class Turns:
             restored=restored,
         )
 
-    async def _live(self, runner: TurnRunner) -> None:
-        turn, lived = runner.turn, False
-        bind_contextvars(turn_id=turn.turn_id)  # of this task and of those that it starts
+    async def _run_turn(self, runner: TurnRunner) -> None:
+        turn, is_kept = runner.turn, False
+        bind_contextvars(turn_id=turn.turn_id)  # for the log lines of this task and of those that it starts
         try:
-            lived = await runner.live()
+            is_kept = await runner.run()
         finally:
             del self._running[turn.turn_id]
-            if lived:
+            if is_kept:
                 self._retention.keep(turn.turn_id, turn.log.held_bytes)
             else:
                 del self._turns[turn.turn_id]
-        if (straggler := runner.straggler) is not None:
-            self._stragglers.add(straggler)
-            straggler.add_done_callback(self._stragglers.discard)
+        if (abandoned_task := runner.abandoned_task) is not None:
+            self._abandoned_tasks.add(abandoned_task)
+            abandoned_task.add_done_callback(self._abandoned_tasks.discard)
 
     def _find(self, caller: Caller, turn_id: str) -> Turn | None:
         turn = self._turns.get(turn_id)
@@ -288,7 +292,7 @@ class Turns:
 
     @contextmanager
     def _cancelling(self, turn_id: str) -> Iterator[None]:
-        """Cancelling what is awaited inside cancels the turn."""
+        """Cancels the turn when what is awaited inside the context is cancelled."""
         try:
             yield
         except asyncio.CancelledError:
@@ -309,10 +313,11 @@ class Turns:
         return record.final_state
 
     def _gone(self, record: TurnRecord) -> Draining | TurnExpired:
-        """Why a turn of the store cannot be followed here."""
-        return Draining() if self._is_parked(record) else TurnExpired(record.turn_id)
+        """Why a turn that is in the store cannot be followed here."""
+        return Draining() if self._is_handed_over(record) else TurnExpired(record.turn_id)
 
-    def _is_parked(self, record: TurnRecord) -> bool:
+    def _is_handed_over(self, record: TurnRecord) -> bool:
+        """Whether the next process goes on with the turn."""
         return self._draining and record.state is TurnState.AWAITING_APPROVAL
 
     def _asked(self, turn_id: str) -> tuple[ApprovalRequired, ...]:
@@ -320,22 +325,22 @@ class Turns:
         return running[0].approvals.asked if running else ()
 
     def _working(self) -> list[TurnRunner]:
-        return [runner for runner, _ in self._running.values() if not runner.approvals.at_rest.is_set()]
+        return [runner for runner, _ in self._running.values() if not runner.approvals.idle.is_set()]
 
     async def _until_none_works(self) -> None:
         """Returns once every turn that runs waits for a person."""
         while working := self._working():
-            await working[0].approvals.at_rest.wait()
+            await working[0].approvals.idle.wait()
 
     async def _stop_running(self) -> None:
         for turn_id, (runner, _) in list(self._running.items()):
-            if not runner.park():
+            if not runner.hand_over():
                 self._interrupt(turn_id, Retryable.YES)
         if self._running:
             await asyncio.wait([task for _, task in self._running.values()])
 
 
 def _was_decided(record: TurnRecord, call_id: str, decision: Decision) -> bool:
-    """Whether a turn has ended that a person decided so about."""
+    """Whether the turn has ended and its records say that a person made this decision on the call."""
     calls = record.final_state.tool_call_records if record.final_state else ()
     return any((call.call_id, call.decision) == (call_id, decision) for call in calls)

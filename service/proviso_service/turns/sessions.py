@@ -1,4 +1,4 @@
-"""Sessions: a user's conversations."""
+"""Sessions: the conversations of a user."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +20,8 @@ from proviso_service.turns.records import TurnSummary
 
 
 class MessageRole(StrEnum):
-    """Who wrote a message; error and approval messages never reach the model."""
+    """Who wrote a message. The model is given only what users and the assistant wrote, never error and approval
+    messages."""
 
     USER = "user"
     SYSTEM = "system"
@@ -31,8 +32,8 @@ class MessageRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message; `request_context` on assistant messages only, `turn` on the message that ended a turn. Ids and time
-    are empty until it is stored."""
+    """One message of a session. Only messages of the assistant have a `request_context`; only the message that ended a
+    turn has `turn`. The id and the time are empty until the message is stored."""
 
     role: MessageRole
     content: str
@@ -45,8 +46,8 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`approved_tools` need no further approval while they are what they were; `pending_servers` had not listed their
-    tools when the session was made, so that their always items are still to come."""
+    """A conversation. `approved_tools` need no further approval as long as they do not change. `pending_servers` had
+    not listed their tools when the session was made, so that their always items are still missing."""
 
     session_id: str
     items: tuple[SessionItem, ...]
@@ -60,53 +61,55 @@ class Session:
 
 
 class SessionStore(Protocol):
-    """Sessions of a tenant's users. Every method sees only the caller's own sessions."""
+    """The sessions of a tenant's users. Every method sees only the caller's own sessions."""
 
     async def create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
-        """Raises SessionExists."""
+        """Makes a session. Raises SessionExists."""
         ...
 
     async def get(self, caller: Caller, session_id: str) -> Session:
-        """Raises SessionNotFound."""
+        """One session. Raises SessionNotFound."""
         ...
 
     async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
-        """The session; made from `new` when unknown. One that is known is joined, once, by the always items of servers
-        that have listed their tools meanwhile (see `session_items.with_late_items`)."""
+        """The session, which is made from `new` when it is unknown. A known session gets, once, the always items of the
+        servers that have listed their tools since it was made (see `with_late_items`)."""
         ...
 
     async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
-        """Newest first."""
+        """A page of the caller's sessions, the newest first."""
         ...
 
     async def delete(self, caller: Caller, session_id: str) -> None:
-        """With its messages. Raises SessionNotFound, or SessionBusy while a turn runs."""
+        """Deletes a session and its messages. Raises SessionNotFound, and SessionBusy while a turn runs in it."""
         ...
 
     async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:
-        """The session with the items that `change` makes of its own; nobody else changes them meanwhile. It is called
-        outside the event loop. What it raises passes through, and changes nothing. Raises SessionNotFound."""
+        """Replaces the session's items by what `change` makes of them, and returns the session. Nobody else changes the
+        items meanwhile. `change` is called outside the event loop; an exception that it raises passes through, and
+        nothing changes. Raises SessionNotFound."""
         ...
 
     async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
-        """Oldest first. Raises SessionNotFound."""
+        """A page of the session's messages, the oldest first. Raises SessionNotFound."""
         ...
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-        """User and assistant messages for the model, oldest first: the newest ones up to and including the first that
-        takes their total over `max_chars` code points (so that the caller can tell an overflow). Empty when unknown."""
+        """The messages of the user and the assistant for the model, the oldest first: the newest ones, up to and
+        including the first that takes their total over `max_chars` code points, so that the caller can see an overflow.
+        Empty for an unknown session."""
         ...
 
     async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:
-        """The request contexts of the newest assistant messages that have one, newest first, at most `limit`. Raises
-        SessionNotFound."""
+        """The request contexts of the newest messages of the assistant that have one, the newest first, at most `limit`
+        of them. Raises SessionNotFound."""
         ...
 
 
 def with_late_items(session: Session, new: NewSession) -> Session:
-    """With the always items of servers that have listed their tools since the session was made, and without the names
-    of these servers; the same when there are none. `new` is what a session would be made with now: a server that is
-    not pending there has listed its tools, or left the catalog."""
+    """The session with the always items of the servers that have listed their tools since it was made, and without the
+    names of these servers; the same session when there are none. `new` is what a session would be made from now: a
+    server that is not pending in it has listed its tools or has left the catalog."""
     arrived = frozenset(session.pending_servers).difference(new.pending_servers)
     if not arrived:
         return session

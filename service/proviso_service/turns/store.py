@@ -22,6 +22,8 @@ from proviso_service.turns.suspension import SuspendedTurn
 
 
 class TurnState(StrEnum):
+    """Where a turn is."""
+
     RUNNING = "running"
     AWAITING_APPROVAL = "awaiting_approval"
     ENDED = "ended"
@@ -29,7 +31,8 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn's row. `final_state` is set once it has ended, `pending_approvals` while it waits in this process."""
+    """A turn as the store knows it. `final_state` is set once the turn has ended. `pending_approvals` is set while the
+    turn waits in this process."""
 
     turn_id: str
     caller: Caller
@@ -42,40 +45,42 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class TurnBegun:
-    """`created` is False when the same request_id and payload had begun `turn_id` before."""
+    """The turn that answers a request. `created` is False when an equal request with the same request_id began it
+    earlier."""
 
     turn_id: str
     created: bool
 
 
 class TurnStore(Protocol):
-    """Rows of turns; shared by replicas."""
+    """The stored turns, which all replicas share."""
 
     async def begin(
         self, caller: Caller, turn_id: str, request: TurnRequest, payload_sha256: str, owner: str, lease_s: float
     ) -> TurnBegun:
-        """Registers a running turn, atomically. With a known request_id of this caller: the earlier turn when the
-        payload is equal, else raises RequestIdReused. Raises SessionBusy when the request's session runs a turn."""
+        """Registers a running turn in one transaction. When this caller has used the request_id before, the result is
+        the earlier turn if the payload is equal; otherwise this raises RequestIdReused. Raises SessionBusy when the
+        request's session runs a turn."""
         ...
 
     async def begun_before(self, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
-        """The turn that this caller's request_id began, None when it began none. Raises RequestIdReused when it began
-        one with another payload."""
+        """The id of the turn that this caller's request_id began; None when it began none. Raises RequestIdReused when
+        it began one with another payload."""
         ...
 
     async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
-        """Extends the leases of running turns."""
+        """Extends the leases of running turns by `lease_s` seconds from now."""
         ...
 
     async def finish(
         self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
     ) -> None:
-        """In one transaction: the final state, the session's new messages and its matter context. An unknown session is
-        made when there is something to keep. A turn that has ended already is left as it is."""
+        """Stores, in one transaction, the final state, the session's new messages and its matter context. An unknown
+        session is made when there is something to keep. A turn that has ended already does not change."""
         ...
 
     async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
-        """A running turn waits from now on. Raises TurnUnknown for one that does not run."""
+        """Makes a running turn a waiting one. Raises TurnUnknown for a turn that does not run."""
         ...
 
     async def record_decision(
@@ -87,31 +92,32 @@ class TurnStore(Protocol):
         decision: Decision,
         approved: ApprovedTool | None,
     ) -> None:
-        """In one transaction: the decision on the calls at `positions` of a waiting turn, and the tool that needs no
-        further approval in the session, if any. Raises TurnUnknown for a turn that does not wait."""
+        """Stores, in one transaction, the decision on the calls at `positions` of a waiting turn and the tool, if any,
+        that needs no further approval in the session. Raises TurnUnknown for a turn that does not wait."""
         ...
 
     async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
-        """A waiting turn runs again; nothing remains of what it was suspended with. Raises TurnUnknown for one that
+        """Makes a waiting turn a running one and deletes what it was suspended with. Raises TurnUnknown for a turn that
         does not wait."""
         ...
 
     async def waiting(self, owner: str) -> Sequence[TurnRecord]:
-        """The waiting turns of an owner."""
+        """The turns of an owner that wait for a person."""
         ...
 
     async def suspended(self, caller: Caller, turn_id: str) -> SuspendedTurn:
-        """What a waiting turn was suspended with, and the decisions since. Raises SuspensionUnreadable, and TurnUnknown
-        for a turn that does not wait."""
+        """What a waiting turn was suspended with, including the decisions made since. Raises SuspensionUnreadable, and
+        TurnUnknown for a turn that does not wait."""
         ...
 
     async def get(self, caller: Caller, turn_id: str) -> TurnRecord:
-        """Raises TurnUnknown, also for another caller's turn."""
+        """The record of a turn. Raises TurnUnknown, also for a turn of another caller."""
         ...
 
     async def close_interrupted(self, owner: str) -> int:
-        """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner` itself (an earlier life
-        of this process; "" names nobody); returns how many. Turns that await an approval are left alone."""
+        """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner`, which an earlier
+        process of this owner has left; the empty text names nobody. Returns how many. Turns that wait for a person are
+        left as they are."""
         ...
 
 
@@ -122,13 +128,13 @@ _NOBODY = ""
 
 
 def store_timeout() -> NotReady:
-    """The error of a call of the store that took too long. Whether the store has done the work is then unknown."""
+    """The error of a store call that took too long. Nobody knows then whether the store has done the work."""
     return NotReady("The store of turns does not answer in time")
 
 
 class LeaseKeeper:
-    """Renews the leases of this process's turns three times in each lease, and once in each lease closes the turns of
-    owners that no longer renew theirs."""
+    """Renews the leases of this process's turns, three times in each lease. Once in each lease it ends the turns of
+    owners that have stopped renewing theirs."""
 
     def __init__(self, store: TurnStore, owner: str, lease_s: float, running: Callable[[], list[str]]) -> None:
         self._store = store
@@ -138,11 +144,12 @@ class LeaseKeeper:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Closes what an earlier life of this owner left, and starts the keeper's task."""
+        """Ends the turns that an earlier process of this owner has left running, and begins to renew leases."""
         await with_timeout(self._lease_s, self._close_interrupted(self._owner), late=store_timeout)
         self._task = asyncio.create_task(self._keep(), name="turn leases")
 
     async def close(self) -> None:
+        """Stops renewing."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -162,7 +169,7 @@ class LeaseKeeper:
                 await self._attempt(self._close_interrupted(_NOBODY))
 
     async def _attempt(self, work: Awaitable[None]) -> None:
-        """A failure is logged and met again, or not, at the next round."""
+        """Logs a failure, since the next round tries again."""
         try:
             await with_timeout(self._lease_s / _RENEWALS_PER_LEASE, work, late=store_timeout)
         except Exception:

@@ -47,15 +47,18 @@ _KINDS: Mapping[type, str] = {
 
 
 class SuspensionUnreadable(Exception):
-    """What was stored of a waiting turn cannot be gone on from: it is of another version, damaged, or needs what is not
-    there any more. Says which, and quotes nothing that was stored: it goes to the log."""
+    """A waiting turn cannot go on from what was stored of it, because that is of another version, is damaged, or needs
+    something that is no longer there. The message says which. It goes to the log, so it quotes nothing of what was
+    stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuspendedTurn:
-    """`state` is the program's own account of where it stands. `decisions` are those on `calls`, in their order;
-    `earlier_decisions` are those on calls that the turn waited for before, by call id. `used_s` is the time that it has
-    used of its limit; `events` are all of its events."""
+    """A turn that waits for a person, as it is stored.
+
+    `state` is the program's own account of where it stands. `decisions` are those on `calls`, in the order of the
+    calls; `earlier_decisions` are those on calls that the turn waited for before, by call id. `used_s` is how much of
+    its time limit the turn has used, in seconds. `events` are all of the turn's events."""
 
     request: TurnRequest
     state: str
@@ -68,7 +71,7 @@ class SuspendedTurn:
 
     @property
     def all_decisions(self) -> dict[str, Decision]:
-        """That persons have made, by call id."""
+        """Every decision that persons have made in this turn, by call id."""
         made = zip(self.calls, self.decisions, strict=True)
         return dict(self.earlier_decisions) | {call.call_id: decision for call, decision in made if decision}
 
@@ -77,14 +80,14 @@ _FORM = TypeAdapter(SuspendedTurn)
 
 
 def suspended_to_json(turn: SuspendedTurn) -> str:
-    """As JSON; takes long where there are images, so not for the event loop. The stores write new decisions to
-    `$.decisions[position]`."""
+    """The JSON text of a suspended turn. This takes long where messages hold images, so it is not for the event loop.
+    The stores write later decisions to `$.decisions[position]` of this text."""
     plain = _FORM.dump_python(replace(turn, events=()), mode="json")
     return json.dumps(plain | {"version": _VERSION, "events": [_plain(logged) for logged in turn.events]})
 
 
 def suspended_from_json(text: str | None) -> SuspendedTurn:
-    """Raises SuspensionUnreadable."""
+    """The suspended turn of a JSON text. Raises SuspensionUnreadable."""
     try:
         plain = json.loads(text or "")
         if plain["version"] != _VERSION:

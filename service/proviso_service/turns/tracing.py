@@ -1,4 +1,6 @@
-"""One span per turn, beside the spans of calls: a turn outlives the call that started it, and others may follow it."""
+"""One span for each turn, beside the spans of calls, because a turn can outlive the call that started it and other
+calls can follow it.
+"""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -15,19 +17,20 @@ _FAULTS = frozenset(
     {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
 )
 MAX_KNOWN_TURNS = 4_096
-"""The latest turns, which calls can be linked to."""
+"""Calls can be linked to this many turns, the latest ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class _TurnTrace:
-    """A turn's span, and the span of the call that started it."""
+    """The span of a turn, and the span of the call that started it."""
 
     span: SpanContext
     started_by: SpanContext
 
 
 class TracedProgram:
-    """A TurnProgram whose runs are spans with ids, counters and the exit reason, and no contents."""
+    """A TurnProgram whose runs are spans. A span has ids, counters and the exit reason, and nothing of what users or
+    models wrote."""
 
     def __init__(self, program: TurnProgram, tracer: Tracer) -> None:
         self._program = program
@@ -39,13 +42,13 @@ class TracedProgram:
             return _TracedExecution(self._program.start(turn), span)
 
     async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
-        """Begins a new trace: the one of the turn's earlier part is not known after a restart."""
+        """Begins a new trace, because after a restart nobody knows the trace of the turn's earlier part."""
         with self._span(turn.turn_id) as span:
             return _TracedExecution(await self._program.resume(turn, state), span)
 
     @contextmanager
     def _span(self, turn_id: str) -> Iterator[Span]:
-        """The turn's, which ends here where its run cannot begin."""
+        """Begins the span of a turn. It ends here only when the run cannot begin."""
         started_by = get_current_span().get_span_context()
         span = self._tracer.start_span(
             f"invoke_agent {OWN_PROVIDER}",
@@ -69,14 +72,14 @@ class TracedProgram:
                 raise
 
     def link(self, turn_id: str) -> None:
-        """Links the current span to the turn's, unless the turn's is its child or is not known here (any more)."""
+        """Links the current span to the turn's span, unless that span is its child or is no longer known here."""
         known, current = self._known.get(turn_id), get_current_span()
         if known is not None and known.started_by.span_id != current.get_span_context().span_id:
             current.add_link(known.span)
 
 
 class _TracedExecution:
-    """The span ends with the outcome, which `interrupted` knows of a run that is interrupted, or where it is left."""
+    """An execution whose span ends with its outcome, or when the turn is handed over to the next process."""
 
     def __init__(self, execution: TurnExecution, span: Span) -> None:
         self._execution = execution
@@ -104,7 +107,7 @@ class _TracedExecution:
         self._span.end()
 
     def _end(self, outcome: TurnOutcome) -> None:
-        """Of the first outcome; one that could not be stored is followed by another."""
+        """Ends the span with the first outcome. A second one follows when the first could not be stored."""
         if not self._span.is_recording():
             return
         if self._error:

@@ -1,4 +1,5 @@
-"""The readers of turns: how they follow a log, what becomes of a turn that nobody reads, and how long logs are kept."""
+"""A turn as its readers know it: how they follow its log, what happens when nobody reads it, and how long the log is
+kept."""
 
 import asyncio
 import time
@@ -15,7 +16,8 @@ from proviso_service.turns.program import OnDisconnect
 from proviso_service.turns.records import Decision
 
 JOINED_MAX_CHARS = 65_536
-"""Code points of text in one joined token event: 256 KiB of UTF-8 at most, well below the size of a gRPC message."""
+"""The most code points of text in one joined token event: at most 256 KiB of UTF-8, well below the size of a gRPC
+message."""
 
 
 def check_position(log: TurnLog, after_sequence: int) -> None:
@@ -29,12 +31,13 @@ def check_position(log: TurnLog, after_sequence: int) -> None:
 async def follow(
     log: TurnLog, after_sequence: int, heartbeat_s: float, token_interval_s: float
 ) -> AsyncGenerator[LoggedEvent | Heartbeat, None]:
-    """Every event after `after_sequence` once and in order, up to and including the final state, and a heartbeat
-    after each `heartbeat_s` of silence. Nothing after the final state's own sequence. Raises Draining at the end of a
-    log that is cut.
+    """Yields every event after `after_sequence`, each once and in order, up to and including the final state, and a
+    heartbeat after each `heartbeat_s` seconds of silence. Yields nothing when `after_sequence` is that of the final
+    state. Raises Draining at the end of a log whose turn was handed over to the next process.
 
-    A message costs the service many times what a token costs it, so tokens that come faster than one in
-    `token_interval_s` come together in one event; nobody waits for the first, and no other event waits."""
+    A message costs the service many times what a token costs it. Tokens that arrive faster than one in
+    `token_interval_s` seconds are therefore joined into one event. The first token is sent without delay, and so is
+    every event of another kind."""
     loop = asyncio.get_running_loop()
     next_tokens_at = loop.time()
     while not (log.final_state is not None and after_sequence == log.last_sequence):
@@ -44,7 +47,7 @@ async def follow(
         if (early_s := next_tokens_at - loop.time()) > 0:
             await log.gather(after_sequence, early_s)
         logged = log.take(after_sequence, JOINED_MAX_CHARS)
-        if logged is None and log.is_cut:
+        if logged is None and log.is_handed_over:
             raise Draining
         if logged is not None:
             yield logged
@@ -54,48 +57,50 @@ async def follow(
 
 
 class ConnectedReaders:
-    """Counts the readers and waiters of a turn and calls `abandon` when `on_disconnect` wants it ended.
+    """Counts the readers of a turn and calls `abandon` when `on_disconnect` says that a turn without readers has to
+    end.
 
-    GRACE allows `grace_s` with nobody attached, counted from the turn's start too. CANCEL ends a turn when the
-    last reader leaves; one that nobody has read yet gets the same grace, since its reader may be on its way."""
+    With GRACE a turn may be without readers for `grace_s` seconds, also at its start. With CANCEL it ends when the last
+    reader disconnects; before the first reader it gets the same grace, since that reader may be on its way. With
+    CONTINUE it never ends for lack of readers."""
 
     def __init__(self, on_disconnect: OnDisconnect, grace_s: float, abandon: Callable[[], object]) -> None:
         self._on_disconnect = on_disconnect
         self._grace_s = grace_s
         self._abandon: Callable[[], object] | None = abandon
-        self._attached = 0
+        self._connected = 0
         self._paused = False
         self._timer: asyncio.TimerHandle | None = None
 
-    def open(self) -> None:
-        """The turn has started, or goes on after a pause."""
+    def start(self) -> None:
+        """Begins to watch, when the turn starts or goes on after a pause."""
         self._paused = False
-        if self._attached == 0 and self._on_disconnect is not OnDisconnect.CONTINUE:
+        if self._connected == 0 and self._on_disconnect is not OnDisconnect.CONTINUE:
             self._start_grace()
 
     def pause(self) -> None:
-        """The turn waits for a person: it may be left alone until it is opened again."""
+        """Stops watching until the next `start`: a turn that waits for a person may be without readers."""
         self._paused = True
         self._stop_grace()
 
-    def close(self) -> None:
-        """The turn has ended: who comes and goes no longer matters."""
+    def stop(self) -> None:
+        """Stops watching for good, because the turn has ended."""
         self._stop_grace()
         self._abandon = None
 
     @contextmanager
-    def attached(self) -> Iterator[None]:
-        """Counts somebody as attached."""
-        self._attached += 1
+    def connected(self) -> Iterator[None]:
+        """Counts one more reader while the context is open."""
+        self._connected += 1
         self._stop_grace()
         try:
             yield
         finally:
-            self._attached -= 1
-            if self._attached == 0:
-                self._left_alone()
+            self._connected -= 1
+            if self._connected == 0:
+                self._on_no_readers()
 
-    def _left_alone(self) -> None:
+    def _on_no_readers(self) -> None:
         if self._abandon is None or self._paused:
             return
         if self._on_disconnect is OnDisconnect.CANCEL:
@@ -116,8 +121,9 @@ class ConnectedReaders:
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """Time limits in seconds: of the program, of its clean-up after an interruption, of a call of the store; how long
-    the lease on a new turn holds; and how long a turn waits for a person's decisions."""
+    """The time limits of a turn in seconds: how long its program may run, how long the program may clean up after an
+    interruption, how long one call of the store may take, how long a lease holds, and how long the turn waits for a
+    person's decisions."""
 
     program_s: float
     unwind_s: float
@@ -128,20 +134,23 @@ class TurnLimits:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What readers need of a turn; outlives its runner. `decisions` are those that persons made on its calls. `ended`
-    is set once the log holds the final state, or is cut because the turn goes on elsewhere."""
+    """What readers need of a turn. It is kept after the turn's runner is gone.
+
+    `decisions` are what persons decided on its calls, by call id. `ended` is set once the log holds the final state, or
+    once the turn was handed over to the next process."""
 
     turn_id: str
     caller: Caller
     log: TurnLog
-    attendance: ConnectedReaders
+    readers: ConnectedReaders
     decisions: dict[str, Decision] = field(default_factory=dict)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Retention:
-    """Keeps ended turns for `ttl_s` and within `max_bytes` in all; calls `drop` with the id of each that has to go, the
-    earliest ended first."""
+    """Decides how long ended turns are kept for readers that come back: for `ttl_s` seconds, and no more than
+    `max_bytes` in all. It calls `drop` with the id of each turn that has to go, beginning with the one that ended
+    first."""
 
     def __init__(self, ttl_s: float, max_bytes: int, drop: Callable[[str], object]) -> None:
         self._ttl_s = ttl_s
@@ -152,7 +161,7 @@ class Retention:
         self._timer: asyncio.TimerHandle | None = None
 
     def keep(self, turn_id: str, size_bytes: int) -> None:
-        """Takes charge of a turn that has just ended."""
+        """Takes charge of a turn that has just ended and whose log takes `size_bytes` of memory."""
         self._kept.append((asyncio.get_running_loop().time() + self._ttl_s, turn_id, size_bytes))
         self._bytes += size_bytes
         while self._bytes > self._max_bytes and len(self._kept) > 1:
@@ -160,7 +169,7 @@ class Retention:
         self._arm()
 
     def close(self) -> None:
-        """Drops everything."""
+        """Drops all turns."""
         while self._kept:
             self._drop_earliest()
         self._arm()
