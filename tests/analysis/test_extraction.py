@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from proviso_service.analysis.extraction import (
-    ExtractedAnswer,
+    CitedAnswer,
     Extraction,
     ExtractionConfig,
     ExtractOutcome,
@@ -56,7 +56,7 @@ async def world(tmp_path: Path) -> AsyncIterator[ExtractionWorld]:
         yield ExtractionWorld(matters, await matters.matter())
 
 
-async def assert_stands_there(world: ExtractionWorld, answer: ExtractedAnswer) -> None:
+async def assert_stands_there(world: ExtractionWorld, answer: CitedAnswer) -> None:
     for citation in answer.citations:
         whole = await world.world.matters.document_text(
             TENANT, world.matter.matter_id, document_id=citation.stored.document_id

@@ -4,7 +4,7 @@ from collections import Counter
 
 from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount
 from proviso_service.analysis.document_scoring import TargetDocument
-from proviso_service.analysis.extraction import AnswerCitation, ExtractedAnswer, ExtractOutcome, ExtractQuery
+from proviso_service.analysis.extraction import AnswerCitation, CitedAnswer, ExtractOutcome, ExtractQuery
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert.classification import classify_response
 from proviso_service.api.convert.extraction import extract_response
@@ -30,8 +30,8 @@ def clauses_of(clause_type: str, count: int, confidence: float, text: str = LONG
 
 def extracted(citations: int, alternatives: int, failed: int = 0) -> ExtractOutcome:
     stored = StoredChunk("d:0", "d", "a.md", Chunk(0, 10, 10 + len(LONG), LONG))
-    answer = ExtractedAnswer(tuple(AnswerCitation(stored, 0.5, 10, 13, 0.9) for _ in range(citations)))
-    others = tuple(ExtractedAnswer((AnswerCitation(stored, 0.5, 10, 10 + n, 0.5),)) for n in range(1, alternatives + 1))
+    answer = CitedAnswer(tuple(AnswerCitation(stored, 0.5, 10, 13, 0.9) for _ in range(citations)))
+    others = tuple(CitedAnswer((AnswerCitation(stored, 0.5, 10, 10 + n, 0.5),)) for n in range(1, alternatives + 1))
     return ExtractOutcome(ExtractQuery("m", "What?"), "model", answer, others, some_failed(failed))
 
 

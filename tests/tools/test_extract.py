@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import (
     AnswerCitation,
-    ExtractedAnswer,
+    CitedAnswer,
     Extraction,
     ExtractOutcome,
     ExtractQuery,
@@ -36,7 +36,7 @@ def a_citation(text: str, answer: str, number: int = 0, confidence: float = 0.9)
     return AnswerCitation(stored, 0.75, start, start + len(answer), confidence)
 
 
-def a_result(answer: ExtractedAnswer | None, *alternatives: ExtractedAnswer, failed: int = 0) -> ExtractResult:
+def a_result(answer: CitedAnswer | None, *alternatives: CitedAnswer, failed: int = 0) -> ExtractResult:
     targets = tuple(TargetDocument(n, f"x{n}", None, "There is no such document in this matter") for n in range(failed))
     return ExtractResult(ExtractOutcome(ExtractQuery("m", "What is it?"), "model", answer, alternatives, targets))
 
@@ -65,7 +65,7 @@ def test_the_description_says_when_to_use_it_and_when_another() -> None:
 
 
 def test_the_whole_result_is_the_tool_familys() -> None:
-    result = a_result(ExtractedAnswer((a_citation(f"It is so. {SIXTY}", SIXTY),)), failed=1)
+    result = a_result(CitedAnswer((a_citation(f"It is so. {SIXTY}", SIXTY),)), failed=1)
     data = result.data()
     assert {name: data[name] for name in ("answer", "confidence", "question", "found", "model")} == {
         "answer": SIXTY, "confidence": 0.9, "question": "What is it?", "found": True, "model": "model",
@@ -80,7 +80,7 @@ def test_the_whole_result_is_the_tool_familys() -> None:
 
 def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
     text = f"It is so. {SIXTY}"
-    read, [passage] = rendered(a_result(ExtractedAnswer((a_citation(text, SIXTY),))))
+    read, [passage] = rendered(a_result(CitedAnswer((a_citation(text, SIXTY),))))
     assert (read["answer"], read["confidence"], read["found"], read["truncated"]) == (SIXTY, 0.9, True, False)
     assert read["citations"] == [
         {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text}
@@ -90,8 +90,8 @@ def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
 
 def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
     text = f"{FILLER}{SIXTY} {FILLER}"
-    answer = ExtractedAnswer((a_citation(text, SIXTY, 0), a_citation(text, SIXTY, 1)))
-    others = [ExtractedAnswer((a_citation(text, f"{SIXTY} The parties", 2, 0.4),))]
+    answer = CitedAnswer((a_citation(text, SIXTY, 0), a_citation(text, SIXTY, 1)))
+    others = [CitedAnswer((a_citation(text, f"{SIXTY} The parties", 2, 0.4),))]
     read, numbered = rendered(a_result(answer, *others))
     assert [passage.filename for passage in numbered] == ["0.md", "2.md", "1.md"]
     for passage in numbered:
@@ -112,7 +112,7 @@ def test_where_nothing_was_found_it_says_so() -> None:
 
 
 def test_an_answer_that_is_not_sure_enough_can_still_be_read() -> None:
-    result = a_result(None, ExtractedAnswer((a_citation(SIXTY, SIXTY, confidence=0.2),)))
+    result = a_result(None, CitedAnswer((a_citation(SIXTY, SIXTY, confidence=0.2),)))
     read, [passage] = rendered(result)
     assert result.found
     assert (read["found"], read["alternatives"][0]["ref"], passage.text) == (False, 1, SIXTY)
@@ -120,7 +120,7 @@ def test_an_answer_that_is_not_sure_enough_can_still_be_read() -> None:
 
 @given(st.text(min_size=1, max_size=600), st.integers(700, BUDGET))
 def test_whatever_the_texts_hold_the_result_fits(text: str, budget: int) -> None:
-    answers = [ExtractedAnswer(tuple(a_citation(text * 2, text, n) for n in range(3))) for _ in range(3)]
+    answers = [CitedAnswer(tuple(a_citation(text * 2, text, n) for n in range(3))) for _ in range(3)]
     question = ExtractQuery("m", text)
     result = ExtractResult(ExtractOutcome(question, "model", answers[0], tuple(answers[1:]), ()))
     shown = result.render(lambda _: 1, budget)

@@ -69,7 +69,7 @@ class AnswerCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractedAnswer:
+class CitedAnswer:
     """What one or more passages say in the same words, the surest passage first."""
 
     citations: tuple[AnswerCitation, ...]
@@ -91,8 +91,8 @@ class ExtractOutcome:
 
     query: ExtractQuery
     model: str
-    answer: ExtractedAnswer | None
-    alternatives: tuple[ExtractedAnswer, ...]
+    answer: CitedAnswer | None
+    alternatives: tuple[CitedAnswer, ...]
     failed: tuple[TargetDocument, ...]
     rerank_failed: bool = False
 
@@ -173,7 +173,7 @@ class Extraction:
         return await self._retriever.search(tenant, search)
 
 
-def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[ExtractedAnswer]:
+def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[CitedAnswer]:
     """Returns the answers, best first; of equally sure ones, that of the more relevant passage. Answers in the same
     words are one answer."""
     citations = [_citation(hit, span) for hit, spans in zip(hits, found, strict=True) for span in spans]
@@ -181,7 +181,7 @@ def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -
     same: dict[str, list[AnswerCitation]] = {}
     for citation in citations:
         same.setdefault(_key(citation.text), []).append(citation)
-    return [ExtractedAnswer(tuple(group)) for group in same.values()]
+    return [CitedAnswer(tuple(group)) for group in same.values()]
 
 
 def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:

@@ -9,7 +9,7 @@ from pydantic import Field
 from proviso_service.analysis.extraction import (
     NOT_FOUND,
     AnswerCitation,
-    ExtractedAnswer,
+    CitedAnswer,
     Extraction,
     ExtractOutcome,
     ExtractQuery,
@@ -115,7 +115,7 @@ class ExtractResult:
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
-    def _by_weight(self) -> Iterator[tuple[str, ExtractedAnswer | None, AnswerCitation]]:
+    def _by_weight(self) -> Iterator[tuple[str, CitedAnswer | None, AnswerCitation]]:
         """(where it is shown, the answer where it is another one, the passage)."""
         answer = self.outcome.answer
         if answer:
@@ -170,7 +170,7 @@ def _citation(citation: AnswerCitation) -> dict[str, Any]:
     }
 
 
-def _shown(ref: int, answer: ExtractedAnswer | None, part: SourcePassage) -> dict[str, Any]:
+def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage) -> dict[str, Any]:
     said = {"answer": answer.text[:MAX_ANSWER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
     place = {"page": part.page} if part.page else {}
     return {

@@ -1,7 +1,7 @@
 """Extracted answers."""
 
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.analysis.extraction import NOT_FOUND, AnswerCitation, ExtractedAnswer, ExtractOutcome
+from proviso_service.analysis.extraction import NOT_FOUND, AnswerCitation, CitedAnswer, ExtractOutcome
 from proviso_service.api.answer_size import fit
 from proviso_service.api.convert.search import citation, document_error
 
@@ -22,7 +22,7 @@ def extract_response(outcome: ExtractOutcome) -> pb.ExtractResponse:
     return answer
 
 
-def _alternative(answer: ExtractedAnswer) -> pb.ExtractAlternative:
+def _alternative(answer: CitedAnswer) -> pb.ExtractAlternative:
     return pb.ExtractAlternative(
         answer=answer.text, confidence=answer.confidence, citation=_citation(answer.citations[0])
     )
