@@ -1,4 +1,4 @@
-"""Which tool calls need a person's decision, and what follows from it."""
+"""Decides which tool calls need a person's approval, asks for it, and tells what follows from the decisions."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,24 +23,24 @@ _WORDS = {
 }
 
 Decisions = dict[str, Decision | None]
-"""By call id; None where nobody decided in time."""
+"""A person's decision by the id of the tool call; None where nobody decided in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
-    """What came of asking persons about the calls of a message. `changed` are the ids of calls, asked about or not, of
-    tools that are no longer what was approved."""
+    """The result of asking persons about the tool calls of a message. `changed` are the ids of the calls whose tool is
+    no longer what was approved; such a call may also be one that nobody was asked about."""
 
     decisions: Decisions
     changed: frozenset[str] = frozenset()
 
 
 class ToolApprovals:
-    """The decisions on one turn's calls. `approved` are tools that need no further approval while they are what they
-    were; `asked` are the ids of the calls that persons were asked about last.
+    """The decisions on the tool calls of one turn. `approved` are tools that need no further approval while they stay
+    as they are; `asked` are the ids of the calls that persons were asked about last.
 
-    A tool needs an approval where that was said when the turn `began`, or is said now: calls go to the servers that
-    there are now."""
+    A tool needs an approval where the catalog said so when the turn `began`, and also where the catalog says so now,
+    because calls go to the servers that are set up now."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class ToolApprovals:
         self._approvals = approvals
 
     async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> ApprovalOutcome:
-        """What came of asking about those calls of a message that need it. `suspend` gives what the turn goes on
-        from."""
+        """Asks persons about those calls of a message that need an approval, and returns the decisions. `suspend`
+        returns the state that the turn can be resumed from while it waits."""
         to_ask = self._to_ask(calls)
         if not to_ask:
             return ApprovalOutcome({})
@@ -76,7 +76,8 @@ class ToolApprovals:
         )
 
     def _to_ask(self, calls: Sequence[ValidCall]) -> list[AskedCall]:
-        """In a turn that was taken up again: those that were asked about before, whatever the catalog says by now."""
+        """The calls that persons are asked about. A turn that was resumed after a restart asks about the same calls as
+        before, whatever the catalog says by now."""
         asked = [self._question(call) for call in calls]
         if before := [call for call in asked if call.call_id in self.asked]:
             return before
@@ -95,8 +96,9 @@ class ToolApprovals:
         return is_marked and not any(one.ref == tool and now.still_approves(one) for one in self.approved)
 
     def _changed(self, calls: Sequence[ValidCall], approved: Sequence[AskedCall]) -> frozenset[str]:
-        """The calls of tools that became others while persons were asked. One that is not listed now cannot be called
-        anyway; one that was not listed when it was asked about was approved as whatever it would be."""
+        """The ids of the calls whose tool changed while persons were asked. A tool that is not listed now is left out,
+        since it cannot be called anyway. A tool that was not listed when persons were asked was approved whatever it
+        would turn out to be."""
         current = self._catalog.current
         replaced = {call.call_id for call in approved if _is_another(call.sha256, current.tool_sha256(call.ref))}
         others = [call for call in calls if call.call_id not in self.asked]
@@ -108,15 +110,15 @@ def _is_another(sha256: str, now: str) -> bool:
 
 
 def refused_calls(decisions: Mapping[str, Decision | None]) -> frozenset[str]:
-    """The ids of the calls that persons did not approve."""
+    """The ids of the calls that persons did not approve, or did not decide on in time."""
     return frozenset(call_id for call_id, decision in decisions.items() if decision not in _APPROVED)
 
 
 def why_not_made(decision: Decision | None) -> str:
-    """The error of a call that was refused, for people and for the model."""
+    """The error message of a call that was not approved, for people and for the model."""
     return "The person did not approve this call." if decision else "Nobody decided on this call in time."
 
 
 def in_words(ref: ItemRef, decision: Decision | None) -> str:
-    """`Approved once: time:get_current_time`."""
+    """A decision in words, for example `Approved once: time:get_current_time`."""
     return f"{_WORDS[decision]}: {ref.server_name}:{ref.name}"

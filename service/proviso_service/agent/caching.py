@@ -1,7 +1,7 @@
-"""The caches of the agent: replies of chat models and results of retrieval, which later turns use again.
+"""The caches of the agent: they keep replies of chat models and results of retrieval, which later turns use again.
 
-A `Cache` stores values (backends provide it), a `SharedCache` lets many turns use one at once, and a `TurnCache` is
-what one turn sees of both: it makes the keys from everything that a model call or a retrieval depends on."""
+A `Cache` stores values (a backend provides it). A `SharedCache` lets many turns use one cache at once. A `TurnCache` is
+what one turn sees: it makes the keys from everything that a model call or a retrieval depends on."""
 
 import asyncio
 import hashlib
@@ -20,8 +20,8 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class CacheScope:
-    """Whose texts an entry holds, and as of when. `versions` are the index versions of what was searched, always in the
-    same order; `matter_id` is empty without a matter."""
+    """Whose texts an entry of a cache holds, and in which version. `versions` are the index versions of the documents
+    that were searched, always in the same order; `matter_id` is empty for a turn without a matter."""
 
     tenant: str
     matter_id: str
@@ -30,28 +30,28 @@ class CacheScope:
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """`sha256` covers everything else that the entry depends on."""
+    """The key of an entry. `sha256` is the hash of everything that the entry depends on beside its scope."""
 
     scope: CacheScope
     sha256: str
 
 
 class Cache(Protocol[V]):
-    """Keeps values for a while, as many as there is room for. Nobody changes a value that is kept. No method raises: a
-    cache that is out of order holds nothing."""
+    """Keeps values for a limited time, as many as there is room for. Values that are kept must not be changed. No
+    method raises: a cache that does not work behaves like an empty one."""
 
     async def get(self, key: CacheKey) -> V | None: ...
 
     async def put(self, key: CacheKey, value: V, size_bytes: int) -> None: ...
 
     async def forget_other_versions(self, scope: CacheScope) -> None:
-        """Drops what is kept of the scope's matter under other versions than its own."""
+        """Deletes the entries of the scope's matter that have other versions than the scope."""
         ...
 
 
 class CacheLookup(Generic[V]):
-    """One use of a cache: `found` is what it held. Where that is None, the visitor makes the value itself, and may have
-    it kept if that is `wanted`."""
+    """The lookup of one key in a cache. `found` is the value that the cache held. Where it is None, the caller computes
+    the value, and calls `keep` with it if the cache has `wanted` it."""
 
     __slots__ = ("found", "made", "wanted")
 
@@ -61,13 +61,14 @@ class CacheLookup(Generic[V]):
         self.made: V | None = None
 
     def keep(self, value: V) -> None:
-        """Has `value` kept when the visit ends well."""
+        """Stores `value` in the cache once the block that looked it up has ended without an exception."""
         self.made = value
 
 
 @dataclass(slots=True)
 class _Computation:
-    """A value that several visitors want: the one that holds the lock makes it, until that `is_over`."""
+    """The computation of a value that several callers look up at once. The caller that holds the lock computes the
+    value; the others wait until it `is_over`."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     visitors: int = 0
@@ -75,7 +76,8 @@ class _Computation:
 
 
 class SharedCache(Generic[V]):
-    """Counts `hits` and `misses`; whoever waited and was served is a hit."""
+    """A cache that many turns use at once: where several need the same value, one computes it and the others wait for
+    it. It counts `hits` and `misses`; a caller that waited and then found the value is a hit."""
 
     def __init__(self, cache: Cache[V], size_bytes: Callable[[V], int]) -> None:
         self.hits = 0
@@ -86,14 +88,16 @@ class SharedCache(Generic[V]):
 
     @property
     def in_progress(self) -> int:
-        """Values that visitors wait for, or would wait for."""
+        """The number of values that are being computed now."""
         return len(self._making)
 
     @asynccontextmanager
     async def visit(self, key: CacheKey) -> AsyncIterator[CacheLookup[V]]:
-        """Waits while another visitor makes the value. Where that one fails or keeps nothing, all that wait go on at
-        once, and each makes the value for itself: nobody waits for one failure after another. Where it is cancelled,
-        the one that has waited longest takes its place. There is no time limit but the caller's own."""
+        """Looks up a value, and waits while another caller computes it.
+
+        Where that caller fails or keeps nothing, all that wait go on at once, and each computes the value for itself,
+        so that nobody waits for one failure after another. Where that caller is cancelled, the one that has waited
+        longest takes its place. There is no time limit but the caller's own."""
         found = await self._cache.get(key)
         if found is not None:
             self.hits += 1
@@ -109,12 +113,12 @@ class SharedCache(Generic[V]):
                 await self._cache.put(key, visit.made, self._size_bytes(visit.made))
 
     async def forget_other_versions(self, scope: CacheScope) -> None:
-        """Drops what is kept of the scope's matter under other versions."""
+        """Deletes the entries of the scope's matter that have other versions than the scope."""
         await self._cache.forget_other_versions(scope)
 
     @asynccontextmanager
     async def _after_the_maker(self, key: CacheKey) -> AsyncIterator[None]:
-        """Entered by the maker alone, and by the others once it is done."""
+        """A block that the computing caller enters alone, and that the others enter once it has left."""
         making = self._making.setdefault(key, _Computation())
         making.visitors += 1
         try:
@@ -145,13 +149,14 @@ def _over_unless_cancelled(making: _Computation) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """`input_tokens` are what the provider counted for the payload; None where it did not tell."""
+    """A reply of a chat model that can be used again. `input_tokens` is how many tokens the provider counted in the
+    payload, None where it did not say."""
 
     message: AIMessage
     input_tokens: int | None
 
     def copy(self) -> Self:
-        """With a message of its own: LangChain's can be changed."""
+        """A copy with a message of its own, because messages of LangChain can be changed."""
         return replace(self, message=self.message.model_copy(deep=True))
 
     @property
@@ -161,20 +166,22 @@ class CachedReply:
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """`setup` identifies the settings and models that shape what the tools find."""
+    """The caches that all turns share. `setup` identifies the settings and models that shape what the tools find, so
+    that a change of them makes other keys."""
 
     replies: SharedCache[CachedReply]
     results: SharedCache[ToolResult]
     setup: str = ""
 
     async def forget_other_versions(self, scope: CacheScope) -> None:
-        """To be called with the versions as they are now, so that texts of deleted documents do not linger."""
+        """Deletes entries of older versions. It is called with the current versions, so that texts of deleted documents
+        do not stay in the caches."""
         await self.replies.forget_other_versions(scope)
         await self.results.forget_other_versions(scope)
 
 
 class TurnCache:
-    """What one turn finds in the caches, and keeps there.
+    """The caches as one turn uses them.
 
     `model` identifies the chat model with its settings and the turn's limits. `payload_sha256` is the hash of what the
     turn's first model call is sent (messages and tools), `payload_messages` the number of those messages."""
@@ -191,14 +198,15 @@ class TurnCache:
     def reply(
         self, messages: Sequence[AnyMessage], *, with_tools: bool
     ) -> AbstractAsyncContextManager[CacheLookup[CachedReply]]:
-        """Of a call with `messages`, which begin with the payload. That is not read again: it may hold images."""
+        """Looks up the reply to `messages`, which begin with the payload. Only the messages after the payload are
+        hashed here: the payload may hold images, and its hash is known."""
         later = [(message.type, dict(message)) for message in messages[self._payload_messages :]]
         return self._caches.replies.visit(self._key("reply", self._model, self._payload_sha256, with_tools, later))
 
     def result(
         self, tool: str, args: ToolArgs, scope: ToolScope
     ) -> AbstractAsyncContextManager[CacheLookup[ToolResult]]:
-        """Of a retrieval with validated arguments."""
+        """Looks up the result of a retrieval with validated arguments."""
         return self._caches.results.visit(self._key("result", tool, args.model_dump_json(), scope.document_id))
 
     def _key(self, *parts: object) -> CacheKey:
@@ -207,7 +215,7 @@ class TurnCache:
 
 
 class NoCache:
-    """Finds nothing and keeps nothing."""
+    """Takes the place of a TurnCache in a turn that may not use the caches: it finds nothing and keeps nothing."""
 
     def reply(
         self, messages: Sequence[AnyMessage], *, with_tools: bool

@@ -1,5 +1,5 @@
-"""The chat models that turns may use, and the gate through which calls of a provider go, so that an outage of the
-provider does not pile up turns."""
+"""The chat models that turns may use, and the gate that limits the calls to their provider, so that turns do not pile
+up while the provider is down."""
 
 import asyncio
 import time
@@ -39,8 +39,8 @@ class ChatModelConfig(ChatModelSettings):
 
 
 class ModelGate:
-    """One for each provider. So many calls at once, each with a bounded wait for its place, and none while the provider
-    is left alone."""
+    """Limits the calls to one provider of chat models. A bounded number of calls runs at once, a call waits a bounded
+    time for its turn, and no call is made while the circuit breaker is open."""
 
     def __init__(self, settings: ChatModelConfig, clock: Clock = time.monotonic) -> None:
         self._wait_s = settings.wait_s
@@ -49,7 +49,8 @@ class ModelGate:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Around one call. Raises CallNotMade where it may not be made; what the call raises is raised as it is."""
+        """The block in which one call is made. Raises CallNotMade where the call may not be made; exceptions of the
+        call itself pass through."""
         self._breaker.check()  # no wait for a place that is of no use
         await self._take_place()
         try:
@@ -67,7 +68,7 @@ class ModelGate:
 
     @contextmanager
     def _judged(self) -> Iterator[None]:
-        """Tells the circuit breaker what becomes of the call."""
+        """Tells the circuit breaker how the call ended."""
         permit = self._breaker.admit()
         try:
             yield
@@ -96,15 +97,17 @@ class ModelGate:
 
 
 USUAL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
-"""What every provider's models that see take."""
+"""The types of images that every provider's models accept, where they accept images at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedChatModel:
-    """A chat model under the name that settings and requests use. `takes_image_urls`: it sees no images and says so, so
-    their URLs are passed on as they are; every other model is given the bytes of images of `image_types`. Calls go
-    through `gate`, which models of the same provider share; one that calls nothing outside needs none. `warm_up` does
-    ahead what the first call would wait for; `close` ends what calls have opened."""
+    """A chat model under the name that settings and requests use for it.
+
+    `takes_image_urls` says that the model sees no images and is passed their URLs as they are; every other model is
+    given the bytes of images of `image_types`. Calls go through `gate`, which the models of one provider share; a model
+    that runs in this process needs none. `warm_up` does in advance what the first call would wait for; `close` frees
+    what the model holds open."""
 
     name: str
     model: BaseChatModel
@@ -116,13 +119,13 @@ class NamedChatModel:
 
     @property
     def identity(self) -> str:
-        """Names the model and those of its settings that shape replies."""
+        """Identifies the model and those of its settings that shape its replies."""
         kind = type(self.model)
         return f"{self.name} {kind.__module__}.{kind.__qualname__} {dict(self.model._identifying_params)}"
 
 
 class ChatModels:
-    """Models by name, built once; the first is the default."""
+    """The chat models by name. They are built once; the first is the default."""
 
     def __init__(self, default: NamedChatModel, *others: NamedChatModel) -> None:
         self._default = default
@@ -133,7 +136,7 @@ class ChatModels:
         return tuple(self._by_name)
 
     def get(self, name: str) -> NamedChatModel:
-        """The model of this name, which is one of `names`; the default for an empty one."""
+        """The model of this name, which must be one of `names`; the default model for an empty name."""
         return self._by_name[name] if name else self._default
 
     async def warm_up(self) -> None:
@@ -143,7 +146,7 @@ class ChatModels:
                 await named.warm_up()
 
     async def close(self) -> None:
-        """Ends what the models hold open; no turn may run any more."""
+        """Closes all models. No turn may run any more."""
         for named in self._by_name.values():
             if named.close is not None:
                 await named.close()

@@ -40,7 +40,8 @@ Graph = CompiledStateGraph[AgentState, TurnScope, AgentState, AgentState]
 
 
 class AgentExecution:
-    """One run of the agent, with the catalog of its beginning."""
+    """Runs one turn of the agent, from its message or from where it was suspended. The turn keeps the catalog that it
+    began with."""
 
     def __init__(
         self,
@@ -49,8 +50,8 @@ class AgentExecution:
         turn: RunningTurn,
         suspended: SuspendedAgent | None = None,
     ) -> None:
-        """A turn that was `suspended` goes on where it stood. Raises ValueError and KeyError where contents that its
-        request context names are damaged or missing."""
+        """Prepares a new turn, or one that was `suspended` and goes on from there. Raises ValueError or KeyError where
+        contents that the suspended turn names are damaged or missing."""
         self._dependencies = dependencies
         self._graph = graph
         self._turn = turn
@@ -111,7 +112,7 @@ class AgentExecution:
 
     @property
     def _model(self) -> NamedChatModel:
-        """The one that the turn began with, also after a restart."""
+        """The chat model that the turn began with, also after a restart."""
         return self._dependencies.models.get(self._memory.model or self._turn.request.options.model)
 
     async def _run_graph(
@@ -166,7 +167,8 @@ class AgentExecution:
         return self._outcome(ended["exit_reason"])
 
     def _sources(self, passages: Iterable[SourcePassage] = ()) -> Sources:
-        """What the message came with, and what tools have found before."""
+        """The sources that the answer may quote: those that came with the message, and the passages that tools have
+        found before."""
         memory = self._memory
         assets = memory.request_context.assets if memory.request_context else ()
         images = (asset for asset in assets if asset.kind is AssetKind.IMAGE)
@@ -188,7 +190,7 @@ class AgentExecution:
 
 
 def limits_of(options: TurnOptions, turns: TurnConfig) -> AgentLimits:
-    """Those of the settings, lowered where the request says so."""
+    """The limits of the settings, lowered where the request asks for lower ones."""
     return AgentLimits(
         max_turns=_or(options.max_turns, turns.max_turns),
         max_tool_calls=_or(options.max_tool_calls, turns.max_tool_calls),
@@ -203,9 +205,11 @@ def _or(value: int | None, default: int) -> int:
 
 
 def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
-    """Compiled once and shared by all turns; what a turn needs comes with its runtime context.
+    """Builds the graph: the nodes `llm` and `tools` in turn until one of them gives an exit reason. It is compiled once
+    and shared by all turns; what a turn needs comes with its runtime context.
 
-    The edges' functions are coroutines although they await nothing: LangGraph runs plain functions in a thread."""
+    The functions of the edges are coroutines although they await nothing, because LangGraph runs plain functions in a
+    thread."""
     builder = StateGraph(AgentState, context_schema=TurnScope)
     builder.add_node("llm", llm)
     builder.add_node("tools", tools)
@@ -216,7 +220,7 @@ def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
 
 
 async def _first(state: AgentState) -> str:
-    """A turn that waited for a person goes on where it was."""
+    """The first node. A turn that waited for a person goes on with the tool calls that it waited for."""
     return "tools" if _wants_tools(state) else "llm"
 
 

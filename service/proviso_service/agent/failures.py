@@ -1,4 +1,4 @@
-"""What kind of failure an exception of an outside system is, and when a provider that keeps failing is left alone."""
+"""Classifies the failures of outside systems, and stops calls to a provider that keeps failing (a circuit breaker)."""
 
 import asyncio
 import time
@@ -33,8 +33,9 @@ class FailureKind(StrEnum):
 
 
 class CallNotMade(Exception):
-    """The call was not made: the provider is left alone for a while, or has enough to do. `kind` is that of what led to
-    it; another try within the turn would add to it. `retry_after_s` are the seconds after which it may go better."""
+    """The call was not made, because the circuit breaker is open or too many calls are running. `kind` is the kind of
+    failure that led to it. Another attempt within the turn would only add to the load; `retry_after_s` is the number of
+    seconds after which one may succeed, where that is known."""
 
     def __init__(self, message: str, kind: FailureKind, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -43,12 +44,13 @@ class CallNotMade(Exception):
 
 
 def may_retry(error: BaseException) -> bool:
-    """Whether another try within the turn may go better."""
+    """Whether another attempt within the turn may succeed."""
     return not isinstance(error, CallNotMade) and classify(error) is not FailureKind.FINAL
 
 
 def classify(error: BaseException) -> FailureKind:
-    """By the HTTP status that the exception, or one it was raised from, carries; else by its type."""
+    """The kind of a failure, told from the HTTP status that the exception or one of its causes carries, else from the
+    type of the exception."""
     if isinstance(error, CallNotMade):
         return error.kind
     kinds = (_classify_one(one) for one in with_causes(error))
@@ -56,8 +58,8 @@ def classify(error: BaseException) -> FailureKind:
 
 
 def retry_after_s(error: BaseException) -> float | None:
-    """Seconds that the provider asked to wait, where the exception, or one it was raised from, says so: as
-    `retry_after_s`, or in the header of its response."""
+    """The seconds that the provider asked to wait, where the exception or one of its causes says so: in its attribute
+    `retry_after_s`, or in the header Retry-After of its response."""
     return next((seconds for one in with_causes(error) if (seconds := _asked_wait_s(one)) is not None), None)
 
 
@@ -88,11 +90,12 @@ def _status(error: BaseException) -> int | None:
 
 
 Clock = Callable[[], float]
-"""Seconds of a clock that only goes forward."""
+"""Returns the seconds of a clock that never goes back."""
 
 
 class Circuit(StrEnum):
-    """CLOSED: calls go through. OPEN: none does. PROBING: one has gone through, and its end decides."""
+    """The state of a circuit breaker. CLOSED: all calls are made. OPEN: no call is made. PROBING: one call is made, and
+    its result decides which state follows."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -101,15 +104,18 @@ class Circuit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Of one call. `period` counts the changes of the circuit before it: a call that ends after one decides nothing."""
+    """The permission to make one call. `period` is the number of changes of the circuit's state before the call; a call
+    that ends in a later period does not influence the state."""
 
     period: int
 
 
 class CircuitBreaker:
-    """Opens after `failures` failed calls in a row for `pause_s`, then lets one call through: when the provider answers
-    it the circuit is closed, else the pause begins anew. Every permit is given back by one of `answered`, `failed` and
-    `abandoned`."""
+    """Stops calls to a provider that keeps failing.
+
+    After `failures` failed calls in a row no call is made for `pause_s` seconds. Then one call is let through as a
+    probe: when the provider answers it, calls are made again, else the pause begins anew. Every permit must be given
+    back by one of `answered`, `failed` and `abandoned`."""
 
     def __init__(self, failures: int, pause_s: float, clock: Clock = time.monotonic) -> None:
         self._most = failures
@@ -128,20 +134,21 @@ class CircuitBreaker:
         return self._state
 
     def check(self) -> None:
-        """Raises CallNotMade while the provider is left alone."""
+        """Raises CallNotMade while no call may be made."""
         if self._state is Circuit.PROBING or (self._state is Circuit.OPEN and self._clock() < self._paused_until):
             wait_s = max(self._paused_until, self._asked_until) - self._clock()
             raise CallNotMade("calls kept failing", self._opened_by, max(0.0, wait_s) or None)
 
     def admit(self) -> Permit:
-        """For one call. Raises CallNotMade while the provider is left alone."""
+        """Gives the permission for one call. Raises CallNotMade while no call may be made."""
         self.check()
         if self._state is Circuit.OPEN:
             self._turn(Circuit.PROBING)
         return Permit(self._period)
 
     def answered(self, permit: Permit) -> None:
-        """The provider answered, be it with a refusal that is about the call."""
+        """Notes that the provider answered; this includes an answer that rejects the call because of what the call asks
+        for."""
         if permit.period != self._period:
             return
         self._begin_row()
@@ -149,7 +156,8 @@ class CircuitBreaker:
             self._turn(Circuit.CLOSED)
 
     def failed(self, permit: Permit, kind: FailureKind, retry_after_s: float | None = None) -> None:
-        """The call failed for the moment; `retry_after_s` are the seconds that the provider asked to wait."""
+        """Notes that the call failed for a reason that may pass. `retry_after_s` is the number of seconds that the
+        provider asked to wait."""
         if permit.period != self._period:
             return
         self._in_a_row += 1
@@ -158,7 +166,8 @@ class CircuitBreaker:
             self._open(retry_after_s or 0.0)
 
     def abandoned(self, permit: Permit) -> None:
-        """The call was cancelled: nothing is known. Where it was the probe, the next call is."""
+        """Notes that the call was cancelled, so that nothing is known of the provider. Where the call was the probe,
+        the next call becomes the probe."""
         if permit.period == self._period and self._state is Circuit.PROBING:
             self._turn(Circuit.OPEN)
 

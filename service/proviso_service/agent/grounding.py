@@ -17,7 +17,7 @@ from proviso_service.turns import NOT_ENOUGH_INFORMATION, Citation
 
 @dataclass(frozen=True, slots=True)
 class LocatedQuote:
-    """A quote found in a passage; offsets are code points of the document's text."""
+    """A quotation that was found in a passage. Offsets are code points of the document's text, end exclusive."""
 
     passage: SourcePassage
     start: int
@@ -26,8 +26,10 @@ class LocatedQuote:
 
 
 class Sources:
-    """Passages by number, from 1 in the order in which tools returned them; texts without a number (document summaries)
-    in which a quote may stand too; the numbers of the images that the model was given; and references by name."""
+    """The sources that the answer of a turn may cite.
+
+    They are: passages, numbered from 1 in the order in which tools returned them; texts without a number, such as
+    summaries of documents; images, by number; and references, by name."""
 
     def __init__(
         self,
@@ -42,7 +44,7 @@ class Sources:
         self._unnumbered = [NormalisedText(text) for text in unnumbered]
 
     def number(self, passage: SourcePassage) -> int:
-        """The passage's number; a passage seen before keeps its own."""
+        """The number of a passage; a passage that was numbered before keeps its number."""
         for index, known in enumerate(self._passages):
             if (known.document_id, known.start, known.text) == (
                 passage.document_id,
@@ -70,7 +72,7 @@ class Sources:
         return self._passages[number - 1] if 1 <= number <= len(self._passages) else None
 
     def locate(self, number: int, quote: str) -> LocatedQuote | None:
-        """Where the quote stands in source `number`, or None."""
+        """Where the quotation stands in the passage of this number; None where it does not."""
         passage = self.passage(number)
         if passage is None:
             return None
@@ -81,14 +83,14 @@ class Sources:
         return LocatedQuote(passage, passage.start + start, passage.start + end, passage.text[start:end])
 
     def holds(self, quote: str) -> bool:
-        """Whether the quote stands in any source."""
+        """Whether the quotation stands in any of the sources."""
         if any(text.find(quote) for text in (*self._texts, *self._unnumbered)):
             return True
         wanted = Quotation.of(quote)
         return any(text.holds(wanted) for text in self._references.values())
 
     def has_reference(self, name: str) -> bool:
-        """Whether the model was given a reference of this name, whatever its capitals."""
+        """Whether the model was given a reference of this name; upper and lower case are the same."""
         return name.casefold() in self._references
 
 
@@ -103,16 +105,16 @@ _MAX_REFERENCES = 300
 _MAX_QUOTE_CHARS = 4_000
 _MAX_OPENINGS = 32
 _MAX_MISSES = 4
-"""What is looked at of an answer, which may be anything: all of it would take minutes."""
+"""These limits bound the work on one answer, which may be any text: without them it could take minutes."""
 
 _MAX_SHOWN_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class GroundingResult:
-    """`citations` are verified; `quotes_a_source`: at least one citation or quotation stands in a source, or an image
-    or a reference is cited, as a statement in other words may be. `grounded` is False for an answer that states facts
-    without a source."""
+    """What the check of an answer found. `citations` are those that were verified. `quotes_a_source` says that at least
+    one citation or quotation stands in a source, or that an image or a reference is cited. `grounded` is False for an
+    answer that states facts without a source."""
 
     citations: tuple[Citation, ...]
     quotes_a_source: bool
@@ -120,7 +122,8 @@ class GroundingResult:
 
 
 def check(answer: str, sources: Sources, *, tools_answered: bool) -> GroundingResult:
-    """Checks an answer. `tools_answered`: a tool returned something this turn that is no passage, such as a list."""
+    """Checks an answer against the sources. `tools_answered` says that a tool returned something in this turn that is
+    no passage, such as a list."""
     citations = tuple(_citations(answer, sources))
     if citations or _cites_an_image(answer, sources) or _cites_a_reference(answer, sources):
         return GroundingResult(citations, quotes_a_source=True, grounded=True)
@@ -141,8 +144,11 @@ def _cites_a_reference(answer: str, sources: Sources) -> bool:
 
 
 def _states_facts(answer: str, sources: Sources) -> bool:
-    """With passages at hand whatever is no question; with summaries or images, of which an answer may speak in its own
-    words, a figure; with nothing at all, and beside a refusal, whatever is more than talk."""
+    """Whether an answer without citations or quotations states facts.
+
+    Where there are passages, everything but a question does. Where there are only summaries or images, of which an
+    answer may speak in its own words, an answer with a figure does. Where there is nothing, or the answer also says
+    that there is not enough information, everything but courtesies does."""
     if NOT_ENOUGH_INFORMATION in answer:
         return not is_conversational(answer.replace(NOT_ENOUGH_INFORMATION, ""))
     if len(sources):
@@ -165,9 +171,9 @@ def _citations(answer: str, sources: Sources) -> Iterator[Citation]:
 
 
 def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple[LocatedQuote | None, int]:
-    """The longest quotation that ends right before the reference and stands in the source. Quotations may hold
-    quotation marks themselves, so opening marks are tried from the nearest on; after a few that miss, those farther
-    away do, too: their quotations end in the same words."""
+    """The longest quotation that ends right before the citation and stands in the source, and where it begins in the
+    answer. A quotation may itself contain quotation marks, so opening marks are tried from the nearest one back. After
+    a few misses the search stops, since longer quotations end in the same words and miss too."""
     text = answer[:end].rstrip()
     if not text or text[-1] not in _CLOSING:
         return None, end
@@ -187,7 +193,8 @@ def _quote_before(answer: str, end: int, number: int, sources: Sources) -> tuple
 
 
 def _ends_quote(answer: str, end: int) -> bool:
-    """Whether a quotation stands before the reference; if it is not in the source the citation is dropped."""
+    """Whether a quotation ends right before the citation. Where that quotation is not in the source, the citation is
+    dropped."""
     text = answer[:end].rstrip()
     return bool(text) and text[-1] in _CLOSING
 
@@ -244,7 +251,7 @@ _TIMES_OF_DAY = frozenset({"day", "morning", "afternoon", "evening"})
 
 
 def is_conversational(answer: str) -> bool:
-    """Whether every sentence is a question, a courtesy, or speaks of the assistant or to the person."""
+    """Whether every sentence is a question or a courtesy, or speaks of the assistant or to the person."""
     return all(_is_harmless(sentence.strip()) for sentence in _SENTENCE.findall(answer))
 
 

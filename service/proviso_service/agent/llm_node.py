@@ -1,7 +1,8 @@
-"""The node `llm`: one call of the chat model, whose tokens go to the turn's log as they come, and what its reply means.
+"""The node `llm`: one call of the chat model, and what its reply means for the turn. Tokens go to the turn's log as
+they come.
 
-The model's own `_astream` is called, not `astream`: LangChain's callback machinery costs more than all the rest of the
-way from model to wire, and the spans of model calls are made by the service itself."""
+The model's own method `_astream` is called instead of `astream`: LangChain's callbacks would cost more time than all
+the rest of the way from model to wire, and the service makes the spans of model calls itself."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, nullcontext
@@ -33,11 +34,11 @@ from proviso_service.telemetry.spans import ModelCallSpan
 from proviso_service.turns import NOT_ENOUGH_INFORMATION, DiscardReason, ExitReason
 
 _MAX_CALL_ID_CHARS = 128
-"""What the contract allows."""
+"""The longest id of a tool call that the contract allows."""
 
 
 class ModelCall:
-    """A call with the tools of a turn, or without any. Use once."""
+    """One call of the chat model, with the tools of the turn or without any. An instance is used once."""
 
     def __init__(self, scope: TurnScope, retries: RetryPolicy, tools: Sequence[dict[str, Any]]) -> None:
         self._scope = scope
@@ -45,7 +46,8 @@ class ModelCall:
         self._kwargs = _tool_kwargs(scope.model.model, tools)
 
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
-        """The model's reply, whose text stands in the scope's text. Raises what the last attempt raised."""
+        """Makes the call, with retries, and returns the reply. Its text is written to the text of the turn. Raises what
+        the last attempt raised."""
         text, name, spans = self._scope.text, self._scope.model.name, self._scope.spans
         meter = self._scope.memory.meter
         with spans.chat(name, lambda: meter.usage) as span:
@@ -93,7 +95,7 @@ class ModelCall:
 
 
 def text_of(content: str | list[Any]) -> str:
-    """The text parts of a message's content; thoughts and images are left out."""
+    """The text of a message's content, without the model's thoughts and without images."""
     if isinstance(content, str):
         return content
     return "".join(
@@ -118,8 +120,8 @@ def _reply(text: str, rest: BaseMessageChunk | None, memory: TurnMemory) -> AIMe
 
 
 def _own_id(call_id: str | None, used: set[str]) -> str:
-    """The call's id where it is its own in the turn, and short, else a new one: providers leave ids out or count
-    anew."""
+    """The id of a tool call: the one that the provider gave where it is short and not used in the turn yet, else a new
+    one. Some providers give no ids, or count from one again in each reply."""
     own = (
         call_id
         if call_id and len(call_id) <= _MAX_CALL_ID_CHARS and call_id not in used
@@ -130,7 +132,7 @@ def _own_id(call_id: str | None, used: set[str]) -> str:
 
 
 def _tool_kwargs(model: BaseChatModel, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Tools in the form that this provider's `_astream` takes them."""
+    """The tools as keyword arguments of this provider's `_astream`."""
     if not tools:
         return {}
     bound = model.bind_tools(tools)
@@ -145,7 +147,8 @@ Update = dict[str, Any]
 
 
 class LlmNode:
-    """Calls the model with what the state holds. Ends the turn, hands over to `tools`, or asks once more."""
+    """The node `llm`. It calls the model with the messages of the state, and then ends the turn, hands over to the node
+    `tools`, or has the model called once more."""
 
     def __init__(self, retries: RetryPolicy) -> None:
         self._retries = retries
@@ -182,8 +185,8 @@ class LlmNode:
 
 
 def _again(scope: TurnScope, kept: CachedReply | None) -> CachedReply | None:
-    """A reply from the cache as one of this turn. Its calls keep their ids: no other call has them, because the
-    payload, which holds all earlier ones, is the same as when the ids were given."""
+    """The cached reply, if there is one, as a reply of this turn. Its tool calls keep their ids: they are unused in
+    this turn, because all earlier messages are the same as when the ids were given."""
     if kept is None:
         return None
     with scope.spans.kept_reply(scope.model.name):
@@ -194,14 +197,15 @@ def _again(scope: TurnScope, kept: CachedReply | None) -> CachedReply | None:
 
 
 def _is_worth_keeping(scope: TurnScope, reply: AIMessage, update: Update) -> bool:
-    """Whether the reply was accepted: as the answer, or as tool calls that can all be made."""
+    """Whether the reply was accepted, as the answer or as tool calls that are all valid."""
     if reply.tool_calls or reply.invalid_tool_calls:
         return all(isinstance(call, ValidCall) for call in read_calls(reply, scope.tools))
     return update.get("exit_reason") in ANSWERED
 
 
 def _judge(state: AgentState, scope: TurnScope, reply: AIMessage, *, from_cache: bool) -> Update:
-    """What the reply means: a key `messages` replaces the one with the bare reply."""
+    """The update of the state that the reply leads to. Where the update has the key `messages`, it takes the place of
+    the reply alone."""
     text = text_of(reply.content)
     if reply.tool_calls or reply.invalid_tool_calls:
         scope.text.discard(DiscardReason.NOT_FINAL)
@@ -233,13 +237,13 @@ def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
 
 
 def _found_nothing(scope: TurnScope) -> bool:
-    """Every retrieval of the turn came back empty, and no other tool gave a passage."""
+    """Whether every retrieval of the turn came back empty and no other tool gave a passage."""
     memory = scope.memory
     return memory.retrievals > 0 and memory.retrievals == memory.empty_retrievals and not len(scope.sources)
 
 
 def _sendable(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """Without empty replies: providers refuse them."""
+    """The messages without empty replies, which providers reject."""
     return [m for m in messages if not is_empty_reply(m)]
 
 

@@ -1,4 +1,5 @@
-"""What a tool is: typed arguments in, a typed result out that can be rendered for the model within a budget."""
+"""Defines what a tool is: it takes typed arguments and returns a typed result, which can be written as text of a
+limited length for the model."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -13,13 +14,13 @@ from proviso_service.reading import Place
 
 
 class ToolArgs(BaseModel):
-    """Base of the arguments of a tool; the matter is never among them: it comes from the turn."""
+    """Base of the arguments of all tools. The matter is never among them, because it comes from the turn."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class UncheckedArgs(ToolArgs):
-    """Arguments as the model gave them, of a tool that brings its own schema."""
+    """Arguments exactly as the model gave them, for a tool that brings its own schema."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -29,7 +30,8 @@ class UncheckedArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class ToolScope:
-    """On whose behalf, and on what, a tool runs. `matter_id` is None in a turn without a matter."""
+    """The caller for whom a tool runs, and the matter and document that it works on. `matter_id` is None in a turn
+    without a matter."""
 
     caller: Caller
     matter_id: str | None
@@ -38,8 +40,8 @@ class ToolScope:
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """A source: `text` is the document's text from `start` on, in code points. It begins on `page` and under `heading`;
-    `places` are the pages and sections that begin inside it, in order."""
+    """A passage that the model may cite. `text` is the document's text from position `start`, in code points. It begins
+    on `page` and under `heading`; `places` are the pages and sections that begin inside it, in order."""
 
     document_id: str
     filename: str
@@ -56,13 +58,14 @@ class SourcePassage:
 
 
 Number = Callable[[SourcePassage], int]
-"""Gives a passage the number by which the model cites it; the same passage keeps its number."""
+"""Returns the number by which the model cites a passage. The same passage always has the same number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A result as the model reads it; `truncated` when something was left out to fit. `artifact` is its JSON form where
-    `text` has another one: it goes along with the message and is not shown to a model of a provider."""
+    """A result in the form that the model reads. `truncated` says that something was left out so that it fits.
+    `artifact` is the result as JSON where `text` has another form: it stays with the message, and models of a provider
+    are not shown it."""
 
     text: str
     truncated: bool
@@ -72,31 +75,32 @@ class Rendered:
 class ToolResult(Protocol):
     @property
     def found(self) -> bool:
-        """False when a retrieval found nothing."""
+        """Whether a retrieval found anything; True for other tools."""
         ...
 
     def data(self) -> dict[str, Any]:
-        """The typed result, JSON-serialisable, whole."""
+        """The whole typed result, as values that can be written as JSON."""
         ...
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The result as text of at most `max_chars` code points (a little more only where not even the frame fits):
-        JSON, but for `retriever`."""
+        """The result as text of at most `max_chars` code points; it is only longer where not even its frame fits. The
+        text is JSON, except for the tool `retriever`."""
         ...
 
 
 @runtime_checkable
 class MaybePartial(Protocol):
-    """A result of which a part may be missing. Such a one is not kept for later."""
+    """A result that may be incomplete. An incomplete result is not kept in the cache."""
 
     @property
     def partial(self) -> bool:
-        """Whether something failed, or could not be looked at yet."""
+        """Whether something failed or could not be searched yet."""
         ...
 
 
 class Tool(Protocol):
-    """One of the agent's tools. `run` raises ProvisoError for what the model or the caller can mend."""
+    """A tool that the agent may call. `run` raises ProvisoError for a problem that the model or the caller can
+    solve."""
 
     @property
     def name(self) -> str: ...
@@ -112,34 +116,34 @@ class Tool(Protocol):
 
     @property
     def is_retrieval(self) -> bool:
-        """Whether an answer rests on what this tool finds."""
+        """Whether this tool retrieves what an answer rests on."""
         ...
 
     async def run(self, scope: ToolScope, args: Any) -> ToolResult:
-        """Runs with validated `args`, an instance of `self.args`."""
+        """Runs the tool with validated `args`, an instance of `self.args`."""
         ...
 
 
 @runtime_checkable
 class ExternalTool(Tool, Protocol):
-    """A tool of another server than our own. Its arguments are UncheckedArgs, described and checked by the schema that
-    the server gives rather than by a type."""
+    """A tool of another server. Its arguments are UncheckedArgs: the schema that the server gives describes and checks
+    them, not a type."""
 
     @property
     def server_name(self) -> str: ...
 
     @property
     def name_on_server(self) -> str:
-        """`name` is the one that the model is shown."""
+        """The name that the server uses; `name` is the one that the model is shown."""
         ...
 
     @property
     def shown_schema(self) -> Mapping[str, Any]:
-        """JSON schema of an object, as every provider of models takes it."""
+        """The JSON schema of the arguments, an object in the form that every provider of models accepts."""
         ...
 
     def problems(self, given: Mapping[str, Any]) -> Sequence[str]:
-        """What is wrong with arguments, each with its path; empty when they fit."""
+        """Describes what is wrong with arguments, each fault with its path; empty where they fit."""
         ...
 
 
@@ -149,13 +153,13 @@ def server_of(tool: Tool) -> str:
 
 
 def item_of(tool: Tool) -> ItemRef:
-    """A tool as a context item: under the name that its server has for it."""
+    """The tool as a context item, under the name that its server uses."""
     name = tool.name_on_server if isinstance(tool, ExternalTool) else tool.name
     return ItemRef(ItemType.TOOL, name, server_of(tool))
 
 
 def matter_of(scope: ToolScope) -> str:
-    """The scope's matter; the agent never runs a tool that needs one without it."""
+    """The matter of the scope. The agent never runs a tool that needs a matter without one."""
     if scope.matter_id is None:
         raise ValueError("this tool needs a matter")
     return scope.matter_id

@@ -30,7 +30,7 @@ from proviso_service.tools.rendering import (
 from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_CLAUSES = 100
-"""The whole result is part of the turn's events; the model is shown less of it."""
+"""The most clauses of a result. The whole result is part of the turn's events; the model is shown fewer of them."""
 
 MAX_CLAUSE_TYPES = 50
 _TYPES_SHARE = 0.45
@@ -64,7 +64,7 @@ class IsaacusClassifyArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class ClassifyResult:
-    """Clauses by type."""
+    """The clauses that were found, by type."""
 
     outcome: ClassifyOutcome
 
@@ -88,8 +88,8 @@ class ClassifyResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The types that were found with their counts, then of each type its surest clause, cut to the part that is
-        about it, then the second surest and so on, while there is room."""
+        """The types that were found with their counts. Then, while there is room, the best clause of each type, cut to
+        the part that matches the type, then the second best, and so on."""
         types, frame = self._frame(max_chars)
         passages: dict[str, list[dict[str, Any]]] = {one["clause_type"]: one["passages"] for one in types}
         shown = [clause for clause in self.outcome.clauses if clause.clause_type in passages]
@@ -110,7 +110,8 @@ class ClassifyResult:
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 
     def _frame(self, max_chars: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """(types that were found, everything but their clauses); of very many types the first."""
+        """The types that were found, and everything of the result but their clauses. Where there are very many types,
+        only the first are included."""
         counts, failed = self.outcome.counts, self.outcome.failed
         found = [_type(count) for count in counts if count.clauses]
         absent = [count.clause_type for count in counts if not count.clauses]
@@ -150,8 +151,8 @@ class IsaacusClassify:
 
 
 def _part(clause: Clause, room: int, waiting: int) -> SourcePassage | None:
-    """The part of the clause that is most about its type, so long that those `waiting` in its turn get a fair share of
-    the `room`; None when it would be too short."""
+    """The part of a clause that matches its type best. It is as long as a fair share of the `room` allows when as many
+    clauses are still `waiting`; None where it would be too short."""
     chunk = clause.chunk
     passage = SourcePassage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
     share = fair_share(room, waiting, _cited(1_000, clause, replace(passage, text="")), MIN_TEXT_CHARS)
@@ -182,7 +183,7 @@ def _type(count: TypeCount) -> dict[str, Any]:
 
 
 def _cited(ref: int, clause: Clause, part: SourcePassage) -> dict[str, Any]:
-    """What the model needs of a clause; characters are dear."""
+    """The fields of a clause that the model needs. The others are left out to save characters."""
     return FoundPassage(
         ref=ref,
         filename=part.filename,

@@ -1,5 +1,5 @@
-"""The tools of other servers, used like the service's own; also those whose server has not listed them yet, as happens
-after a restart."""
+"""The tools of other servers, which are used like the service's own. After a restart this includes tools that their
+server has not listed again yet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ _MAX_ERROR_CHARS = 1_000
 
 
 class ToolCaller(Protocol):
-    """Where the calls go."""
+    """Sends the calls to the servers."""
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """ToolServerFailed, in words."""
+        """Calls the tool and returns its output. Raises ToolServerFailed, whose message can be shown."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalToolResult:
-    """What a server's tool gave. It is no passage of a document: nothing in it can be quoted by number."""
+    """The result of a tool of another server. It is no passage of a document, so nothing in it can be cited by
+    number."""
 
     server: str
     output: ToolOutput
@@ -38,8 +39,8 @@ class ExternalToolResult:
         return {"server": self.server, "text": self.output.text} | typed | {"truncated": self.output.truncated}
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The typed result where it fits whole, else the text, cut where it must be. The frame keeps what a server says
-        apart from what the model is told."""
+        """The typed result where it fits as a whole, else the text, cut to the length. The text stands in a field of
+        its own, which keeps what a server says apart from what the service tells the model."""
         del number
         whole = self.data()
         if self.output.structured is not None:
@@ -54,7 +55,7 @@ class ExternalToolResult:
 
 
 class McpTool:
-    """A tool of a server that speaks the Model Context Protocol. It brings its own schema."""
+    """A tool of a server that speaks the Model Context Protocol. The server provides its schema."""
 
     args = UncheckedArgs
     needs_matter = False
@@ -73,7 +74,8 @@ class McpTool:
         return self._arguments.problems(given)
 
     async def run(self, scope: ToolScope, args: UncheckedArgs) -> ExternalToolResult:
-        """The server is told the arguments and nothing else: neither who asks nor about which matter."""
+        """Calls the tool. The server is told the arguments and nothing else: neither who asks nor about which
+        matter."""
         del scope
         output = await self._caller.call(self.server_name, self.name_on_server, args.given())
         if output.is_error:
@@ -84,13 +86,13 @@ class McpTool:
 
 class ToolFinder(Protocol):
     def find(self, ref: ItemRef) -> Tool | None:
-        """None for a tool that nobody offers."""
+        """The tool that an item names; None where no server offers it."""
         ...
 
 
 class UnlistedTool:
-    """A tool that the model was shown before, as `shown`: name, description and parameters. It is looked for when it is
-    called; by then its server may be back."""
+    """A tool that the model was shown before a restart, and that its server has not listed again yet. `shown` holds its
+    name, description and parameters. The tool is looked up when it is called, since its server may be back by then."""
 
     args = UncheckedArgs
     needs_matter = False
@@ -106,12 +108,12 @@ class UnlistedTool:
         self._tools = tools
 
     def problems(self, given: Mapping[str, Any]) -> list[str]:
-        """None: whether they fit is known when it is called."""
+        """Always empty: whether the arguments fit is only known when the tool is called."""
         del given
         return []
 
     async def run(self, scope: ToolScope, args: UncheckedArgs) -> ToolResult:
-        """Raises ToolServerFailed where its server is not back, or wants other arguments by now."""
+        """Runs the tool. Raises ToolServerFailed where its server is not back, or now wants other arguments."""
         tool = self._tools.find(self._ref)
         if not isinstance(tool, ExternalTool):
             raise ToolServerFailed(

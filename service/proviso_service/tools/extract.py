@@ -52,13 +52,13 @@ class IsaacusExtractArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class ExtractResult:
-    """The answer, where there is one, and others that were found."""
+    """The answer to the question, where there is one, and other answers that were found."""
 
     outcome: ExtractOutcome
 
     @property
     def found(self) -> bool:
-        """Also where nothing is sure enough: there are passages to read."""
+        """Whether anything was found. Answers of low confidence count, since their passages can be read."""
         return bool(self.outcome.answer or self.outcome.alternatives)
 
     @property
@@ -82,8 +82,8 @@ class ExtractResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The answer and its surest passage, then the other answers, then where else the answer stands, while there is
-        room; of each passage the part around the answer."""
+        """The answer and its best passage, then, while there is room, the other answers and the other places of the
+        answer. Each passage is cut to the part around its answer."""
         answer, failed = self.outcome.answer, self.outcome.failed
         frame: dict[str, Any] = {
             "question": self.outcome.query.question[:MAX_QUESTION_SHOWN],
@@ -100,7 +100,7 @@ class ExtractResult:
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 
     def _add_passages(self, frame: dict[str, Any], number: Number, room: int) -> bool:
-        """Whether all are there, whole."""
+        """Adds passages to the frame while there is room. Returns whether all were added as a whole."""
         waiting = list(self._by_weight())
         is_whole = True
         for position, (place, answer, citation) in enumerate(waiting):
@@ -116,7 +116,8 @@ class ExtractResult:
         return is_whole
 
     def _by_weight(self) -> Iterator[tuple[str, CitedAnswer | None, AnswerCitation]]:
-        """(where it is shown, the answer where it is another one, the passage)."""
+        """The passages in order of importance, each with the list that it is shown in, and its answer where that is
+        another one."""
         answer = self.outcome.answer
         if answer:
             yield "citations", None, answer.citations[0]

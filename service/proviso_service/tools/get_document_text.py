@@ -28,7 +28,7 @@ _LONGEST_REF = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TextResult:
-    """Part of a document's text."""
+    """A part of a document's text."""
 
     part: DocumentText
 
@@ -51,7 +51,7 @@ class TextResult:
         ).as_json()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """As much of the text as fits, and how to get what follows. What is not shown is no source."""
+        """As much of the text as fits, and how to get the rest. Text that is not shown cannot be cited."""
         longest = {"ref": _LONGEST_REF, **self.data()} | _going_on(self.part.character_count)
         length = fitting_length(longest, "text", max_chars)
         is_cut = length < len(self.part.text)
@@ -84,7 +84,7 @@ class GetDocumentText:
         self._matters = matters
 
     async def run(self, scope: ToolScope, args: GetDocumentTextArgs) -> TextResult:
-        """Raises DocumentNotFound, whose hint names the documents that there are."""
+        """Reads the text. Raises DocumentNotFound, whose hint names the documents that exist."""
         document_id = args.document_id or ("" if args.filename else scope.document_id or "")
         if not document_id and not args.filename:
             raise InvalidRequest.of("document_id", "document_id or filename is required")

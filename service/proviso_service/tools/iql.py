@@ -24,7 +24,7 @@ from proviso_service.tools.rendering import (
 from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_MATCHES_IN_ALL = 100
-"""The whole result is part of the turn's events; the model is shown less of it."""
+"""The most matches of a result. The whole result is part of the turn's events; the model is shown fewer of them."""
 
 MAX_TEMPLATES_NAMED = 60
 MAX_QUERY_SHOWN = 300
@@ -67,7 +67,7 @@ class IsaacusIqlArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class IqlResult:
-    """The outcome of a query."""
+    """The result of an IQL query."""
 
     outcome: IqlOutcome
 
@@ -82,8 +82,8 @@ class IqlResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """Documents by their scores, then of each its best match, cut to the part that is about the query, then the
-        second best and so on, while there is room."""
+        """The documents with their scores. Then, while there is room, the best match of each document, cut to the part
+        that fits the query, then the second best, and so on."""
         results = sorted(self.outcome.results, key=lambda result: (bool(result.error), -result.score, result.index))
         totals = _totals(self.outcome)
         failed = [_brief_error(result) for result in results if result.error][:MAX_ERRORS_SHOWN]
@@ -100,7 +100,7 @@ class IqlResult:
     def _add_matches(
         self, results: Sequence[DocumentResult], shown: Sequence[dict[str, Any]], number: Number, room: int
     ) -> bool:
-        """Whether every match is there, whole."""
+        """Adds matches while there is room. Returns whether every match was added as a whole."""
         waiting = list(_by_turns(results[: len(shown)]))
         stems = stems_of(self.outcome.summary.query)
         is_whole = True
@@ -115,7 +115,7 @@ class IqlResult:
 
 
 class IsaacusIql:
-    """Runs IQL over the matter's documents."""
+    """Runs IQL queries on the matter's documents."""
 
     name = IQL_TOOL
     args = IsaacusIqlArgs
@@ -199,7 +199,8 @@ def _cited(ref: int, match: IqlMatch, passage: SourcePassage) -> dict[str, Any]:
 
 
 def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch]]:
-    """(index of the document, match): the best of each document, then the second best of each."""
+    """The matches, each with the index of its document: first the best match of each document, then the second best of
+    each, and so on."""
     ranked = [sorted(result.matches, key=lambda match: -match.score) for result in results]
     for turn in range(max(map(len, ranked), default=0)):
         yield from ((index, matches[turn]) for index, matches in enumerate(ranked) if turn < len(matches))
@@ -208,8 +209,8 @@ def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch
 def _excerpt(
     result: DocumentResult, match: IqlMatch, stems: frozenset[str], room: int, waiting: int
 ) -> SourcePassage | None:
-    """The part of the match that is most about the query, so long that those `waiting` get a fair share of the `room`;
-    None when it would be too short."""
+    """The part of a match that fits the query best. It is as long as a fair share of the `room` allows when as many
+    matches are still `waiting`; None where it would be too short."""
     chunk = match.chunk
     passage = SourcePassage(result.document_id, result.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
     share = fair_share(room, waiting, _cited(1_000, match, replace(passage, text="")), MIN_EXCERPT_CHARS)

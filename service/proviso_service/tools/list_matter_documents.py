@@ -1,4 +1,4 @@
-"""The tool `list_matter_documents`: what a matter holds."""
+"""The tool `list_matter_documents`: the documents of a matter."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -22,7 +22,8 @@ class ListMatterDocumentsArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class MatterDocuments:
-    """Every document of a matter, in the order of upload, after those whose names hold words asked for."""
+    """All documents of a matter. Those whose names contain the words that were asked for come first; otherwise they are
+    in the order of upload."""
 
     matter_id: str
     documents: Sequence[Document]
@@ -33,7 +34,7 @@ class MatterDocuments:
         return True
 
     def summary(self) -> DocumentCounts:
-        """Counts by state, under the names of the tool family."""
+        """The number of documents in each state, under the field names of the tool contract."""
         by_status = Counter(d.status for d in self.documents)
         return DocumentCounts(
             ready_for_search=by_status[DocumentStatus.READY],
@@ -50,7 +51,7 @@ class MatterDocuments:
         ).as_json()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """Whole where that fits; else names and ids only, of as many as fit."""
+        """The whole list where it fits, else the names and ids of as many documents as fit."""
         del number  # a list of names is no passage to quote
         data = self.data() | {"name_matches": self.name_matches}
         whole = fit_list(data, "documents", max_chars)
@@ -62,7 +63,7 @@ class MatterDocuments:
 
 
 class ListMatterDocuments:
-    """Lists a matter's documents with their states."""
+    """Lists a matter's documents with their processing states."""
 
     name = LIST_TOOL
     description = (
@@ -86,7 +87,7 @@ class ListMatterDocuments:
 
 
 def _held(filename: str, stems: Collection[str]) -> int:
-    """How many of the words a filename holds, however it runs its own together."""
+    """How many of the words a file name contains, also inside longer words."""
     name = filename.lower()
     return sum(1 for stem in stems if stem in name)
 
@@ -103,7 +104,7 @@ def _document(document: Document) -> ListedDocument:
 
 
 def _brief(document: Document) -> ListedDocument:
-    """What tells a document from the others."""
+    """The fields by which a document is recognised."""
     if document.status is DocumentStatus.READY:
         return ListedDocument(document_id=document.document_id, filename=document.filename)
     return ListedDocument(

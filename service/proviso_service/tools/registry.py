@@ -1,4 +1,5 @@
-"""Tools by name: those that a model may call in one turn, and all that there are, the service's own and others."""
+"""Finds tools by name: a ToolRegistry holds those that the model may call in one turn, the Toolbox all that exist, the
+service's own and those of other servers."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -22,10 +23,10 @@ from proviso_service.tools.search import IsaacusSearch
 
 
 class ToolRegistry:
-    """Tools by name, with the schemas that the model is shown."""
+    """The tools that a model may call, by name, with the schemas that the model is shown."""
 
     def __init__(self, tools: Iterable[Tool], schemas: Iterable[dict[str, Any]] | None = None) -> None:
-        """`schemas` are those of the tools, in their order, where they are at hand."""
+        """`schemas` are those of the tools, in their order; where they are not given, they are made."""
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._schemas = [_schema(tool) for tool in self._tools.values()] if schemas is None else list(schemas)
 
@@ -37,11 +38,11 @@ class ToolRegistry:
         return tuple(self._tools)
 
     def schemas(self) -> list[dict[str, Any]]:
-        """OpenAI-style function schemas, in a stable order."""
+        """The function schemas in the form of OpenAI's API, in a stable order."""
         return self._schemas
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools as the catalog shows them: what the model is told of each."""
+        """The tools as the catalog stores them: with the description and schema that the model is shown."""
         return tuple(
             _definition(tool, schema) for tool, schema in zip(self._tools.values(), self._schemas, strict=True)
         )
@@ -73,12 +74,13 @@ OWN_TOOL_NAMES = tuple(
         DocumentationRetriever,
     )
 )
-"""What an agent may say something of, known without making the tools."""
+"""The names of the service's own tools, which the definition of an agent may refer to. They are known before the tools
+are created."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """The tools that were made of a server's listing, by the server's names for them."""
+    """The tools that were created from what one server lists, by the names that the server uses."""
 
     listing: ToolListing
     tools: Mapping[str, Tool]
@@ -86,18 +88,18 @@ class _Served:
 
 
 class Toolbox:
-    """The service's own tools, and those of servers as they have listed them last."""
+    """All tools: the service's own, and those of other servers as they were listed last."""
 
     def __init__(self, own: Iterable[Tool], servers: ToolCaller) -> None:
-        """Calls of served tools go to `servers`."""
+        """`servers` carries out the calls of tools of other servers."""
         self._own: Mapping[str, Tool] = {tool.name: tool for tool in own}
         self._own_definitions = ToolRegistry(self._own.values()).definitions()
         self._servers = servers
         self._served: Mapping[str, _Served] = {}
 
     def take(self, listings: Mapping[str, ToolListing | None]) -> None:
-        """Takes what each server lists now in the place of all before; None where it has listed nothing yet. Tools of a
-        listing that is still the same object stay as they are."""
+        """Replaces the tools of all servers by those that are listed now; None stands for a server that has listed
+        nothing yet. Where a listing is the same object as before, its tools are kept."""
         self._served = {
             server: self._kept(server, listing) or self._made(listing)
             for server, listing in listings.items()
@@ -105,7 +107,7 @@ class Toolbox:
         }
 
     def find(self, ref: ItemRef) -> Tool | None:
-        """None for what is no tool, or is not there (any more)."""
+        """The tool that an item names; None where the item is no tool, or no server offers it now."""
         if ref.type is not ItemType.TOOL:
             return None
         if ref.server_name == OWN_SERVER:
@@ -114,7 +116,7 @@ class Toolbox:
         return served.tools.get(ref.name) if served else None
 
     def definitions(self, server: str) -> tuple[ToolDefinition, ...]:
-        """What models are shown of a server's tools, in its order."""
+        """The definitions of a server's tools, in the server's order."""
         if server == OWN_SERVER:
             return self._own_definitions
         served = self._served.get(server)

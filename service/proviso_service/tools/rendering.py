@@ -1,5 +1,5 @@
-"""Fitting results into the characters that are left for them: as JSON that stays valid, and by cutting a passage down
-to the part that is about the query, so that more passages fit."""
+"""Fits results into a limited number of characters: as JSON that stays valid, and by cutting a passage to the part that
+matches the query, so that more passages fit."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ def to_json(payload: Any) -> str:
 
 
 def first_fitting(items: Sequence[T], max_chars: int) -> list[T]:
-    """The first items that fit as JSON, at least one."""
+    """The first items that fit as JSON into `max_chars`, at least one."""
     kept: list[T] = []
     for item in items:
         max_chars -= len(to_json(item)) + 1
@@ -33,15 +33,16 @@ def first_fitting(items: Sequence[T], max_chars: int) -> list[T]:
 
 
 def fair_share(room: int, waiting: int, frame: dict[str, Any], min_chars: int) -> int:
-    """How many characters of text one of the `waiting` items may show, besides its `frame`: as many as the others, or
-    more where not all can have `min_chars`."""
+    """How many characters of text one item may show beside its `frame`, when as many are still `waiting`: an equal
+    share of the `room`, or a larger one for fewer items where not all can have `min_chars`."""
     around = len(to_json(frame)) + 1
     return room // max(1, min(waiting, room // (around + min_chars))) - around
 
 
 def fit_list(payload: dict[str, Any], key: str, max_chars: int, text_key: str | None = None) -> Rendered:
-    """Drops items from the end of `payload[key]` until the JSON fits; the last one left has its `text_key` cut instead.
-    Counts in the payload stay those of the whole result; `truncated` is set in it."""
+    """Writes `payload` as JSON of at most `max_chars`. Where it is longer, items are dropped from the end of
+    `payload[key]`, and the last one left has its `text_key` cut. Counts in the payload stay those of the whole result;
+    `truncated` is set in it."""
     items = list(payload[key])
     text = to_json(payload | {"truncated": False})
     if len(text) <= max_chars:
@@ -56,7 +57,8 @@ def fit_list(payload: dict[str, Any], key: str, max_chars: int, text_key: str | 
 
 
 def fitting_length(payload: dict[str, Any], key: str, max_chars: int) -> int:
-    """How many code points of the text `payload[key]` fit; no fewer than MIN_TEXT_CHARS of a longer one."""
+    """How many code points of the text `payload[key]` fit into `max_chars`; of a longer text at least
+    MIN_TEXT_CHARS."""
     text: str = payload[key]
     if len(to_json(payload)) <= max_chars:
         return len(text)
@@ -101,26 +103,28 @@ _MIN_WORD_CHARS = 3
 
 
 def stems_of(query: str) -> frozenset[str]:
-    """The words of a query by their first letters, so that forms of a word meet; without grammar."""
+    """The words of a query, each cut to its first letters so that different forms of a word match. Words of grammar are
+    left out."""
     words = (word for word in plain_words(query) if len(word) >= _MIN_WORD_CHARS and word not in MESSAGE_STOP_WORDS)
     return frozenset(word[:_STEM_CHARS] for word in words)
 
 
 def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
-    """The part of at most `max_chars` code points that holds the most of `stems`, in whole sentences where they
-    fit."""
+    """The part of a text, of at most `max_chars` code points, that contains the most of `stems`. It consists of whole
+    sentences where they fit."""
     if len(text) <= max_chars:
         return Span(0, len(text))
     return best_excerpt(text, list(_marks(text, stems)), max_chars)
 
 
 def part_around(text: str, span: Span, max_chars: int) -> Span:
-    """The part of at most `max_chars` code points that holds `span`, or its beginning."""
+    """The part of a text, of at most `max_chars` code points, that contains `span`, or the beginning of it where it is
+    longer."""
     return best_excerpt(text, [Mark(span, "")], max_chars)
 
 
 def json_length(text: str) -> int:
-    """Code points of a text as JSON, without its quotes."""
+    """The length of a text as JSON in code points, without its quotation marks."""
     return len(to_json(text)) - 2
 
 
@@ -132,8 +136,8 @@ def excerpt_of(
     *,
     length_of: Callable[[str], int] = json_length,
 ) -> SourcePassage | None:
-    """The part of a passage that is `choose`n for a number of code points and at most `max_chars` long as it is
-    written, by `length_of`; None when it would have to be shorter than `min_chars`."""
+    """The part of a passage that `choose` returns for a number of code points. By `length_of` it is at most `max_chars`
+    long when written; None where it would have to be shorter than `min_chars`."""
     limit = max_chars
     while limit >= min(min_chars, len(passage.text)):
         span = choose(limit)

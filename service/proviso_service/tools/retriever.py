@@ -1,5 +1,4 @@
-"""The tool `retriever`: passages of the tenant's documentation, as numbered references with file names (behavioural
-contract sections 3 and 4)."""
+"""The tool `retriever`: passages of the tenant's documentation, as numbered references with file names."""
 
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, b
 from proviso_service.tools.search import SearchResult
 
 EMPTY = "DOCUMENTATION_SEARCH_RESULT: EMPTY"
-"""All that the model reads when nothing was found."""
+"""What the model reads when nothing was found."""
 
 _INDENT = "    "
 _MAX_HEADING_CHARS = 120
@@ -26,12 +25,15 @@ class RetrieverArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class DocumentationResult(SearchResult):
-    """The outcome of a search of the documentation, best passage first, which the model reads in another form."""
+    """The result of a search of the documentation, best passage first. The model reads it as numbered text instead of
+    JSON."""
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """One block a passage, best first: `[2] handbook.md, page 3, Leave:` and below it the text, indented, so that
-        no text can pass for a reference. As many as fit, each cut to the part that is about the query where that makes
-        room for others; a last line counts those that are left out. EMPTY when nothing was found."""
+        """One block for each passage, best first: `[2] handbook.md, page 3, Leave:`, and below it the text, indented so
+        that no text can look like a reference.
+
+        As many passages are shown as fit. Each is cut to the part that matches the query where that makes room for
+        others, and a last line counts those that are left out. The text is EMPTY where nothing was found."""
         hits = self.outcome.hits
         if not hits:
             return Rendered(EMPTY, truncated=False)
@@ -83,14 +85,16 @@ def _passage(hit: SearchHit) -> SourcePassage:
 
 
 def _share(passage: SourcePassage, room: int, waiting: int) -> int:
-    """How many characters of its text a passage may take, so that those `waiting` get a fair share of the `room`."""
+    """How many characters of text a passage may show, so that as many as are `waiting` get a fair share of the
+    `room`."""
     around = len(_head(_WIDEST_NUMBER, passage)) + len("\n\n\n")
     shares = max(1, min(waiting, room // (around + MIN_EXCERPT_CHARS)))
     return room // shares - around
 
 
 def _part(passage: SourcePassage, stems: frozenset[str], max_chars: int, *, is_first: bool) -> SourcePassage | None:
-    """None when there is no room; of the first passage something is always shown."""
+    """The part of a passage that matches the query best; None where there is no room. The first passage always shows
+    something."""
     return excerpt_of(
         passage,
         lambda limit: best_part(passage.text, stems, limit),
@@ -105,7 +109,7 @@ def _head(number: int, passage: SourcePassage) -> str:
 
 
 def _place(passage: SourcePassage) -> str:
-    """`handbook.md, page 3, Leave`."""
+    """Where a passage stands, for example `handbook.md, page 3, Leave`."""
     page = f"page {passage.page}" if passage.page else ""
     heading = " ".join(passage.heading.split())[:_MAX_HEADING_CHARS]
     return ", ".join(part for part in (passage.filename, page, heading) if part)

@@ -45,7 +45,7 @@ class IsaacusSearchArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The outcome of a search, best passage first."""
+    """The result of a search, best passage first."""
 
     outcome: SearchOutcome
 
@@ -72,8 +72,8 @@ class SearchResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """As many passages as fit, best first, each cut to the part that is about the query when that makes room for
-        others: the fewer passages were asked for, the more of each is shown."""
+        """As many passages as fit, best first. Each is cut to the part that matches the query where that makes room for
+        others, so the fewer passages were asked for, the more of each is shown."""
         names_share = _NAMES_SHARE if len(self.outcome.hits) > _FEW_PASSAGES else _NAMES_SHARE_OF_FEW
         frame = self._frame(int(max_chars * names_share))
         room = max_chars - len(to_json(frame))
@@ -92,7 +92,7 @@ class SearchResult:
         return Rendered(to_json(frame | {"results": shown, "truncated": not is_whole}), not is_whole)
 
     def _frame(self, max_chars: int) -> dict[str, Any]:
-        """Everything but the passages; of each list of names as many as fit into `max_chars`."""
+        """The result without its passages. Each list of names is cut to what fits into `max_chars`."""
         outcome = self.outcome
         matching = [MatchingDocument(filename=d.filename, passages=d.passages) for d in outcome.documents_matching]
         return FoundPassages(
@@ -150,15 +150,15 @@ def _plain(item: object) -> Any:
 
 
 def _limit(hit: SearchHit, room: int, waiting: int) -> int:
-    """How many characters of its text this hit may show, so that those `waiting` get a fair share of the `room`."""
+    """How many characters of text a hit may show, so that as many as are `waiting` get a fair share of the `room`."""
     frame = len(to_json(_brief(1_000, hit, ""))) + 1
     shares = max(1, min(waiting, room // (frame + MIN_EXCERPT_CHARS)))
     return room // shares - frame
 
 
 def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int) -> SourcePassage | None:
-    """The part of the hit's text that is about the query and is at most `max_chars` long as JSON; None when it would
-    have to be shorter than `min_chars`."""
+    """The part of a hit's text that matches the query best, at most `max_chars` long as JSON; None where it would have
+    to be shorter than `min_chars`."""
     chunk = hit.stored.chunk
     limit = max(max_chars, 0 if min_chars else MIN_EXCERPT_CHARS)
     if limit < min(min_chars, len(chunk.text)):
@@ -204,7 +204,7 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
 
 
 def _brief(ref: int, hit: SearchHit, text: str) -> dict[str, Any]:
-    """What the model needs of a hit; characters are dear."""
+    """The fields of a hit that the model needs. The others are left out to save characters."""
     return FoundPassage(
         ref=ref,
         document_id=hit.stored.document_id,
