@@ -64,7 +64,7 @@ class ToolApprovals:
             return ApprovalOutcome({})
         self.asked = frozenset(call.call_id for call in to_ask)
         decisions = dict(await self._approvals.decide(to_ask, suspend))
-        # As they were asked about, maybe before a restart.
+        # The calls as they were when persons were asked, which may have been before a restart.
         made = [(call, decision) for call, decision in self._approvals.made if call.call_id in decisions]
         self.approved |= {
             ApprovedTool.of(call.ref, call.sha256)
@@ -91,7 +91,7 @@ class ToolApprovals:
     def _needs_asking(self, tool: ItemRef) -> bool:
         now = self._catalog.current
         is_marked = self._began.approval_of(tool) is Approval.REQUIRED
-        # A server that has gone meanwhile gets no calls, so nobody need be asked for it.
+        # A server that was removed meanwhile gets no calls, so nobody needs to be asked about it.
         is_marked |= now.has_server(tool.server_name) and now.approval_of(tool) is Approval.REQUIRED
         return is_marked and not any(one.ref == tool and now.still_approves(one) for one in self.approved)
 

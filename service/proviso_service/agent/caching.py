@@ -129,7 +129,7 @@ class SharedCache(Generic[V]):
                     return
         finally:
             making.visitors -= 1
-            # Who comes later does not belong to those who waited.
+            # A caller that comes later computes the value anew.
             if (making.is_over or not making.visitors) and self._making.get(key) is making:
                 del self._making[key]
         yield

@@ -51,7 +51,7 @@ class ModelGate:
     async def call(self) -> AsyncIterator[None]:
         """The block in which one call is made. Raises CallNotMade where the call may not be made; exceptions of the
         call itself pass through."""
-        self._breaker.check()  # no wait for a place that is of no use
+        self._breaker.check()  # before waiting, since a place would be of no use
         await self._take_place()
         try:
             with self._judged():
@@ -82,7 +82,7 @@ class ModelGate:
 
     def _failed(self, permit: Permit, error: Exception) -> None:
         kind = classify(error)
-        if isinstance(error, (TurnLogFull, TurnLogSealed)):  # the turn's end, not the provider's
+        if isinstance(error, (TurnLogFull, TurnLogSealed)):  # the turn has ended; this says nothing about the provider
             self._breaker.abandoned(permit)
         elif kind is FailureKind.FINAL:
             self._breaker.answered(permit)

@@ -71,7 +71,7 @@ class AgentExecution:
         return outcome
 
     def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        for call, decision in self._turn.approvals.made:  # also where others that it waited for are missing
+        for call, decision in self._turn.approvals.made:  # also where decisions on other calls are missing
             self._memory.note_decision(call.call_id, call.ref, decision)
         outcome = self._outcome(reason)
         return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
@@ -159,7 +159,7 @@ class AgentExecution:
         )
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
-        # LangGraph would send all of it to LangSmith where variables of the environment say so.
+        # Otherwise LangGraph sends the whole turn to LangSmith where environment variables of LangSmith are set.
         with tracing_context(enabled=False):
             ended = cast("AgentState", await self._graph.ainvoke(state, config, context=scope))
         if ended["exit_reason"] is None:
@@ -228,7 +228,7 @@ async def _after_llm(state: AgentState) -> str:
     last = state["messages"][-1]
     reason = state["exit_reason"]
     if reason is ExitReason.MAX_TOOL_CALLS_REACHED:
-        # The answer step is over once the model has written something that was not refused.
+        # The answer step ends once the model has written something that is not empty.
         return END if isinstance(last, AIMessage) and not is_empty_reply(last) else "llm"
     if reason is not None:
         return END

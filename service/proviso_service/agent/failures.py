@@ -19,7 +19,7 @@ _TRANSIENT = (
     asyncio.TimeoutError,
     ConnectionError,
     httpx.TransportError,
-    # Of the service's own parts. Failures of model APIs are not among them: their clients have tried again already.
+    # These are of the service itself. Failures of model APIs are left out, because their clients have retried already.
     IndexFailed,
     TooBusy,
     Unavailable,

@@ -261,5 +261,5 @@ def _is_harmless(sentence: str) -> bool:
         return True
     first, second = (*map(str.lower, words[:2]), "")[:2]
     is_courtesy = first in _COURTESIES or (first == "good" and second in _TIMES_OF_DAY)
-    # US is a country, us is not.
+    # "US" is a country, "us" is not.
     return is_courtesy or any(word == "I" or (not word.isupper() and word.lower() in _SPEAKERS) for word in words)

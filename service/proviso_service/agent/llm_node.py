@@ -64,7 +64,7 @@ class ModelCall:
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         gate, meter = self._scope.model.gate, self._scope.memory.meter
         async with gate.call() if gate else nullcontext():
-            # A call that the gate did not let through was none.
+            # A call that the gate rejects is not measured.
             with meter.call(self._scope.model.name):
                 return await self._streamed(messages, span)
 
@@ -85,10 +85,10 @@ class ModelCall:
                 if not isinstance(chunk, AIMessageChunk):
                     continue
                 if usage := chunk.usage_metadata:
-                    # At once, so that it counts whatever becomes of the call.
+                    # Counted at once, so that it is known even if the call fails later.
                     memory.meter.count(usage)
                 if chunk.tool_call_chunks:
-                    # Only what is not text is merged: adding up text chunks would cost the square of the length.
+                    # Text is left out of the merged chunk: adding up text chunks costs the square of its length.
                     bare = chunk.model_copy(update={"content": "", "usage_metadata": None})
                     rest = bare if rest is None else rest + bare
         return _reply(str(text), rest, memory)
@@ -112,7 +112,7 @@ def _reply(text: str, rest: BaseMessageChunk | None, memory: TurnMemory) -> AIMe
         call["id"] = _own_id(call["id"], memory.call_ids)
     for broken in rest.invalid_tool_calls:
         broken["id"] = _own_id(broken["id"], memory.call_ids)
-    # What a provider wants back with its calls, such as Gemini's signatures of thoughts; the calls themselves are here.
+    # Some providers want more back with their calls, such as Gemini its signatures of thoughts.
     extras = {name: value for name, value in rest.additional_kwargs.items() if name != "function_call"}
     return AIMessage(
         text, tool_calls=rest.tool_calls, invalid_tool_calls=rest.invalid_tool_calls, additional_kwargs=extras

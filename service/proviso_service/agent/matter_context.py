@@ -1,7 +1,7 @@
-"""Which matter and document a turn is about, and what is wrong with them.
+"""Finds out which matter and document a turn is about, and whether they can be used.
 
-Order: typed context, then the message's marker, then what the conversation last knew. Problems are answered in words,
-without the model (seeds: agent context contract; DESIGN section 5)."""
+The context comes from the request's typed field, else from the marker in the message, else from what the conversation
+last knew. A problem, such as a matter that does not exist, is answered by a sentence, without the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ASK_FOR_MATTER = "Which matter are you working with? Please select one, so that 
 
 
 class MatterReader(Protocol):
-    """What a turn needs to know of matters; raises MatterNotFound and DocumentNotFound."""
+    """Reads what a turn needs to know of matters. The methods raise MatterNotFound and DocumentNotFound."""
 
     async def get(self, tenant: str, matter_id: str) -> Matter: ...
 
@@ -30,9 +30,9 @@ class MatterReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedContext:
-    """`context` is checked: its ids exist, its names are the stored ones. `is_new`: the message brings it, and it is
-    sound, so that the session is to remember it.
-    `index_version` is the matter's, 0 without one."""
+    """The matter context of a turn. `context` is checked: its ids exist, and its names are the stored ones. Where there
+    is a `problem`, `sentence` is the answer that tells it. `is_new` says that the message itself brings the context and
+    that it is valid, so that the session should remember it. `index_version` is that of the matter, 0 without one."""
 
     context: MatterContext | None
     problem: ContextProblem | None = None
@@ -42,7 +42,7 @@ class ResolvedContext:
 
 
 def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
-    """The context of the last marker in a caller's own history."""
+    """The matter context of the last marker in a history that the caller sent."""
     for message in reversed(history):
         if message.role == "user" and (context := parse_marker(message.content).context):
             return context
@@ -52,7 +52,7 @@ def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
 async def resolve(
     tenant: str, given: MatterContext | None, last_known: MatterContext | None, matters: MatterReader
 ) -> ResolvedContext:
-    """The turn's context from what the message gives, else from what the conversation last knew."""
+    """Checks the matter context that the message gives, or else the one that the conversation last knew."""
     context = given or last_known
     if context is None:
         return ResolvedContext(None)

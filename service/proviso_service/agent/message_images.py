@@ -1,5 +1,5 @@
-"""The images of a message: loaded all at once and shown to the model as bytes. No model is given a URL that it would
-load itself."""
+"""The images of a message. They are loaded at the same time and given to the model as bytes; no model is given a URL
+that it would load itself."""
 
 import asyncio
 import hashlib
@@ -18,30 +18,30 @@ MAX_MESSAGE_BYTES = 12 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageImages:
-    """`uses` say of each image, in order, whether the model is given it; `data` are their bytes in base64, by their
-    SHA-256 in hexadecimal."""
+    """The images of a message. `uses` say of each image, in order, whether the model is given it; `data` holds the
+    bytes of those images in base64, by their SHA-256 in hexadecimal."""
 
     uses: tuple[AssetUse, ...] = ()
     data: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why the model is not given an image; empty where it is."""
+        """For each image, why the model is not given it; an empty text where it is."""
         return tuple(use.note for use in self.uses)
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """Numbers of the images that the model is given, from 1."""
+        """The numbers, from 1, of the images that the model is given."""
         return tuple(number for number, use in enumerate(self.uses, 1) if use.included)
 
 
 def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
-    """Images that are not loaded, each with the reason."""
+    """The images of a message of which none is loaded, each with the reason."""
     return MessageImages(tuple(_noted(url, note) for url, note in zip(urls, notes, strict=True)))
 
 
 class ImageLoader:
-    """What the agent does with image URLs."""
+    """Loads the images of messages."""
 
     def __init__(self, fetcher: ImageFetcher, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self._fetcher = fetcher
@@ -50,8 +50,9 @@ class ImageLoader:
     async def load(
         self, urls: Sequence[str], model: NamedChatModel, tenant: str, left_out: Sequence[str] = ()
     ) -> MessageImages:
-        """One that cannot be loaded is noted; the others go on. `left_out` says for each image why it is not to be
-        loaded, with an empty text where it is. Cancelled, it leaves nothing behind."""
+        """Loads images from `urls`. An image that cannot be loaded is noted with the reason, and the others are still
+        loaded. `left_out` says for each image why it is not to be loaded; an empty text means that it is. When
+        cancelled, it leaves no download behind."""
         reasons = left_out or [""] * len(urls)
         if model.takes_image_urls:
             return noted_images(urls, [reason or IMAGE_NOT_SEEN for reason in reasons])
@@ -68,7 +69,8 @@ class ImageLoader:
         return await asyncio.to_thread(_message_images, urls, shown) if shown else MessageImages()
 
     def _within_limit(self, images: Sequence[Image | NoImage]) -> list[Image | NoImage]:
-        """Without the images that do not fit beside those before them."""
+        """The images, where those that do not fit into the size limit beside the ones before them are replaced by a
+        note."""
         left = self._max_message_bytes
         kept: list[Image | NoImage] = []
         for image in images:

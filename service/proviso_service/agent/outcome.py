@@ -1,4 +1,4 @@
-"""Making a turn's outcome from what is known, whatever ended it."""
+"""Makes the outcome of a turn from its memory, whatever ended the turn."""
 
 from dataclasses import replace
 
@@ -18,17 +18,18 @@ from proviso_service.turns import (
 )
 
 ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
-"""The message is the model's answer, or what the service says in its place."""
+"""For these exit reasons the final message is the model's answer, or a sentence of the service in its place."""
 _NOT_STORED = frozenset({ExitReason.EMPTY_INPUT, ExitReason.MAX_CONTEXT_REACHED})
-"""An empty message leaves nothing; one that did not fit would keep every later one from fitting."""
+"""For these exit reasons the session keeps nothing: there was no message, or the message was so long that no later
+message would fit beside it."""
 _ENDING_ROLES = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
 
 
 def make_outcome(
     reason: ExitReason, memory: TurnMemory, *, turn_id: str, new_session: NewSession, duration_s: float
 ) -> TurnOutcome:
-    """The final state of a turn that ended for `reason`, and what its session keeps. `new_session` is what the session
-    is made with where there is none yet."""
+    """The final state of a turn that ended for `reason`, and what its session keeps. A session that does not exist yet
+    is made with `new_session`."""
     semantics = EXIT_SEMANTICS[reason]
     message = memory.answer if reason in ANSWERED else semantics.message
     records = finished_records(memory.tool_call_records)
@@ -71,22 +72,23 @@ def make_outcome(
 def _kept(
     own: tuple[ChatMessage, ...], asked: tuple[ChatMessage, ...], summary: TurnSummary
 ) -> tuple[ChatMessage, ...]:
-    """The turn's messages, with its summary on the one that ended it; a cancelled turn has none. What persons were
-    asked stands after what the person wrote."""
+    """The turn's messages as the session keeps them: what the person wrote, then what persons decided on tool calls,
+    then the message that ended the turn, with the summary of the turn. A cancelled turn has no such message."""
     typed = (message for message in own if message.role is MessageRole.USER)
     ended = (replace(message, turn=summary) for message in own if message.role is not MessageRole.USER)
     return (*typed, *asked, *ended)
 
 
 def _with_tokens(request_context: RequestContext | None, tokens: int | None) -> RequestContext | None:
-    """With the tokens of the first payload, once the provider has told them."""
+    """The request context with the number of tokens of the first payload, where the provider has told it."""
     if request_context is None or tokens is None:
         return request_context
     return replace(request_context, fill=replace(request_context.fill, tokens_used=tokens))
 
 
 def _approval_messages(memory: TurnMemory, turn_id: str) -> tuple[ChatMessage, ...]:
-    """What persons decided, which stands between the message and the answer; models are not told."""
+    """The message that tells what persons decided on tool calls. It stands between the question and the answer; models
+    are not shown it."""
     if not memory.approval_notes:
         return ()
     return (ChatMessage(MessageRole.APPROVAL, "\n".join(memory.approval_notes), turn_id=turn_id),)
@@ -95,7 +97,8 @@ def _approval_messages(memory: TurnMemory, turn_id: str) -> tuple[ChatMessage, .
 def _own_messages(
     reason: ExitReason, text: str, message: str, request_context: RequestContext | None, turn_id: str
 ) -> tuple[ChatMessage, ...]:
-    """What this turn adds to the conversation: the message as typed, and what was displayed."""
+    """The messages that this turn adds to the conversation: the person's message as typed, and the answer or error that
+    was displayed."""
     messages = []
     if text.strip():
         messages.append(ChatMessage(MessageRole.USER, text, turn_id=turn_id))

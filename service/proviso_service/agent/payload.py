@@ -1,6 +1,8 @@
-"""What a turn's first model call is sent: a pure function of the turn's request context, the conversation, and the
-contents that the context names by hash. Also the service's own words to the model, and how long a conversation may
-be."""
+"""What a turn's first model call is sent.
+
+The payload depends only on the turn's request context, the conversation, and the contents that the context names by
+hash, so it can be rebuilt later. This file also holds the service's own words to the model, and cuts a conversation to
+the length that is allowed."""
 
 import hashlib
 import json
@@ -75,7 +77,8 @@ _REMINDER_NAME = "grounding_check"
 
 
 class ServiceNote(StrEnum):
-    """What the service itself tells the model in place of a tool's result; stands as the message's artifact."""
+    """What the service tells the model in place of a tool's result. The message that tells it has this value as its
+    artifact."""
 
     INVALID_CALL = "invalid_call"
     LIMIT_REACHED = "limit_reached"
@@ -83,12 +86,12 @@ class ServiceNote(StrEnum):
 
 
 def grounding_reminder() -> HumanMessage:
-    """Asks for a grounded answer; recognised again by `is_grounding_reminder`."""
+    """The message that asks the model for a grounded answer; `is_grounding_reminder` recognises it."""
     return HumanMessage(GROUNDING_REMINDER, name=_REMINDER_NAME)
 
 
 def is_note(message: AnyMessage) -> bool:
-    """Whether the service itself speaks to the model, as in the system prompt, and nobody of the conversation."""
+    """Whether a message is one of the service to the model, and not part of the conversation."""
     return is_grounding_reminder(message) or (
         isinstance(message, ToolMessage) and isinstance(message.artifact, ServiceNote)
     )
@@ -105,8 +108,9 @@ _PIECE_CHARS = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelPayload:
-    """`text` is the person's message with what it came with, `images` are parts that follow it; an image's bytes are
-    named by their SHA-256. `tools` are functions: name, description, parameters."""
+    """The payload of a model call. `system` is the system message, `text` the person's message with the matter and
+    documents that it came with, `images` the parts that follow it, which name an image's bytes by their SHA-256.
+    `tools` are functions: name, description, parameters."""
 
     system: str
     history: tuple[HistoryMessage, ...]
@@ -115,12 +119,12 @@ class ModelPayload:
     tools: tuple[Part, ...]
 
     def to_json(self) -> str:
-        """The same text for the same payload: with sorted keys."""
+        """The payload as JSON. Keys are sorted, so that equal payloads give equal texts."""
         return "".join(self._json())
 
     @property
     def sha256(self) -> str:
-        """Of its JSON, in hexadecimal."""
+        """The SHA-256 of the payload's JSON, in hexadecimal."""
         digest = hashlib.sha256()
         for piece in self._json():
             digest.update(piece.encode())
@@ -128,12 +132,12 @@ class ModelPayload:
 
     @property
     def characters(self) -> int:
-        """Code points of the conversation: of its text, without the instructions and without images."""
+        """The code points of the conversation: of all its text, without the instructions and without images."""
         beside_images = sum(len(str(part.get("text", ""))) for part in self.images)
         return sum(len(message.content) for message in self.history) + len(self.text) + beside_images
 
     def _json(self) -> Iterator[str]:
-        """In pieces, since instructions may be megabytes: while one is written no other thread runs."""
+        """The JSON in pieces. Instructions may be megabytes, and no other thread runs while one piece is written."""
         content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text
         earlier = [{"role": message.role.value, "content": message.content} for message in self.history]
         messages = [*earlier, {"role": MessageRole.USER.value, "content": content}]
@@ -143,7 +147,8 @@ class ModelPayload:
         yield f'", "tools": {json.dumps(self.tools, sort_keys=True)}}}'
 
     def messages(self, image_data: Mapping[str, str]) -> list[AnyMessage]:
-        """As LangChain has them; `image_data` are the images' bytes in base64, by their SHA-256."""
+        """The payload as messages of LangChain. `image_data` are the bytes of the images in base64, by their
+        SHA-256."""
         parts: list[str | Part] = [_with_bytes(part, image_data) for part in self.images]
         return [
             SystemMessage(self.system),
@@ -160,7 +165,7 @@ _SENT_AS: Mapping[MessageRole, type[HumanMessage] | type[AIMessage]] = {
 
 @dataclass(frozen=True, slots=True)
 class NamedText:
-    """A rule or a reference."""
+    """A rule or a reference of the request, by name."""
 
     name: str
     content: str
@@ -169,8 +174,8 @@ class NamedText:
 def build_payload(
     context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
 ) -> ModelPayload:
-    """`history` are the earlier messages of the conversation, `text` is the message as typed, without its marker. What
-    `contents` lacks is left out."""
+    """Builds the payload. `history` are the earlier messages of the conversation; `text` is the message as typed,
+    without its marker. Items whose content is missing in `contents` are left out."""
     given = [item for item in context.items if item.is_given and item.content_sha256 in contents]
     lines = [asset.text for asset in context.assets if asset.kind is AssetKind.DOCUMENT and asset.included]
     images = [asset for asset in context.assets if asset.kind is AssetKind.IMAGE]
@@ -206,7 +211,8 @@ _MARK_CHARS = 12
 
 
 def render_system(prompt: str, rules: Sequence[NamedText], references: Sequence[NamedText]) -> str:
-    """Rules in their order, references between marks that no text can hold by itself: they depend on all of it."""
+    """The system message: the service's instructions, the rules in their order, then the references. The marks around a
+    reference contain a hash of its text, so that no text can imitate the end of its own reference."""
     parts = [prompt]
     if rules:
         parts += [_RULES, *(f"## {rule.name}\n{rule.content.strip()}" for rule in rules)]
@@ -223,8 +229,8 @@ def _marked(reference: NamedText) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMessages:
-    """The newest messages that fit into the limit; `overflowed` when an older one was left out. `characters` are those
-    of all of them."""
+    """A conversation that was cut to a length. `messages` are the newest ones that fit; `overflowed` says that an older
+    one was left out. `characters` is the length of all of them together."""
 
     messages: tuple[AnyMessage, ...]
     characters: int
@@ -232,8 +238,8 @@ class TrimmedMessages:
 
 
 def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> TrimmedMessages:
-    """Counts the text of conversation messages newest first and keeps them until the limit is reached. System messages
-    and the service's own notes are kept and not counted (behavioural contract section 6)."""
+    """Keeps the newest messages of a conversation that fit into `max_chars` code points together. System messages and
+    the service's own notes are always kept and not counted."""
     kept: list[AnyMessage] = []
     characters = 0
     for message in reversed(messages):
@@ -246,14 +252,15 @@ def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> TrimmedMess
 
 
 def text_length(message: AnyMessage) -> int:
-    """Code points of a message's text; images count nothing."""
+    """The code points of a message's text. Images are not counted."""
     if isinstance(message.content, str):
         return len(message.content)
     return sum(len(part if isinstance(part, str) else str(part.get("text", ""))) for part in message.content)
 
 
 def without_repeats(history: Sequence[HistoryMessage], text: str) -> tuple[HistoryMessage, ...]:
-    """The history without its last messages where they are `text`, which nobody answered and which is sent again."""
+    """The history without its last messages where they equal `text`: a message that got no answer and is now sent
+    again."""
     end = len(history)
     while end and history[end - 1] == HistoryMessage(MessageRole.USER, text):
         end -= 1
@@ -261,7 +268,8 @@ def without_repeats(history: Sequence[HistoryMessage], text: str) -> tuple[Histo
 
 
 def sent_history(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
-    """Earlier messages as the model sees them: user messages as typed, without marker, and displayed answers."""
+    """Earlier messages as the model is sent them: those of the person as typed, without marker, and the answers that
+    were displayed."""
     sent: list[HistoryMessage] = []
     for message in history:
         if message.role is MessageRole.USER:
@@ -274,8 +282,8 @@ def sent_history(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
 
 
 def message_text(text: str, context: MatterContext | None, documents: Sequence[str]) -> str:
-    """The person's message with what it came with: context block, asset block, then the message. `documents` are the
-    lines about them."""
+    """The person's message, below the block that names the matter and the block that lists the documents. `documents`
+    are the lines of that list."""
     blocks = []
     if context is not None:
         blocks.append(render_marker(context))

@@ -1,4 +1,5 @@
-"""From a message to what the model is called with, or to the end of a turn that needs no model."""
+"""Prepares a turn: from the person's message to the messages of the first model call, or to the end of a turn that
+needs no model."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ from proviso_service.turns import (
 T = TypeVar("T")
 
 _LONG_CHARS = 100_000
-"""Contents of items that are longer than this together take more than some 2 ms to be written and hashed."""
+"""Above this total length of the items' contents, writing and hashing them takes more than about 2 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,9 @@ class AgentDependencies:
 
 
 class Preparation:
-    """Prepares one turn, and notes in `memory` what it learns on the way. A preview stores nothing and loads no image.
+    """Prepares one turn, and notes in `memory` what it learns. A preview stores nothing and loads no image.
 
-    `cache` is what the turn may find in the caches of the agent, and keeps there; known once `run` has returned."""
+    `cache` holds the caches as this turn may use them; it is set once `run` has returned."""
 
     def __init__(
         self,
@@ -79,8 +80,8 @@ class Preparation:
         self._is_preview = is_preview
 
     async def run(self) -> list[AnyMessage] | ExitReason:
-        """The messages of the first model call, or why the turn ends without one: then the memory holds the sentence
-        that answers it, if any. Either way the memory has a request context."""
+        """Returns the messages of the first model call, or the reason why the turn ends without one. Where a sentence
+        of the service answers such a turn, the memory holds it. In both cases the memory has a request context."""
         session_items, last_known = await self._session()
         marked = parse_marker(self._request.message)
         memory = self._memory
@@ -102,7 +103,8 @@ class Preparation:
         return await self._first_call(resolved.index_version)
 
     async def _session(self) -> tuple[Sequence[SessionItem], MatterContext | None]:
-        """The items and the last known matter context of the conversation. A session that is not known yet is made."""
+        """The items and the last known matter context of the conversation. A session that does not exist yet is
+        created."""
         request, sessions, new = self._request, self._dependencies.sessions, self._catalog.new_session()
         if not request.session_id:
             return new.items, last_known_in(request.history)
@@ -117,8 +119,8 @@ class Preparation:
         return with_late_items(session, new).items, session.matter_context
 
     async def _history(self) -> tuple[HistoryMessage, ...]:
-        """The conversation's earlier messages. A message that is sent again after a failure counts once, so that a
-        long one can be retried."""
+        """The earlier messages of the conversation. A message that is sent again after a failure is counted once, so
+        that a long one can be sent again."""
         request = self._request
         if not request.session_id:
             return request.history
@@ -132,7 +134,7 @@ class Preparation:
             limit = room + repeated
 
     async def _resolve(self, given: MatterContext | None, last_known: MatterContext | None) -> ResolvedContext:
-        """The matter and document that the turn is about."""
+        """Checks which matter and document the turn is about, and notes them."""
         resolved = await resolve(self._caller.tenant, given, last_known, self._dependencies.matters)
         self._memory.matter_context = resolved.context
         self._memory.is_new_matter_context = resolved.is_new
@@ -141,7 +143,7 @@ class Preparation:
     async def _first_call(self, index_version: int) -> list[AnyMessage] | ExitReason:
         memory = self._memory
         documents = await self._dependencies.request_contexts.documents(self._request, memory.text)
-        if self._request.image_urls:  # none is loaded for a message that does not fit anyway
+        if self._request.image_urls:  # images are not loaded for a message that does not fit without them
             payload = await self._payload(self._context(documents))
             if payload.characters > self._room:
                 return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)
@@ -151,7 +153,7 @@ class Preparation:
         images = await self._images(model)
         context = self._context([*documents, *images.uses])
         payload = await self._payload(context)
-        # What is said of images that could not be loaded counts, too.
+        # Notes about images that could not be loaded are part of the conversation, too.
         if payload.characters > self._room:
             return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)
         sha256 = await self._computed(lambda: payload.sha256)
@@ -173,7 +175,7 @@ class Preparation:
 
     @property
     def _room(self) -> int:
-        """The characters that the conversation may have, so that a tool's result still fits."""
+        """The number of characters that the conversation may have, so that a tool's result still fits."""
         return self._limits.max_context_chars - self._dependencies.turns.min_tool_result_chars
 
     async def _payload(self, context: RequestContext) -> ModelPayload:
@@ -181,13 +183,14 @@ class Preparation:
         return await self._computed(lambda: build_payload(context, memory.history, memory.text, memory.items.contents))
 
     async def _computed(self, work: Callable[[], T]) -> T:
-        """What `work` returns, which takes time by the length of the items' contents: where they are long, it runs away
-        from the event loop."""
+        """Returns the result of `work`, whose time grows with the length of the items' contents. Where they are long,
+        it runs in a thread, so that the event loop is not blocked."""
         is_long = sum(map(len, self._memory.items.contents.values())) >= _LONG_CHARS
         return await asyncio.to_thread(work) if is_long else work()
 
     async def _cache_scope(self, index_version: int) -> CacheScope | None:
-        """Whose texts the turn keeps, as of now; None where it neither finds nor keeps anything."""
+        """The scope of the turn's cache entries: tenant, matter and current versions. None for a turn that may not use
+        the caches."""
         memory, caches = self._memory, self._dependencies.caches
         if caches is None or self._is_preview or self._request.options.disable_cache:
             return None
@@ -201,27 +204,27 @@ class Preparation:
         return self._dependencies.request_contexts.context(memory.items, memory.matter_context, assets, limit)
 
     def _filled(self, context: RequestContext, characters: int, sha256: str) -> RequestContext:
-        """The request context with the figures of the payload that is made of it."""
+        """The request context, completed with the figures of the payload that is made of it."""
         near_limit = self._dependencies.request_contexts.fills_most_of(characters, self._room)
         fill = replace(context.fill, characters_used=characters, near_limit=context.fill.near_limit or near_limit)
         return replace(context, fill=fill, payload_sha256=sha256)
 
     def _has_sources(self) -> bool:
-        """Whether there is anything that an answer could rest on: a matter, the message's own assets, documentation, or
-        tools of other servers."""
+        """Whether there is anything that an answer could rest on: a matter, images or documents of the message,
+        documentation, or tools of other servers."""
         request, memory = self._request, self._memory
         has_assets = request.image_urls or request.document_context
         has_others = memory.items.documentation_version or memory.items.has_tools_of_others
         return bool(memory.matter_context or has_assets or has_others)
 
     def _answered(self, sentence: str, problem: ContextProblem | None = None) -> ExitReason:
-        """The turn is answered by a sentence of the service, without the model."""
+        """Ends the turn without the model, with a sentence of the service as its answer."""
         self._memory.answer = sentence
         self._memory.context_problem = problem
         return self._ended(ExitReason.COMPLETED)
 
     def _ended(self, reason: ExitReason, characters: int = 0) -> ExitReason:
-        """The turn ends without the model, which is given nothing."""
+        """Ends the turn without the model. Its request context says that the model was given nothing."""
         memory, limit = self._memory, self._limits.max_context_chars
         memory.items = SelectedItems()
         context = unused_context(memory.matter_context, self._request, limit)

@@ -1,4 +1,4 @@
-"""The agent as the program of turns."""
+"""The agent as the program that the turn engine runs."""
 
 import asyncio
 
@@ -15,7 +15,8 @@ from proviso_service.turns import RunningTurn, SuspensionUnreadable, TurnRequest
 
 
 class Agent:
-    """The TurnProgram of the service. Built once; a turn's state lives in its AgentExecution."""
+    """The service's implementation of TurnProgram. One instance serves all turns; what belongs to one turn is in its
+    AgentExecution."""
 
     def __init__(self, dependencies: AgentDependencies) -> None:
         turns = dependencies.turns
@@ -34,11 +35,12 @@ class Agent:
             raise SuspensionUnreadable("its chat model is not set up any more")
         try:
             return AgentExecution(self.dependencies, self.graph, turn, suspended)
-        except (ValueError, KeyError) as error:  # of contents that its request context names
+        except (ValueError, KeyError) as error:  # contents that its request context names
             raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:
-        """The request context that a message would have. Nothing is stored, no image is loaded, no model is called."""
+        """Returns the request context that a message would get. Nothing is stored, no image is loaded, no model is
+        called."""
         dependencies, memory = self.dependencies, TurnMemory()
         limits, catalog = limits_of(request.options, dependencies.turns), dependencies.catalog.current
         preparation = Preparation(dependencies, caller, request, limits, catalog, memory, is_preview=True)

@@ -1,4 +1,4 @@
-"""Rebuilding what a past turn sent to the model, and what has changed since."""
+"""Rebuilds what a past turn sent to the model, and tells what has changed since."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ class ItemChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ItemDifference:
-    """An item that is not what it was. The hashes are of the content that was used, and of that in the catalog, empty
-    where it is not there."""
+    """An item that has changed since the turn. `used_sha256` is the hash of the content that the model was given,
+    `current_sha256` that of the catalog's content, empty where the catalog does not have the item."""
 
     ref: ItemRef
     change: ItemChange
@@ -34,7 +34,7 @@ class ItemDifference:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltRequest:
-    """The payload as it was sent, from stored contents; `matches` when its hash is the recorded one."""
+    """A payload that was rebuilt from stored contents. `matches` says whether its hash is the recorded one."""
 
     payload_json: str
     payload_sha256: str
@@ -54,7 +54,8 @@ class RequestRebuilder:
         self._catalog = catalog
 
     async def rebuild(self, caller: Caller, turn_id: str) -> RebuiltRequest:
-        """Raises TurnUnknown, and NoRequestContext for a turn that has not ended, or called no model."""
+        """Rebuilds the request of a past turn. Raises TurnUnknown, and NoRequestContext for a turn that has not ended
+        or called no model."""
         record = await self._turns.get(caller, turn_id)
         context = record.final_state.request_context if record.final_state else None
         if record.final_state is None or context is None or not context.payload_sha256:
@@ -75,7 +76,7 @@ class RequestRebuilder:
 def _written(
     context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
 ) -> tuple[str, str]:
-    """The payload's JSON and its SHA-256. Takes long where contents do, so not for the event loop."""
+    """The payload's JSON and its SHA-256. Long contents take long, so it is not to be called on the event loop."""
     payload = build_payload(context, history, text, contents)
     return payload.to_json(), payload.sha256
 
@@ -96,7 +97,7 @@ def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str
 
 
 def _history(final_state: FinalState) -> list[HistoryMessage]:
-    """What was said before the turn, whose own messages carry its id."""
+    """The messages before the turn. The turn's own messages carry its id."""
     return [HistoryMessage(message.role, message.content) for message in final_state.messages if not message.turn_id]
 
 

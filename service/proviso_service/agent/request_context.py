@@ -1,5 +1,5 @@
-"""Building a turn's request context before the model is called: which items and documents enter, which of them the
-model is given and with what content, and how much room they take."""
+"""Builds a turn's request context before the model is called: which items and documents enter, which of them the model
+is given and with what content, and how much room they take."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,10 @@ SYSTEM_PROMPT_SHA256 = content_sha256(SYSTEM_PROMPT)
 
 
 class DocumentationReader(Protocol):
-    """What turns need to know of a tenant's documentation."""
+    """Reads what turns need to know of a tenant's documentation."""
 
     async def ready_version(self, tenant: str) -> int:
-        """0 where there is nothing to find; grows with every change of what there is."""
+        """The version of the documentation: 0 where there is none that can be searched; it grows with every change."""
         ...
 
 
@@ -75,7 +75,7 @@ class SelectedItems:
 
     @property
     def has_tools_of_others(self) -> bool:
-        """Whether the model is given a tool of another server, which needs no matter."""
+        """Whether the model is given a tool of another server. Such a tool needs no matter."""
         return any(item.ref.server_name not in ("", OWN_SERVER) and item.is_given for item in self.items)
 
 
@@ -101,15 +101,15 @@ class RequestContextBuilder:
     async def select(
         self, tenant: str, catalog: Catalog, session: Sequence[SessionItem], message: str
     ) -> SelectedItems:
-        """The session's items, and the agent items that are chosen for the message."""
+        """Selects the items of a request: those of the session, and agent items that match the message."""
         version = await self._documentation.ready_version(tenant)
         chosen = await build_request_items(session, catalog.items, message, self._search, self._selection)
         return with_contents(chosen, catalog, self._tools, documentation_version=version)
 
     def restore(self, items: Sequence[RequestItem], contents: Mapping[str, str]) -> SelectedItems:
-        """The items of a turn that was suspended, with the contents that the model was given then. A tool whose server
-        has not listed it yet, as happens after a restart, is looked for when it is called. Raises KeyError where the
-        content of a tool is missing, ValueError where it is no JSON."""
+        """Restores the items of a turn that was suspended, with the contents that the model was given then. A tool that
+        its server has not listed again yet, as happens after a restart, is looked up when it is called. Raises KeyError
+        where the content of a tool is missing, and ValueError where it is no JSON."""
         given = [item for item in items if _is_given_tool(item)]
         schemas = [_schema(contents[item.content_sha256]) for item in given]
         found = [
@@ -119,7 +119,7 @@ class RequestContextBuilder:
         return SelectedItems(tuple(items), contents, ToolRegistry(found, schemas))
 
     async def documents(self, request: TurnRequest, message: str) -> tuple[AssetUse, ...]:
-        """What becomes of the request's documents, in order."""
+        """For each document of the request, in order: whether the model is given its summary, and if not, why."""
         selected = request.selected_assets
         return await choose_documents(request.document_context, message, selected, self._similarity, self._context)
 
@@ -130,7 +130,7 @@ class RequestContextBuilder:
         assets: Sequence[AssetUse],
         characters_limit: int,
     ) -> RequestContext:
-        """Without the figures of the payload, which is made of it."""
+        """The request context, without the figures of the payload, which is made of it later."""
         return RequestContext(
             items=selected.items,
             omitted=selected.omitted,
@@ -150,12 +150,12 @@ class RequestContextBuilder:
         )
 
     def fills_most_of(self, characters: int, limit: int) -> bool:
-        """Whether a conversation takes so much of its room that the request warns."""
+        """Whether a conversation takes so much of its room that the person is warned."""
         return characters >= self._selection.warn_share * limit
 
 
 def unused_context(matter_context: MatterContext | None, request: TurnRequest, characters_limit: int) -> RequestContext:
-    """That of a turn which ends without the model: nothing enters."""
+    """The request context of a turn that ends without the model. Its documents and images are noted as not given."""
     documents = [AssetUse(AssetKind.DOCUMENT, d.filename, False, MODEL_NOT_CALLED) for d in request.document_context]
     images = [AssetUse(AssetKind.IMAGE, url, False, MODEL_NOT_CALLED) for url in request.image_urls]
     return RequestContext(
@@ -172,8 +172,9 @@ _DOCUMENTATION_TOOL = ItemRef(ItemType.TOOL, RETRIEVER_TOOL, OWN_SERVER)
 def with_contents(
     chosen: RequestItems, catalog: Catalog, tools: ToolFinder, *, documentation_version: int
 ) -> SelectedItems:
-    """The chosen items with their contents of the catalog. An item that the model cannot be given is noted with the
-    reason: a tool that nobody offers, or the tool that searches the documentation where there is none."""
+    """The chosen items with their contents from the catalog. An item that the model cannot be given is noted with the
+    reason, for example a tool that no server offers, or the tool that searches the documentation where there is
+    none."""
     noted: list[RequestItem] = []
     contents = {SYSTEM_PROMPT_SHA256: SYSTEM_PROMPT}
     callable_tools: list[Tool] = []
@@ -200,7 +201,7 @@ def with_contents(
 
 
 def _why_not_given(ref: ItemRef, tool: Tool | None, *, has_documentation: bool) -> str:
-    """Why the model cannot be given a tool; empty where it can be, and for an item that is no tool."""
+    """The reason why the model cannot be given a tool; empty where it can, and for an item that is no tool."""
     if ref.type is not ItemType.TOOL:
         return ""
     if tool is None:

@@ -1,4 +1,5 @@
-"""The graph's state and the working memory of one turn, with the text as readers hold it and the usage of the model."""
+"""The state of the graph and the memory of one turn; also the turn's text as its readers have it, and the usage of the
+chat model."""
 
 import operator
 import time
@@ -37,16 +38,17 @@ from proviso_service.turns import (
 
 
 class UsageMeter:
-    """Right at any moment, also when the turn is cut short. The calls of a turn follow each other; their number is
-    bounded by the limits of turns and retries."""
+    """Measures what the model calls of a turn use. The figures are correct at any moment, also when the turn is cut
+    short. The calls of a turn follow each other, and their number is bounded by the limits of turns and retries."""
 
     def __init__(self, calls: Iterable[ModelCallUsage] = ()) -> None:
-        """`calls` were made before."""
+        """`calls` were made before, in a turn that was suspended."""
         self._calls = list(calls)
 
     @contextmanager
     def call(self, model: str) -> Iterator[None]:
-        """Around a call of `model`; one that is left by an exception has failed, and so has one that still runs."""
+        """The block in which `model` is called. A call that is left by an exception has failed, and one that still runs
+        counts as failed."""
         started = time.monotonic()
         self._calls.append(ModelCallUsage(model, failed=True))
         try:
@@ -56,7 +58,7 @@ class UsageMeter:
             self._change(duration_s=time.monotonic() - started)
 
     def count(self, usage: UsageMetadata) -> None:
-        """Adds what a part of the running call's reply says."""
+        """Adds the usage that a part of the running call's reply reports."""
         call = self._calls[-1]
         self._change(
             input_tokens=call.input_tokens + usage["input_tokens"],
@@ -65,12 +67,12 @@ class UsageMeter:
         )
 
     def count_cached(self, model: str) -> None:
-        """A reply came from the response cache: nothing was called, nothing was paid."""
+        """Notes that a reply came from the response cache: no model was called and nothing was paid."""
         self._calls.append(ModelCallUsage(model, from_cache=True))
 
     @property
     def last_input_tokens(self) -> int | None:
-        """Of the last call; None where the provider did not tell."""
+        """The input tokens of the last call; None where the provider did not tell."""
         return self._calls[-1].input_tokens or None
 
     @property
@@ -89,25 +91,27 @@ class UsageMeter:
 
 
 class AnswerText:
-    """Sends text as tokens, and voids it. One text stands at most: the last one begun, unless it is void."""
+    """The text of a turn as its readers have it: each model call begins a text and sends it as tokens. At most one text
+    is valid: the last one that was begun, unless it was discarded."""
 
     def __init__(self, emit: Emit, texts: int = 0) -> None:
-        """`texts` were begun before, by an earlier life of the service; none stands."""
+        """`texts` is the number of texts that were begun before the turn was suspended; none of them is valid any
+        more."""
         self._emit = emit
         self._texts = texts
         self._pieces: list[str] = []
 
     def __str__(self) -> str:
-        """The text that stands, empty when none does."""
+        """The valid text, empty where there is none."""
         return "".join(self._pieces)
 
     @property
     def texts(self) -> int:
-        """How many have been begun."""
+        """The number of texts that have been begun."""
         return self._texts
 
     def begin(self) -> None:
-        """Begins the text of a model call; none stands."""
+        """Begins the text of a model call. The text before it must have been discarded."""
         self._texts += 1
 
     def write(self, piece: str) -> None:
@@ -115,13 +119,13 @@ class AnswerText:
         self._pieces.append(piece)
 
     def discard(self, reason: DiscardReason) -> None:
-        """Voids the text that stands, if any."""
+        """Discards the valid text, if there is one: readers are told that its tokens are void."""
         if self._pieces:
             self._pieces.clear()
             self._emit(TextDiscarded(self._text_id, reason))
 
     def settle(self, message: str) -> None:
-        """The turn's message is known: text that differs from it is void."""
+        """Discards the valid text where it differs from `message`, the final message of the turn."""
         if str(self) != message:
             self.discard(DiscardReason.NOT_FINAL)
 
@@ -131,11 +135,11 @@ class AnswerText:
 
 
 class AgentState(TypedDict):
-    """What the behavioural contract names; everything else is derived from the messages.
+    """The state of the graph. Everything else that the nodes need to decide on is derived from the messages.
 
-    `messages` is the whole payload, system prompt first; `turns` counts model calls, `tool_calls` tool executions.
-    `exit_reason` is None while the agent works; MAX_TOOL_CALLS_REACHED already stands there while the last answer is
-    being written."""
+    `messages` is all that the model is sent, the system message first; `turns` counts model calls, `tool_calls`
+    executions of tools. `exit_reason` is None while the agent works, except that it already is MAX_TOOL_CALLS_REACHED
+    while the last answer is written."""
 
     messages: Annotated[list[AnyMessage], operator.add]
     turns: int
@@ -154,18 +158,18 @@ class AgentLimits:
 
 @dataclass(slots=True)
 class TurnMemory:
-    """All that a turn knows so far. Its outcome can be made of it at any moment, also when the turn is cut short.
+    """What a turn knows so far. The outcome of the turn is made of it, also when the turn is cut short.
 
-    What the turn was asked, known from its preparation on: `text` is the message without its marker, `history` the
-    earlier messages, `matter_context` the matter and document that it is about, checked, and `is_new_matter_context`
-    says whether the session is to remember that; `items` are those of the request, `request_context` what is told of
-    them, and `model` is the chat model, as settings and requests name it. `approved_tools` need no further approval.
+    Known from the preparation on: `text` is the message without its marker; `history` are the earlier messages;
+    `matter_context` is the matter and document that the turn is about, checked, and `is_new_matter_context` says
+    whether the session should remember it; `items` are those of the request, and `request_context` is what is told and
+    stored of them; `model` is the name of the chat model; `approved_tools` need no further approval.
 
-    What the turn has come to: `other_results` counts results of tools that give no passages, such as lists.
-    `context_tokens` are the tokens of the first payload, None while unknown. `from_cache` says that the answer is a
-    reply from the response cache. `tool_call_records` hold the calls that still run, too. `decisions` are those on the
-    calls that persons were asked about, by call id, None where nobody decided in time; `approval_notes` say them in
-    words."""
+    Counted and collected while the turn runs: `other_results` counts results of tools that give no passages, such as
+    lists. `context_tokens` is the number of tokens of the first payload, None while unknown. `from_cache` says that the
+    answer came from the response cache. `tool_call_records` include the calls that still run. `decisions` are those on
+    the calls that persons were asked about, by call id, None where nobody decided in time; `approval_notes` are the
+    same in words."""
 
     text: str = ""
     history: tuple[HistoryMessage, ...] = ()
@@ -193,7 +197,7 @@ class TurnMemory:
     approval_notes: list[str] = field(default_factory=list)
 
     def note_decision(self, call_id: str, tool: ItemRef, decision: Decision | None) -> None:
-        """The first one on a call counts."""
+        """Notes a person's decision on a call. Where there are several, the first one counts."""
         if call_id not in self.decisions:
             self.decisions[call_id] = decision
             self.approval_notes.append(in_words(tool, decision))
@@ -201,8 +205,8 @@ class TurnMemory:
 
 @dataclass(frozen=True, slots=True)
 class TurnScope:
-    """LangGraph's runtime context: what the nodes of one turn work with. `suspend` gives, as JSON, what a turn that
-    waits for a person goes on from."""
+    """The runtime context of LangGraph: what the nodes of one turn work with. `suspend` returns the JSON from which a
+    turn that waits for a person can be resumed."""
 
     emit: Emit
     model: NamedChatModel

@@ -1,4 +1,4 @@
-"""Where a turn stands while it waits for a person, as JSON: what the agent goes on from, after a restart too."""
+"""The stored form of a turn that waits for a person: the JSON from which the agent resumes it, also after a restart."""
 
 import json
 from base64 import b64encode
@@ -42,7 +42,7 @@ _REST = {
 
 
 def write(suspended: SuspendedAgent) -> str:
-    """The JSON of a suspended turn. Takes long where the messages hold images, so not for the event loop."""
+    """Writes a suspended turn as JSON. Messages with images take long, so it is not to be called on the event loop."""
     state, memory = suspended.state, suspended.memory
     plain = {
         "version": _VERSION,
@@ -58,7 +58,7 @@ def write(suspended: SuspendedAgent) -> str:
 
 
 def read(text: str) -> SuspendedAgent:
-    """The suspended turn of a JSON text; takes as long as `write`. Raises SuspensionUnreadable."""
+    """Reads a suspended turn from JSON; takes as long as `write`. Raises SuspensionUnreadable."""
     try:
         plain = json.loads(text)
         if plain["version"] != _VERSION:
@@ -66,7 +66,7 @@ def read(text: str) -> SuspendedAgent:
         rest = {name: form.validate_python(plain[name]) for name, form in _REST.items()}
         return SuspendedAgent(_state(plain), _memory(plain), **rest)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        # Not the error itself, which may quote the conversation: this goes to the log.
+        # Without the error itself, which may quote the conversation: this text goes to the log.
         raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
 
@@ -81,7 +81,7 @@ def _state(plain: dict[str, Any]) -> AgentState:
 
 
 def _message(message: Any) -> AnyMessage:
-    """The notes of the service are known by their kind, which JSON does not keep."""
+    """The message with its artifact as a ServiceNote again, which JSON keeps as plain text."""
     if isinstance(message, ToolMessage) and isinstance(message.artifact, str):
         message.artifact = ServiceNote(message.artifact)
     read_message: AnyMessage = message
@@ -94,7 +94,8 @@ def _memory(plain: dict[str, Any]) -> TurnMemory:
 
 
 def _signature(value: object) -> str:
-    """Signatures of thoughts may be bytes; their providers' clients take base64 as well."""
+    """Writes bytes as base64. Signatures of a model's thoughts may be bytes, and the clients of their providers accept
+    base64 as well."""
     if isinstance(value, bytes):
         return b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be stored")

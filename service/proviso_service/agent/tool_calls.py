@@ -18,7 +18,7 @@ from proviso_service.turns import Decision, ToolCallRecord, TurnConfig
 from proviso_service.value_faults import words_for
 
 MAX_ARGUMENT_CHARS = 128 * 1024
-"""Of a call, as JSON; more than the longest query that a tool takes."""
+"""The most characters of a call's arguments as JSON; the longest query that a tool accepts fits in."""
 
 
 _NOT_JSON = "The arguments are not valid JSON."
@@ -40,7 +40,7 @@ class ValidCall:
 
 @dataclass(frozen=True, slots=True)
 class InvalidCall:
-    """`problem` tells the model precisely what is wrong."""
+    """A tool call that cannot be made. `problem` tells the model what is wrong with it."""
 
     call_id: str
     name: str
@@ -64,8 +64,8 @@ def read_calls(message: AIMessage, tools: ToolRegistry) -> list[ValidCall | Inva
 
 def _read_call(call_id: str, tool: Tool, arguments: dict[str, Any]) -> ValidCall | InvalidCall:
     is_served = isinstance(tool, ExternalTool)
-    # The matter comes from the turn and from nowhere else; one that the model sends is ignored. To the tool of another
-    # server the name has a meaning of its own.
+    # The matter comes from the turn alone, so one that the model sends is ignored. For a tool of another server, an
+    # argument of this name means something else.
     given = {name: value for name, value in arguments.items() if is_served or name != "matter_id"}
     if too_long(given):
         return InvalidCall(call_id, tool.name, _TOO_LONG)
@@ -89,16 +89,18 @@ def _describe(problems: Iterable[str]) -> str:
 
 
 MAX_OUTPUT_JSON_BYTES = 512 * 1024
-"""Of a typed result, as UTF-8."""
+"""The most bytes of a typed result as JSON in UTF-8."""
 
 
 def output_json_bytes(settings: TurnConfig) -> int:
-    """The bound of one typed result: those of a turn together fill at most half of its log."""
+    """The most bytes of one typed result, so that the results of a turn together fill at most half of the turn's
+    log."""
     return min(MAX_OUTPUT_JSON_BYTES, settings.log_max_bytes // (2 * max(1, settings.max_tool_calls)))
 
 
 def output_json(data: dict[str, Any], max_bytes: int) -> str:
-    """A typed result as JSON, whole; empty when it is over the bound: JSON is of no use in part."""
+    """A typed result as JSON. It is empty where the result is larger than `max_bytes`, because a part of a JSON text is
+    of no use."""
     text = to_json(data)
     return text if len(text) <= max_bytes and len(text.encode("utf-8", "surrogatepass")) <= max_bytes else ""
 
@@ -111,14 +113,15 @@ MAX_INPUT_CHARS = 4_000
 MAX_ERROR_CHARS = 1_000
 
 UNFINISHED = "The turn ended before the call did."
-"""The error of a call that still runs."""
+"""The error of a call that was still running when the turn ended."""
 
 TOOL_CHANGED = "The tool changed while the call waited for a decision, so it was not called."
-"""The error of a call that was not made for that, whether it was approved or needed no approval before."""
+"""The error of a call that was not made because its tool changed meanwhile, whether the call had been approved or had
+needed no approval."""
 
 
 def started_record(call: ValidCall, decision: Decision | None) -> ToolCallRecord:
-    """A call that begins now; `decision` is a person's, where one was asked."""
+    """The record of a call that begins now. `decision` is that of a person, where one was asked."""
     tool = item_of(call.tool)
     return ToolCallRecord(
         call_id=call.call_id,
@@ -135,7 +138,7 @@ def started_record(call: ValidCall, decision: Decision | None) -> ToolCallRecord
 def record_end(
     records: list[ToolCallRecord], call_id: str, *, error: str, duration_s: float, from_cache: bool = False
 ) -> None:
-    """Completes the record of a call that has started_record; ids are unique within a turn."""
+    """Completes the record of a call that has ended. Ids of calls are unique within a turn."""
     index = next(index for index, record in enumerate(records) if record.call_id == call_id)
     records[index] = replace(
         records[index], error=error[:MAX_ERROR_CHARS], duration_s=duration_s, from_cache=from_cache
@@ -143,7 +146,7 @@ def record_end(
 
 
 def finished_records(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
-    """The records of a turn that ends now; calls that still run have taken until now."""
+    """The records of a turn that ends now. Calls that still run get the time until now as their duration."""
     now = datetime.now(UTC)
     return tuple(
         replace(record, duration_s=max(0.0, (now - record.start_time).total_seconds()))
@@ -154,6 +157,6 @@ def finished_records(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord,
 
 
 def called_tools(records: Iterable[ToolCallRecord], refused: Collection[str]) -> frozenset[ItemRef]:
-    """The tools that were called; `refused` are the ids of the calls that nobody approved."""
+    """The tools that were called, without the calls whose ids are in `refused`, which nobody approved."""
     made = (record for record in records if record.call_id not in refused and record.error != TOOL_CHANGED)
     return frozenset(ItemRef(ItemType.TOOL, record.tool, record.server_name) for record in made)

@@ -41,7 +41,8 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool came to: a result, or an error in words, with a hint where there is one."""
+    """What the execution of a tool came to: a result, or an error in words, with a hint on how to go on where there is
+    one."""
 
     result: ToolResult | None
     error: str
@@ -51,7 +52,8 @@ class ToolOutcome:
 
 
 class ToolsNode:
-    """Runs valid calls concurrently up to the limit; answers the rest with a message that says why they were not."""
+    """The node `tools`. It runs the valid calls at the same time, up to the limit of tool calls, and answers each of
+    the others with a message that says why it was not run."""
 
     def __init__(self, retries: RetryPolicy) -> None:
         self._retries = retries
@@ -67,7 +69,9 @@ class ToolsNode:
         if scope.tool_scope.matter_id is None and any(call.tool.needs_matter for call in valid):
             return _ask_for_matter(scope)
 
-        allowed = valid[: max(0, scope.limits.max_tool_calls - state["tool_calls"])]  # lower after a restart, perhaps
+        allowed = valid[
+            : max(0, scope.limits.max_tool_calls - state["tool_calls"])
+        ]  # the limit may be lower after a restart
         refused = await _refused(allowed, scope, state)
         made = [call for call in allowed if call.call_id not in refused]
         answers = {call.call_id: _invalid_answer(call) for call in invalid}
@@ -83,7 +87,8 @@ class ToolsNode:
         return update
 
     async def _run(self, calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> list[ToolMessage]:
-        """Runs calls concurrently and reports them in their order, so that sources are numbered the same every time."""
+        """Runs calls at the same time and answers them in their order, so that sources get the same numbers every
+        time."""
         messages: list[ToolMessage] = []
         left = (
             scope.limits.max_context_chars - trim_messages(state["messages"], scope.limits.max_context_chars).characters
@@ -125,7 +130,7 @@ class ToolsNode:
         return ToolOutcome(result, error, hint, duration_s, from_cache)
 
     async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
-        """The result, and whether it came from the cache, which only retrieval uses."""
+        """The result of a call, and whether it came from the cache. Only retrieval tools use the cache."""
         if not call.tool.is_retrieval:
             return await self._run_tool(call, scope), False
         async with scope.cache.result(call.tool.name, call.args, scope.tool_scope) as visit:
@@ -144,8 +149,8 @@ class ToolsNode:
 
 
 async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> dict[str, ToolMessage]:
-    """The answers to the calls that persons did not approve, by call id, once persons have decided on all that need
-    it."""
+    """Asks persons about the calls that need an approval, and returns the answers to those that were not approved, by
+    call id."""
     verdict = await scope.approvals.decide(calls, lambda: scope.suspend(state))
     decisions, refused = verdict.decisions, refused_calls(verdict.decisions)
     for call in calls:
@@ -177,7 +182,7 @@ def _start(call: ValidCall) -> ToolStart:
 
 
 def _answer(call: ValidCall, finished: ToolOutcome, scope: TurnScope, budget: int) -> ToolMessage:
-    """The tool message of an executed call; emits its tool_end."""
+    """The message that answers a call that was executed. Emits the event that tells the call's end."""
     if finished.result is None:
         failure = {"error": finished.error} | ({"hint": finished.hint} if finished.hint else {})
         rendered, typed, is_cut = Rendered(to_json(failure), False), "", False
