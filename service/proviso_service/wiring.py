@@ -40,7 +40,7 @@ from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.holder import CatalogHolder
-from proviso_service.context.selection.search import ItemSearch, TextSimilarity, kept_prepared
+from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
@@ -295,7 +295,7 @@ async def _domain(
     images = ImageLoader(parts.images)
     vectors = MemoryVectorCache()
     search = ItemSearch(models.embedder, vectors, config.selection, spans)
-    await stack.enter_async_context(kept_prepared(catalog.holder, search))
+    await stack.enter_async_context(keep_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
     request_contexts = RequestContextBuilder(
         catalog.toolbox, documentation, search, similarity, config.selection, config.assets

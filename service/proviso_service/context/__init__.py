@@ -1,1 +1,1 @@
-"""What enters an answer: matter context, assets, catalog, sessions, request contexts."""
+"""What the model is given beside a message: matter context, assets, and the items of the agent's catalog."""

@@ -1,4 +1,7 @@
-"""Assets of a message: document summaries are prepended as text, images follow as parts (seeds: asset context flow)."""
+"""The assets of a message: which documents and images the model is given, and how they are written into the message.
+
+Summaries of documents stand as text before the message, and images follow it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,24 +19,27 @@ IMAGE_NOT_SEEN = "the embedded model cannot see images"
 IMAGE_NOT_LOADED_YET = "images are loaded when the message is sent"
 NOT_SELECTED = "it is not among the selected assets"
 DUPLICATE = "it is the same as "
-"""How the note of a repeated asset begins."""
+"""The note on a repeated asset begins with these words."""
 
 
 def document_line(document: DocumentSummary, summary_chars: int) -> str:
-    """`- filename (type): summary` in one line whatever the fields hold; "..." only where the summary was cut at
-    `summary_chars` code points."""
+    """The line `- filename (type): summary` about a document. It is one line whatever the fields hold; the summary ends
+    in "..." only where it was cut at `summary_chars` code points."""
     filename, kind, summary = (_line(text) for text in (document.filename, document.type, document.summary))
     return f"- {filename} ({kind}): {_cut(summary, summary_chars)}"
 
 
 def render_documents(lines: Sequence[str]) -> str:
-    """The block that stands before the message, of the lines of its documents."""
+    """The block of text that stands before the message and holds the lines of its documents."""
     return "\n".join(["[Uploaded Documents Context]", *lines])
 
 
 def image_part(number: int, image: AssetUse) -> dict[str, Any] | None:
-    """What follows the message of its image `number`, from 1: the image, named by the SHA-256 of its bytes; its URL for
-    the embedded model, which loads none; or why it is not there, so that the model can count. None in a preview."""
+    """The part of the payload that stands for the message's image `number`, counted from 1; None in a preview.
+
+    An image that was loaded is named by the SHA-256 of its bytes. For the embedded model, which loads no images, the
+    part is the image's URL. For any other image it is a text that says why the image is missing, so that the model
+    counts the images correctly."""
     if image.included:
         return {"type": "image", "media_type": image.media_type, "sha256": image.content_sha256}
     if image.note == IMAGE_NOT_SEEN:
@@ -74,10 +80,12 @@ async def choose_documents(
     similarity: TextSimilarity,
     settings: AssetConfig,
 ) -> tuple[AssetUse, ...]:
-    """What becomes of each document: included with its line, or a note that says why not. `selected` are file names,
-    among others; all documents enter where it is empty. Where the lines together are over the budget, those closest to
-    the message are kept, of equal ones the earlier; where that cannot be told in time, the earlier ones are. Raises
-    nothing of the search."""
+    """What happens to each document, in order: it is included with its line, or a note says why not.
+
+    `selected` holds file names, and names of images too; all documents are included where it is empty. Where the lines
+    together are over the limit, the documents that are closest to the message are kept, and of equally close ones the
+    earlier. Where the comparison fails or takes too long, the earlier documents are kept. No exception of the
+    comparison is raised."""
     lines = {place: document_line(document, settings.summary_chars) for place, document in enumerate(documents)}
     notes = _unwanted_documents(documents, selected)
     wanted = {place: line for place, line in lines.items() if place not in notes}
@@ -86,8 +94,9 @@ async def choose_documents(
 
 
 def choose_images(urls: Sequence[str], selected: Sequence[str]) -> tuple[str, ...]:
-    """For each image why it is not to be fetched; empty where it is. `selected` are URLs, among others; all images
-    enter where it is empty. Images are numbered from 1, those that do not enter too."""
+    """For each image the reason not to load it; empty where it is to be loaded. `selected` holds URLs, and names of
+    documents too; all images are loaded where it is empty. Images are numbered from 1, including those that are not
+    loaded."""
     first = {url: number for number, url in reversed(list(enumerate(urls, 1)))}
     return tuple(_image_note(url, number, first[url], selected) for number, url in enumerate(urls, 1))
 
@@ -99,7 +108,7 @@ def _image_note(url: str, number: int, first: int, selected: Sequence[str]) -> s
 
 
 def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence[str]) -> dict[int, str]:
-    """Notes by place."""
+    """Notes on documents that are not selected or repeated, by the document's position."""
     notes: dict[int, str] = {}
     seen: set[DocumentSummary] = set()
     for place, document in enumerate(documents):
@@ -114,7 +123,7 @@ def _unwanted_documents(documents: Sequence[DocumentSummary], selected: Sequence
 async def _over_budget(
     lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: AssetConfig
 ) -> dict[int, str]:
-    """Notes, by place, on those of the lines for which there is no room."""
+    """Notes on the documents for which there is no room, by the document's position."""
     limit = f"{settings.documents_chars:,} characters or {settings.documents_tokens:,} tokens"
     too_long = [place for place, line in lines.items() if not _fit([line], settings)]
     notes = dict.fromkeys(too_long, f"its line alone has more than {limit}")
@@ -133,7 +142,7 @@ async def _over_budget(
 async def _closest_first(
     lines: Mapping[int, str], message: str, similarity: TextSimilarity, settings: AssetConfig
 ) -> list[int] | None:
-    """Places; None where the search failed."""
+    """Positions of documents, the one closest to the message first; None where the comparison failed."""
     try:
         scores = await with_timeout(settings.documents_time_limit_s, similarity.scores(message, list(lines.values())))
     except Exception as error:  # whatever it is, the turn goes on with the earlier ones
@@ -144,8 +153,8 @@ async def _closest_first(
 
 
 def _without_room(lines: Mapping[int, str], ranked: Sequence[int], settings: AssetConfig) -> list[int]:
-    """Places of those that do not fit beside what ranks before them; a short one may fit after a long one that did
-    not."""
+    """Positions of the documents that do not fit beside those that rank before them. A short one may fit after a long
+    one that did not."""
     kept: list[int] = []
     for place in ranked:
         if _fit([lines[one] for one in (*kept, place)], settings):

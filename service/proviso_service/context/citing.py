@@ -1,4 +1,4 @@
-"""Which items of a request its answer used."""
+"""Which items of a request its answer used, and how quotations are found in texts with other markup and white space."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,8 +20,8 @@ _WORD = re.compile(r"\w{4,}")
 
 
 class NormalisedText:
-    """A text in which quotes are looked up: white space is one space, quotation marks are plain and markup is left out,
-    as people retype them, and each character knows where it came from."""
+    """A text in which quotations are looked up the way people retype them: a run of white space is one space, quotation
+    marks are plain, and markup is left out. Each remaining character knows its position in the original text."""
 
     def __init__(self, text: str) -> None:
         characters: list[str] = []
@@ -35,7 +35,8 @@ class NormalisedText:
         self._plain = "".join(characters)
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Where `quote` stands in the original text, as (start, end), or None."""
+        """Where `quote` stands in the original text, as (start, end) in code points with an exclusive end; None where
+        it does not."""
         wanted = normalise(quote)
         if not wanted:
             return None
@@ -47,7 +48,7 @@ class NormalisedText:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What is looked up: normalised, and its longer words."""
+    """A normalised quotation and its words of at least four characters."""
 
     text: str
     words: Sequence[str]
@@ -59,13 +60,14 @@ class Quotation:
 
 
 class QuotableText:
-    """A text of which it is to be known only whether it holds quotations. Normalising a long one takes tens of
-    milliseconds: it is done once, and only for a quotation whose words are all there, which takes next to nothing."""
+    """A text that only has to answer whether it holds quotations. Normalising a long text takes tens of milliseconds,
+    so it is done once, and only for a quotation all of whose words occur in the text, which is quick to find out."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def holds(self, quotation: Quotation) -> bool:
+        """Whether the text holds the quotation."""
         is_likely = quotation.text and all(word in self._words for word in quotation.words)
         return bool(is_likely) and quotation.text in self._plain
 
@@ -79,17 +81,18 @@ class QuotableText:
 
 
 def normalise(text: str) -> str:
-    """White space collapsed, quotation marks plain, markup left out, ends trimmed."""
+    """The text with white space collapsed, quotation marks plain, markup left out and both ends trimmed."""
     return _SPACE.sub(" ", _MARKUP.sub("", text.translate(_EQUIVALENT))).strip()
 
 
 def quotations(text: str) -> list[str]:
-    """What stands between “ and ”, in order: pieces of at least 12 characters, shorter ones are mere words."""
+    """The pieces of text that stand between “ and ”, in order. Pieces of less than 12 characters are left out, since
+    they are words in quotation marks rather than quotations."""
     return _QUOTED.findall(text)
 
 
 def _without_markup(text: str) -> Iterator[tuple[int, str]]:
-    """The characters that are read, with their positions."""
+    """The characters of a text that are not markup, each with its position."""
     start = 0
     for mark in (*_MARKUP.finditer(text), None):
         stop = mark.start() if mark else len(text)
@@ -98,15 +101,17 @@ def _without_markup(text: str) -> Iterator[tuple[int, str]]:
 
 
 _MAX_QUOTATIONS = 100
-"""What is looked up of an answer, which may be anything."""
+"""At most this many quotations of an answer are looked up, since an answer can hold any number."""
 
 
 def with_cited(
     context: RequestContext, answer: str, called: Collection[ItemRef], contents: Mapping[str, str]
 ) -> RequestContext:
-    """The context with `cited` set on each item that the answer used: a tool of `called`, and a reference that the
-    answer names in square brackets (case does not matter) or quotes. `contents` are the texts of the references by
-    their content_sha256; one that is not there can still be named. Nobody can tell it of a rule."""
+    """The context with `cited` set on each item that the answer used: a tool in `called`, or a reference that the
+    answer quotes or names in square brackets, in capitals or not.
+
+    `contents` are the texts of the references by their content_sha256; a reference whose text is missing there can
+    still be named. Rules are never marked, since nobody can tell whether an answer followed one."""
     quotes = [Quotation.of(text) for text in islice(quotations(answer), _MAX_QUOTATIONS)]
     folded = _folded(answer)
 

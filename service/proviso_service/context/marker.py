@@ -3,8 +3,8 @@
     [CONTEXT] The user has selected matter "Smith v. Jones" (matter_id: 25e70284-...).
     The user is currently viewing document "Service Agreement.pdf" (document_id: f47ac10b-...).
 
-Ids are read from the end of each line, never from inside the quoted name; what stands anywhere else in a message, in a
-document or in tool output is text (seeds: agent context contract; DESIGN section 5).
+Ids are read from the end of each line, never from inside the quoted name. What stands anywhere else in a message, in a
+document or in the output of a tool is plain text and no marker.
 """
 
 import re
@@ -25,7 +25,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class MarkedMessage:
-    """A user message: the context of its marker (None without one) and the text after it."""
+    """A user message without its marker, and the context that the marker holds; None where it has no marker."""
 
     context: MatterContext | None
     text: str
@@ -56,7 +56,7 @@ def parse_marker(message: str) -> MarkedMessage:
 
 
 def render_marker(context: MatterContext) -> str:
-    """The canonical block; `parse_marker` reads the same context back from it."""
+    """The marker in its canonical form. `parse_marker` reads the same context back from it."""
     lines = [
         f'[CONTEXT] The user has selected matter "{_escape(context.matter_name)}" (matter_id: {context.matter_id}).'
     ]

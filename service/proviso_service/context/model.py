@@ -1,4 +1,4 @@
-"""Values of context tracking (proviso.v1 context.proto; seeds: context tracking design)."""
+"""The values of context tracking: items of sessions and requests, matter context, assets and what entered an answer."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
@@ -8,22 +8,29 @@ from enum import StrEnum
 from typing import Protocol
 
 OWN_SERVER = "proviso"
-"""Server name of the service's own tools."""
+"""The server name of the service's own tools."""
 
 
 class ItemType(StrEnum):
+    """What kind of item of the catalog it is."""
+
     RULE = "rule"
     REFERENCE = "reference"
     TOOL = "tool"
 
 
 class IncludeMode(StrEnum):
+    """When an item enters a request: always, when a person adds it to the session, or when the agent finds it by the
+    message."""
+
     ALWAYS = "always"
     MANUAL = "manual"
     AGENT = "agent"
 
 
 class OmissionReason(StrEnum):
+    """Why an agent item did not enter a request."""
+
     BELOW_THRESHOLD = "below_threshold"
     BUDGET = "budget"
     SEARCH_FAILED = "search_failed"
@@ -32,7 +39,7 @@ class OmissionReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ItemRef:
-    """Names a context item; `server_name` is set for tools only."""
+    """The name of an item. `server_name` is set for tools only."""
 
     type: ItemType
     name: str
@@ -41,8 +48,8 @@ class ItemRef:
 
 @dataclass(frozen=True, slots=True)
 class ApprovedTool:
-    """A tool that a person approved for a session: the one that had this `sha256` then (see Catalog.tool_sha256). An
-    approval without it, as they were kept before, is of no tool."""
+    """A tool that a person approved for a session. `sha256` says what the tool was then (see Catalog.tool_sha256). An
+    old record without it approves no tool."""
 
     name: str
     server_name: str
@@ -59,9 +66,11 @@ class ApprovedTool:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """An item that entered a request, and why; `similarity_score` in [0, 1] for agent items. `missing`: it has left the
-    catalog. `note` says why the model was not given it, and is empty where it was. `cited`: the answer quotes or names
-    it, or it was called."""
+    """An item that entered a request, and why.
+
+    `similarity_score` is in [0, 1] and set for agent items. `missing` says that the item has left the catalog. `note`
+    says why the model was not given the item, and is empty where it was. `cited` says that the answer quotes or names
+    the item, or that the model called it."""
 
     ref: ItemRef
     include_mode: IncludeMode
@@ -73,12 +82,14 @@ class RequestItem:
 
     @property
     def is_given(self) -> bool:
-        """Whether the model was given it."""
+        """Whether the model was given the item."""
         return not self.note
 
 
 @dataclass(frozen=True, slots=True)
 class OmittedItem:
+    """An agent item that did not enter a request, and why."""
+
     ref: ItemRef
     reason: OmissionReason
     score: float | None = None
@@ -86,6 +97,8 @@ class OmittedItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionItem:
+    """An item of a session. `missing` says that it has left the catalog."""
+
     ref: ItemRef
     include_mode: IncludeMode
     missing: bool = False
@@ -93,7 +106,8 @@ class SessionItem:
 
 @dataclass(frozen=True, slots=True)
 class MatterContext:
-    """The matter, and maybe the document, on view; ids as the caller sent them, so maybe malformed."""
+    """The matter that the user has on view, and the document if one is open. The ids are as the caller sent them, so
+    they can be malformed."""
 
     matter_id: str
     matter_name: str = ""
@@ -103,7 +117,7 @@ class MatterContext:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """Summary of a file that the back end keeps (ChatRequest.document_context)."""
+    """The summary of a file that the caller keeps (ChatRequest.document_context)."""
 
     filename: str
     type: str
@@ -117,8 +131,8 @@ class AssetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssetUse:
-    """`note` says why the model was not given it. `text` is the line about a document that it was given, and
-    `content_sha256` and `media_type` are those of an image that it was given."""
+    """What happened to an asset. `note` says why the model was not given it. `text` is the line about a document that
+    the model was given; `content_sha256` and `media_type` are those of an image that it was given."""
 
     kind: AssetKind
     name: str
@@ -131,8 +145,8 @@ class AssetUse:
 
 @dataclass(frozen=True, slots=True)
 class ContextFill:
-    """How much of its room a request used: the conversation, in characters and, where known, tokens; and its items,
-    whose tokens are estimated. `near_limit`: either takes nearly all of it."""
+    """How much room a request used: that of the conversation in characters and, where known, in tokens; and that of its
+    items, whose tokens are an estimate. `near_limit` says that one of the two is nearly used up."""
 
     characters_used: int
     characters_limit: int
@@ -147,8 +161,8 @@ class ContextFill:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What entered one answer and why; stored with the assistant's message. The hashes are empty where the model was
-    not called; `system_prompt_sha256` is that of the service's own instructions."""
+    """What entered one answer, and why. It is stored with the assistant's message. The hashes are empty where the model
+    was not called; `system_prompt_sha256` is that of the service's own instructions."""
 
     items: tuple[RequestItem, ...]
     omitted: tuple[OmittedItem, ...]
@@ -161,12 +175,12 @@ class RequestContext:
 
 
 ItemsChange = Callable[[tuple[SessionItem, ...]], tuple[SessionItem, ...]]
-"""Makes a session's new items of those that it has."""
+"""A function from the items that a session has to those that it shall have."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """What a session is made with: the always items, and the servers whose always items are still to come."""
+    """What a session is made from: the always items, and the servers whose always items are not known yet."""
 
     items: tuple[SessionItem, ...] = ()
     pending_servers: tuple[str, ...] = ()
@@ -175,32 +189,33 @@ class NewSession:
 def with_item(
     items: tuple[SessionItem, ...], ref: ItemRef, include_mode: IncludeMode = IncludeMode.MANUAL
 ) -> tuple[SessionItem, ...]:
-    """With the item at the end; the same when it is there already, whatever its mode. Any item can be added, whatever
-    its mode in the catalog."""
+    """The items with the item `ref` at the end; the same items when it is there already, whatever its mode. Any item
+    can be added, whatever its mode in the catalog."""
     if any(item.ref == ref for item in items):
         return items
     return (*items, SessionItem(ref, include_mode))
 
 
 def without_item(items: tuple[SessionItem, ...], ref: ItemRef) -> tuple[SessionItem, ...]:
-    """Without the item, whatever its mode; the same when it is not there."""
+    """The items without the item `ref`, whatever its mode; the same items when it is not there."""
     return tuple(item for item in items if item.ref != ref)
 
 
 class ContentStore(Protocol):
-    """Contents of the catalog's items and the service's own instructions, as they were used. What a turn used is stored
-    with its end (turns/ports.TurnOutcome)."""
+    """The texts that request contexts name by their hash: items of the catalog and the service's own instructions as
+    they were used. They are kept so that old payloads can be rebuilt, and stored with the end of the turn (see
+    TurnOutcome)."""
 
     async def contents(self, tenant: str, hashes: Collection[str]) -> Mapping[str, str]:
-        """Those that are stored, by their SHA-256 in hexadecimal."""
+        """The texts among `hashes` that are stored, by their SHA-256 in hexadecimal."""
         ...
 
 
 def content_sha256(content: str) -> str:
-    """In hexadecimal."""
+    """The SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
 
 def utf8_bytes(text: str) -> int:
-    """How many the text takes."""
+    """How many bytes the text takes in UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

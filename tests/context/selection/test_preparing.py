@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
 from proviso_service.context.catalog.holder import CatalogHolder
 from proviso_service.context.model import IncludeMode
-from proviso_service.context.selection.search import kept_prepared
+from proviso_service.context.selection.search import keep_prepared
 from proviso_service.models import Vectors
 from tests.support.catalogs import an_item
 from tests.support.selection_world import ToldEmbedder, rule, search_of
@@ -38,7 +38,7 @@ def a_catalog(content: str) -> Catalog:
 
 async def test_every_change_of_the_catalog_is_embedded_also_after_a_failure() -> None:
     embedder, holder = CountingEmbedder(), CatalogHolder(nothing)
-    async with asyncio.timeout(10), kept_prepared(holder, search_of(embedder)):
+    async with asyncio.timeout(10), keep_prepared(holder, search_of(embedder)):
         for content in ("One.", "Two.", "Three."):
             embedder.tried.clear()
             holder.exchange(a_catalog(content))

@@ -1,4 +1,4 @@
-"""What an agent offers to sessions and requests (seeds: context tracking design, agent level)."""
+"""The catalog of an agent: every item that sessions and requests can have."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _NEAR_MATCHES = 3
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """What a folder defines: rules and references, how the service's own tools are included, MCP servers."""
+    """What an agent's folder defines: rules and references, how the service's own tools are used, and MCP servers."""
 
     name: str
     description: str
@@ -36,13 +36,13 @@ class AgentDefinition:
 
 
 class Catalog:
-    """An agent's items, by type and name. Immutable."""
+    """The items of an agent. A catalog never changes; another one takes its place."""
 
     def __init__(
         self, agent: AgentDefinition, tools: Iterable[CatalogItem] = (), pending_servers: Sequence[str] = ()
     ) -> None:
-        """`tools` are items of tools beside the agent's rules and references (see `tool_items`); `pending_servers` are
-        enabled, but have not listed theirs yet."""
+        """`tools` are the items of tools, which stand beside the agent's rules and references (see `tool_items`).
+        `pending_servers` are enabled, but have not listed their tools yet."""
         self.agent = agent
         self.pending_servers = tuple(pending_servers)
         self.items: tuple[CatalogItem, ...] = tuple(sorted([*agent.items, *tools], key=lambda item: _key(item.ref)))
@@ -59,17 +59,18 @@ class Catalog:
         return iter(self.items)
 
     def find(self, ref: ItemRef) -> CatalogItem | None:
+        """The item; None where the catalog does not have it."""
         return self._by_ref.get(ref)
 
     def get(self, ref: ItemRef) -> CatalogItem:
-        """Raises ContextItemNotFound, which names near matches."""
+        """The item. Raises ContextItemNotFound, which names items with a similar name."""
         if item := self.find(ref):
             return item
         near = [shown(near) for near in self.near_matches(ref)]
         raise ContextItemNotFound(shown(ref), near, not_yet=ref.server_name in self.pending_servers)
 
     def near_matches(self, ref: ItemRef) -> tuple[ItemRef, ...]:
-        """Items with a name like this one, the likest first, and of its type before others."""
+        """Items with a similar name: those of the same type first, then the most similar first."""
         wanted = Spelling.of(ref.name)
         scored = [(likeness(wanted, spelling), found) for found, spelling in self._spellings.items()]
         near = [(score, found) for score, found in scored if score >= MIN_LIKENESS]
@@ -77,44 +78,47 @@ class Catalog:
         return tuple(found for _, found in near[:_NEAR_MATCHES])
 
     def always_items(self) -> tuple[CatalogItem, ...]:
-        """Those that every new session begins with, the highest priority first."""
+        """The items that every new session begins with, the highest priority first."""
         found = [item for item in self.items if item.enabled and item.include_mode is IncludeMode.ALWAYS]
         return tuple(sorted(found, key=lambda item: -item.priority))
 
     def new_session(self) -> NewSession:
-        """What a session is made with now."""
+        """What a session is made from now."""
         return NewSession(initial_items(self.always_items()), self.pending_servers)
 
     def approval_of(self, tool: ItemRef) -> Approval:
-        """Of a tool that its server has not listed (yet) too: what is said of it, or of its server's tools. REQUIRED
-        where nothing is known of its server, which may come back with any."""
+        """Whether calls of a tool need an approval. A tool that its server has not listed has the setting of the tool,
+        if there is one, or of its server. REQUIRED where the server is unknown, because it may come back with any
+        setting."""
         if item := self.find(tool):
             return item.approval
         policy = self._policies.get(tool.server_name)
         return policy.approval_of(tool.name) if policy else Approval.REQUIRED
 
     def has_server(self, name: str) -> bool:
-        """Whether the agent has a server of this name; the service itself is one."""
+        """Whether the agent has a server of this name. The service itself counts as one."""
         return name in self._policies
 
     def tool_sha256(self, tool: ItemRef) -> str:
-        """What a tool is: what models are shown of it, and how its server is defined. Empty for a tool that its server
-        has not listed (yet)."""
+        """A hash of what a tool is: of what models are shown of it, and of how its server is defined. Empty for a tool
+        that its server has not listed."""
         item = self.find(tool)
         if item is None:
             return ""
         return content_sha256(f"{self._definitions.get(tool.server_name, '')} {item.content_sha256}")
 
     def still_approves(self, approved: ApprovedTool) -> bool:
-        """Whether a tool is still the one that a person approved. It is not while its server has not listed it."""
+        """Whether a tool is still the one that a person approved. While its server has not listed it, it is not."""
         return bool(approved.sha256) and approved.sha256 == self.tool_sha256(approved.ref)
 
     def is_missing(self, ref: ItemRef) -> bool:
-        """Whether an item has left the catalog. The tools of a server that has not listed any yet have not."""
+        """Whether an item has left the catalog. The tools of a server that has not listed any yet do not count as
+        missing."""
         return self.find(ref) is None and ref.server_name not in self.pending_servers
 
     def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
-        """By type and name. Raises InvalidRequest for a foreign token."""
+        """A page of items by type and name; of all types where `kind` is None. Raises InvalidRequest for a page token
+        that is not the catalog's."""
         after = page.after(3)
         rest = [
             item
@@ -127,7 +131,7 @@ class Catalog:
 
 
 def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolPolicy) -> tuple[CatalogItem, ...]:
-    """The tools of a server as items, each with its effective include mode."""
+    """The tools of a server as items of the catalog, each with the include mode and the approval that hold for it."""
     return tuple(
         CatalogItem.of(
             ItemRef(ItemType.TOOL, tool.name, server),
@@ -141,7 +145,7 @@ def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolP
 
 
 def initial_items(catalog: Iterable[CatalogItem]) -> tuple[SessionItem, ...]:
-    """What a new session holds: the enabled always items, in order, each once."""
+    """The items of a new session: the enabled always items, in order, each once."""
     items: tuple[SessionItem, ...] = ()
     for entry in catalog:
         if entry.include_mode is IncludeMode.ALWAYS and entry.enabled:
@@ -150,7 +154,7 @@ def initial_items(catalog: Iterable[CatalogItem]) -> tuple[SessionItem, ...]:
 
 
 def shown(ref: ItemRef) -> str:
-    """An item in words: `rule 'Plain language'`, `tool 'proviso:isaacus_iql'`."""
+    """An item in words, such as `rule 'Plain language'` or `tool 'proviso:isaacus_iql'`."""
     name = f"{ref.server_name}:{ref.name}" if ref.server_name else ref.name
     return f"{ref.type} {name!r}"
 
@@ -160,8 +164,9 @@ def _key(ref: ItemRef) -> tuple[str, str, str]:
 
 
 def with_added(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -> tuple[SessionItem, ...]:
-    """With the item of the catalog, as manual; the same when it is there already, whatever its mode and whatever has
-    become of it. Raises ContextItemNotFound, which names near matches, and ContextItemDisabled."""
+    """The items with the item `ref` of the catalog added as manual; the same items when it is there already, whatever
+    its mode and even where it has left the catalog. Raises ContextItemNotFound, which names items with a similar name,
+    and ContextItemDisabled."""
     if _holds(items, ref):
         return items
     if not catalog.get(ref).enabled:
@@ -170,8 +175,8 @@ def with_added(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -
 
 
 def with_removed(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -> tuple[SessionItem, ...]:
-    """Without the item, also when it has left the catalog; the same when it is not there. Raises ContextItemNotFound
-    for one that neither the session nor the catalog has: a name that was mistyped."""
+    """The items without the item `ref`, even where it has left the catalog; the same items when it is not there. Raises
+    ContextItemNotFound for an item that neither the session nor the catalog has, since its name was mistyped."""
     if not _holds(items, ref):
         catalog.get(ref)
     return without_item(items, ref)

@@ -1,4 +1,4 @@
-"""The files of an agent's folder, and none outside it."""
+"""Reads the files of an agent's folder, and none outside it."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from proviso_service.errors import FileFault
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """Of an agent's folder. Characters are code points of an item's content."""
+    """How large an agent's folder may be. Characters are code points of an item's content."""
 
     max_agent_bytes: int = 256 * 1024
     max_markdown_bytes: int = 1024 * 1024
@@ -30,17 +30,18 @@ _OUTSIDE = "lies outside the agent's folder"
 
 
 class Unreadable(Exception):
-    """The message says why, in words that follow the file's name."""
+    """A file or folder cannot be read. The message says why, in words that follow the file's name."""
 
 
 class AgentFolder:
-    """Reads below `root`. Links are followed inside the folder only."""
+    """Reads files below `root`. Symbolic links are followed only inside this folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def names(self, folder: str, most: int) -> tuple[str, ...]:
-        """Names of what is in a folder, sorted, but for hidden ones; at most `most`. Raises Unreadable."""
+        """The sorted names of what is in a folder, without hidden files. Raises Unreadable, also where there are more
+        than `most`."""
         path = self._inside(folder)
         try:
             with os.scandir(path) as entries:
@@ -55,11 +56,11 @@ class AgentFolder:
         return tuple(sorted(listed))
 
     def has_folder(self, path: str) -> bool:
-        """Whether there is a folder of this name, wherever it leads."""
+        """Whether there is a folder of this name, even if it is a link to somewhere else."""
         return (self._root / path).is_dir()
 
     def read(self, file: str, max_bytes: int) -> bytes:
-        """The bytes of a regular file. Raises Unreadable."""
+        """The bytes of a regular file. Raises Unreadable, also for a file of more than `max_bytes`."""
         path = self._inside(file)
         try:
             with _opened(path) as opened:
@@ -71,7 +72,7 @@ class AgentFolder:
         return content
 
     def _inside(self, relative: str) -> Path:
-        """The path with every link followed."""
+        """The path with every link followed. Raises Unreadable where it leads out of the folder."""
         try:
             root = self._root.resolve(strict=True)
             path = (root / relative).resolve(strict=True)
@@ -85,7 +86,7 @@ class AgentFolder:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Not waiting for the other end, where it is a pipe."""
+    """Opens a regular file. A named pipe is refused without waiting for its other end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -94,7 +95,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class NotText(Exception):
-    """A file cannot be read, or is no text; `fault` says why."""
+    """A file cannot be read or is not text; `fault` says why."""
 
     def __init__(self, fault: FileFault) -> None:
         super().__init__(str(fault))
@@ -102,7 +103,7 @@ class NotText(Exception):
 
 
 def read_bytes(folder: AgentFolder, file: str, max_bytes: int) -> bytes:
-    """Raises NotText."""
+    """The bytes of a file. Raises NotText."""
     try:
         return folder.read(file, max_bytes)
     except Unreadable as error:
@@ -110,7 +111,7 @@ def read_bytes(folder: AgentFolder, file: str, max_bytes: int) -> bytes:
 
 
 def read_text(folder: AgentFolder, file: str, max_bytes: int) -> str:
-    """Raises NotText, with the line where the file stops being UTF-8."""
+    """The text of a file. Raises NotText, with the line from which on the file is not UTF-8."""
     content = read_bytes(folder, file, max_bytes)
     try:
         return content.decode("utf-8-sig")

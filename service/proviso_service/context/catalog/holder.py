@@ -1,4 +1,4 @@
-"""The catalog in use."""
+"""Holds the catalog in use, and replaces it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,11 +12,12 @@ _log = structlog.get_logger(__name__)
 
 
 class CatalogHolder:
-    """Holds the catalog and exchanges it as a whole: who takes `current` keeps one that does not change."""
+    """Holds the catalog in use and replaces it as a whole. A caller that has taken `current` keeps a catalog that does
+    not change."""
 
     def __init__(self, load: Callable[[], Awaitable[Catalog]], current: Catalog | None = None) -> None:
-        """`load` reads the catalog anew; it raises CatalogInvalid. `current` is held until the first `reload`, an empty
-        one by default."""
+        """`load` reads the catalog anew and raises CatalogInvalid. `current` is held until the first `reload`; it is
+        empty by default."""
         self._load = load
         self._loading = asyncio.Lock()
         self._asked = 0
@@ -30,21 +31,22 @@ class CatalogHolder:
         return self._current
 
     def exchange(self, catalog: Catalog) -> None:
-        """Puts another in its place, of the same agent."""
+        """Replaces the catalog by another one of the same agent."""
         self._current = catalog
         self._changed.set()
 
     async def changed(self) -> Catalog:
-        """The catalog, as soon as it is another than at the last call. For one caller."""
+        """Returns the catalog as soon as it is another one than at the last call. Only one caller may use this."""
         await self._changed.wait()
         self._changed.clear()
         return self._current
 
     async def reload(self) -> Catalog:
-        """The catalog as it is now. Whatever is raised, the old one stays. Raises CatalogInvalid.
+        """Reads the catalog anew and returns it. When this raises anything, the old catalog stays. Raises
+        CatalogInvalid.
 
-        All who ask while it is being read share the next reading, and what comes of it: the one that is under way may
-        have passed by what they have changed."""
+        Callers that ask while a reading is under way share the next reading and its result, because the current one may
+        have read a file before they changed it."""
         self._asked += 1
         asked = self._asked
         async with self._loading:
@@ -55,7 +57,7 @@ class CatalogHolder:
             return self._current
 
     async def _read(self) -> None:
-        """Answers all who have asked until now; nobody where it is cancelled."""
+        """Reads the catalog for all who have asked until now. When it is cancelled, they are not answered."""
         asked, self._failure = self._asked, None
         try:
             self.exchange(await self._load())
@@ -67,7 +69,8 @@ class CatalogHolder:
 
 
 async def reload_when(asked: asyncio.Event, catalog: CatalogHolder) -> None:
-    """Reloads whenever `asked` is set, for ever. What fails is logged, and the catalog stays as it is."""
+    """Reloads the catalog each time `asked` is set, and never returns. Failures are logged, and the catalog stays as it
+    is."""
     while True:
         await asked.wait()
         asked.clear()

@@ -1,4 +1,4 @@
-"""Rules and references of an agent's folder."""
+"""Reads the rules and references of an agent's folder."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from proviso_service.errors import FileFault, UnsupportedDocument
 
 
 class ReferenceReader(Protocol):
-    """Reads references that are no Markdown, away from the event loop and within limits."""
+    """Reads references that are not Markdown, away from the event loop and within limits."""
 
     def check(self, filename: str) -> None:
-        """Raises UnsupportedDocument for a name of which the file will not be read."""
+        """Raises UnsupportedDocument for a file name whose format cannot be read."""
         ...
 
     async def text(self, filename: str, content: bytes) -> str:
-        """The text of a file. Raises UnsupportedDocument, with a sentence for a person."""
+        """The text of a file. Raises UnsupportedDocument, whose message is for a person."""
         ...
 
 
@@ -49,7 +49,7 @@ class ItemDraft:
 
 @dataclass(frozen=True, slots=True)
 class UnreadReference:
-    """A reference that still has to be read: `load` gives its bytes, and raises NotText; it blocks."""
+    """A reference whose text is still to be read. `load` returns its bytes and raises NotText; it blocks."""
 
     file: str
     fields: ItemFields
@@ -58,11 +58,12 @@ class UnreadReference:
     load: Callable[[], bytes]
 
     def with_content(self, text: str) -> ItemDraft:
+        """The item, now that its text is known."""
         return ItemDraft(ItemType.REFERENCE, self.file, self.fields, text, AGENT_FILE, self.line, self.name_field)
 
 
 class ItemFiles:
-    """Reads the items of a folder; what it finds is in `drafts`, and what is wrong is added to `faults`."""
+    """Reads the items of a folder. `drafts` holds what it has found; what is wrong is added to `faults`."""
 
     def __init__(
         self, folder: AgentFolder, reader: ReferenceReader, limits: AgentLimits, faults: list[FileFault]
@@ -76,9 +77,11 @@ class ItemFiles:
     def read(
         self, rules: str, references: str, described: Mapping[str, ItemFields] | None, agent: YamlText
     ) -> list[UnreadReference]:
-        """Reads the items of the two folders, whose names are empty where there is none. `described` are the references
-        that `agent.yaml` describes, by file name; None where it could not be read. Returns the references whose text
-        another has to read. Blocks."""
+        """Reads the rules and the references of two folders, whose names are empty where there is no such folder.
+        Blocks.
+
+        `described` holds what `agent.yaml` says of references, by file name; None where `agent.yaml` could not be read.
+        Returns the references that are not Markdown, whose text is still to be read."""
         for file in self._files(rules):
             if file.lower().endswith(_MARKDOWN):
                 self._markdown(ItemType.RULE, file)
@@ -121,7 +124,7 @@ class ItemFiles:
     def _described(
         self, folder: str, files: list[str], described: Mapping[str, ItemFields], agent: YamlText
     ) -> list[UnreadReference]:
-        """References that are no Markdown, each with what `agent.yaml` says of it."""
+        """The references that are not Markdown, each with what `agent.yaml` says of it."""
         prefix = f"{folder.rstrip('/')}/"
         for name in described:
             if not folder or f"{prefix}{name}" not in files:

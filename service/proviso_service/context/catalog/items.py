@@ -1,4 +1,4 @@
-"""Items of the catalog."""
+"""The items of a catalog, the settings of tools and MCP servers, and what follows from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class IncludeModeSource(StrEnum):
 
 
 class Approval(StrEnum):
-    """Whether a person has to approve a call of the tool."""
+    """Whether a person has to approve calls of a tool."""
 
     NONE = "none"
     REQUIRED = "required"
@@ -25,14 +25,14 @@ class Approval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EffectiveMode:
-    """The include mode that holds, and where it was set."""
+    """The include mode that holds for an item, and where it was set."""
 
     mode: IncludeMode
     source: IncludeModeSource
 
     @classmethod
     def of_item(cls, include: IncludeMode | None) -> "EffectiveMode":
-        """That of a rule or a reference: its own, or else always."""
+        """The mode of a rule or a reference: its own where it has one, otherwise always."""
         if include is not None:
             return cls(include, IncludeModeSource.ITEM)
         return cls(IncludeMode.ALWAYS, IncludeModeSource.DEFAULT)
@@ -40,8 +40,8 @@ class EffectiveMode:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool of a server. `content` is what the model is shown of it, as JSON: the name that it calls it by, which need
-    not be `name`, the description and the parameters."""
+    """A tool of a server. `content` is the JSON that the model is shown: the name by which it calls the tool, which can
+    differ from `name`, the description and the parameters."""
 
     name: str
     description: str
@@ -50,7 +50,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolOverride:
-    """What is said of one tool; None leaves it to the server."""
+    """The settings of a single tool. None means the setting of its server."""
 
     include: IncludeMode | None = None
     approval: Approval | None = None
@@ -58,14 +58,14 @@ class ToolOverride:
 
 @dataclass(frozen=True, slots=True)
 class ToolPolicy:
-    """What is said of the tools of a server: of all of them, and of single ones by name."""
+    """The settings of a server's tools: of all of them, and of single ones by name."""
 
     include: IncludeMode | None = None
     approval: Approval | None = None
     tools: Mapping[str, ToolOverride] = field(default_factory=dict)
 
     def include_mode(self, tool: str) -> EffectiveMode:
-        """Tool-level setting, then server-level setting, then always (seeds: context tracking design)."""
+        """The include mode of a tool: the setting of the tool, else that of its server, else always."""
         override = self.tools.get(tool, ToolOverride())
         if override.include is not None:
             return EffectiveMode(override.include, IncludeModeSource.ITEM)
@@ -74,15 +74,17 @@ class ToolPolicy:
         return EffectiveMode(IncludeMode.ALWAYS, IncludeModeSource.DEFAULT)
 
     def approval_of(self, tool: str) -> Approval:
-        """Tool-level setting, then server-level setting, then none."""
+        """The approval of a tool: the setting of the tool, else that of its server, else none."""
         return self.tools.get(tool, ToolOverride()).approval or self.approval or Approval.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogItem:
-    """A rule, a reference or a tool. `include_mode` is the effective one; of items chosen for a request those of a
-    higher `priority` come first. A tool's content is what the model is shown of it, as JSON; `approval` is of tools.
-    `size_bytes` are those of description and content in UTF-8."""
+    """A rule, a reference or a tool.
+
+    `include_mode` is the one that holds. Among the items that are chosen for a request, those of a higher `priority`
+    come first. The content of a tool is the JSON that the model is shown of it; `approval` matters for tools only.
+    `size_bytes` is the size of description and content in UTF-8."""
 
     ref: ItemRef
     description: str
@@ -107,7 +109,7 @@ class CatalogItem:
         enabled: bool = True,
         approval: Approval = Approval.NONE,
     ) -> "CatalogItem":
-        """With the hash of its content, in hexadecimal, and its size."""
+        """An item with the hash of its content, in hexadecimal, and its size."""
         sha256, size_bytes = content_sha256(content), utf8_bytes(description) + utf8_bytes(content)
         mode, source = effective.mode, effective.source
         return cls(ref, description, content, sha256, mode, source, size_bytes, priority, enabled, approval)
@@ -115,8 +117,11 @@ class CatalogItem:
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """How a server is reached, and how its tools are used: a change of the latter leaves its session alone.
-    `definition_sha256` is of what says which server it is, as it is written: variables are not filled in."""
+    """How an MCP server is reached, and how its tools are used. A change of the tools' settings leaves the connection
+    open.
+
+    `definition_sha256` is the hash of what says which server it is, as it is written in the file: variables are not
+    filled in."""
 
     config: McpServerConfig
     policy: ToolPolicy
@@ -129,7 +134,8 @@ class McpServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """How a server does, and the include mode of its tools that have none of their own; None where nothing is said."""
+    """How a server is doing, and the include mode of its tools that have no setting of their own; None where there is
+    none."""
 
     health: ServerHealth
     include: IncludeMode | None

@@ -1,4 +1,4 @@
-"""From an agent's folder to its definition, or to everything that is wrong with the folder.
+"""Reads an agent's folder: the result is the agent's definition, or everything that is wrong with the folder.
 
 agent.yaml              name, description, the service's own tools, MCP servers
 rules/*.md              fields at the top, then the rule
@@ -32,7 +32,9 @@ async def load_agent(
     own_tools: Collection[str],
     limits: AgentLimits | None = None,
 ) -> AgentDefinition:
-    """Reads the folder `root`. `environment` fills in `${NAME}`; `own_tools` are the names of the service's own tools.
+    """Reads the folder `root`. `environment` fills in `${NAME}`, and `own_tools` are the names of the service's own
+    tools.
+
     Raises CatalogInvalid with every fault, also where reading takes longer than the limit, and Unavailable where
     references cannot be read just now."""
     bounds = limits or AgentLimits()
@@ -70,7 +72,8 @@ class _Loading:
         return AgentDefinition(fields.name, fields.description, items, tool_policy(fields.proviso), tuple(servers))
 
     def _read_folder(self) -> tuple[AgentFields | None, list[ItemDraft], list[UnreadReference]]:
-        """All that can be read without the reader; no fields where `agent.yaml` has faults. Blocks."""
+        """Reads everything that needs no reader of documents. The fields are None where `agent.yaml` has faults.
+        Blocks."""
         if not self._root.is_dir():
             raise CatalogInvalid([FileFault(".", 0, "", "is not a folder, or is missing")])
         fields = self._agent_fields()
@@ -92,7 +95,8 @@ class _Loading:
         return None
 
     def _named_folders(self, fields: AgentFields | None) -> tuple[str, str]:
-        """Folders of rules and of references; empty where there is none. One that `agent.yaml` names must be there."""
+        """The names of the folders of rules and of references; empty where there is none. A folder that `agent.yaml`
+        names must exist."""
         named = fields or AgentFields(name="-", description="-")
         given = named.model_fields_set if fields else frozenset()
         rules, references = (
@@ -102,7 +106,7 @@ class _Loading:
         return rules, references
 
     async def _read_pending(self, pending: Sequence[UnreadReference]) -> list[ItemDraft]:
-        """References whose text another has to read, a few at once."""
+        """The references that are not Markdown, read a few at a time."""
         places = asyncio.Semaphore(_AT_ONCE)
 
         async def read(reference: UnreadReference) -> ItemDraft | None:
@@ -130,7 +134,7 @@ class _Loading:
         return None
 
     def _check_together(self, drafts: Sequence[ItemDraft]) -> None:
-        """What is wrong with items only side by side, or with the length of what they say."""
+        """Finds names that are used twice, and items that are too long or too many."""
         limits = self._limits
         first: dict[tuple[str, str], ItemDraft] = {}
         for draft in drafts:
@@ -161,7 +165,7 @@ class _Loading:
 
 
 def _place(fault: FileFault) -> tuple[bool, str, int]:
-    """Faults of `agent.yaml` come first: others may follow from them."""
+    """The order in which faults are shown. Those of `agent.yaml` come first, since others may follow from them."""
     return fault.file != AGENT_FILE, fault.file, fault.line
 
 
@@ -178,4 +182,5 @@ def _item(draft: ItemDraft) -> CatalogItem:
 
 
 def default_agent_folder() -> Path:
+    """The folder of the agent that ships with the service."""
     return Path(str(resources.files(__package__).joinpath("default_agent")))

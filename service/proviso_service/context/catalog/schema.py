@@ -30,7 +30,7 @@ _SERVER_NAME = re.compile(r"[a-z](_?[a-z0-9-])*")
 
 _STDIO, _HTTP = "stdio", "http"
 _NO_FIELDS = frozenset({_STDIO, _HTTP, "[key]"})
-"""Parts of a place that pydantic adds and the file does not have."""
+"""Parts of a location that pydantic adds and that the file does not have."""
 
 _FIELDS = "must be fields with values, each on a line of its own"
 _WORDING = {
@@ -43,6 +43,8 @@ _WORDING = {
 
 
 class Fields(BaseModel):
+    """Fields that a person writes. Unknown ones are refused, and no error repeats a value."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
@@ -57,7 +59,8 @@ def _joined(text: str) -> str:
 
 
 def _server_name(name: str) -> str:
-    """It becomes part of the names that chat models are shown of its tools, before two underscores."""
+    """Checks the name of a server, which becomes part of the names that models are shown of its tools, before two
+    underscores."""
     if not _SERVER_NAME.fullmatch(name):
         raise refusal("a server's name is lower-case letters, digits and - or single _, the first of them a letter")
     if name == OWN_SERVER:
@@ -92,7 +95,7 @@ _Seconds = Annotated[float, Field(gt=0, le=3_600)]
 
 
 class ItemFields(Fields):
-    """A rule or a reference."""
+    """The fields of a rule or a reference."""
 
     name: _Line
     description: _Description
@@ -102,14 +105,14 @@ class ItemFields(Fields):
 
 
 class ToolFields(Fields):
-    """One tool."""
+    """The fields of one tool."""
 
     include: IncludeMode | None = None
     approval: Approval | None = None
 
 
 class ToolsFields(ToolFields):
-    """The tools of a server: all of them, and single ones. The service's own are said no more of than this."""
+    """The fields of a server's tools: for all of them, and for single ones. The service's own tools have no others."""
 
     tools: Annotated[dict[_Line, ToolFields], Field(max_length=256)] = {}
 
@@ -122,6 +125,8 @@ class _ServerFields(ToolsFields):
 
 
 class StdioServerFields(_ServerFields):
+    """The fields of a server that is a program on this machine."""
+
     transport: Literal["stdio"] = "stdio"
     command: _Path
     args: Annotated[tuple[_Value, ...], Field(max_length=256)] = ()
@@ -130,6 +135,8 @@ class StdioServerFields(_ServerFields):
 
 
 class HttpServerFields(_ServerFields):
+    """The fields of a server that is reached over HTTP."""
+
     transport: Literal["http"] = "http"
     url: Annotated[str, StringConstraints(min_length=1, max_length=2_048), AfterValidator(_http_url)]
     headers: Annotated[dict[_VariableName, _Value], Field(max_length=128)] = {}
@@ -153,7 +160,8 @@ ServerFields = Annotated[
 
 
 class AgentFields(Fields):
-    """`agent.yaml`. `reference_files` describes references that have no fields of their own, by file name."""
+    """The fields of `agent.yaml`. `reference_files` describes references that have no fields of their own, by file
+    name."""
 
     name: _Line
     description: _Description
@@ -165,7 +173,8 @@ class AgentFields(Fields):
 
 
 def check_fields(model: type[M], file: str, text: YamlText) -> M | list[FileFault]:
-    """The fields of a file, or everything that is wrong with them. No fault repeats a value: it may be a secret."""
+    """The checked fields of a file, or everything that is wrong with them. No fault repeats a value, which may be a
+    secret."""
     if text.faults:
         return [FileFault(file, fault.line, _dotted(fault.path), fault.description) for fault in text.faults]
     if not isinstance(text.value, dict):

@@ -1,4 +1,6 @@
-"""From fields of `agent.yaml` to tool policies and MCP servers."""
+"""From the fields of `agent.yaml` to the settings of tools and MCP servers. `${NAME}` in a value stands for a variable
+of the environment, so that files hold no secrets.
+"""
 
 import json
 import re
@@ -25,7 +27,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class UnknownVariable(Exception):
-    """The message says what is wrong, and holds no value."""
+    """A value names a variable that does not exist, or not properly. The message says what is wrong and repeats no
+    value."""
 
 
 def filled_in(value: str, environment: Mapping[str, str]) -> SecretStr:
@@ -47,6 +50,7 @@ _DEFINING = {"transport", "command", "args", "env", "cwd", "url", "headers"}
 
 
 def tool_policy(fields: ToolsFields) -> ToolPolicy:
+    """The settings of a server's tools, as they are used."""
     overrides = {name: ToolOverride(tool.include, tool.approval) for name, tool in fields.tools.items()}
     return ToolPolicy(fields.include, fields.approval, overrides)
 
@@ -59,8 +63,10 @@ def read_servers(
     limits: AgentLimits,
     faults: list[FileFault],
 ) -> list[McpServer]:
-    """The MCP servers; what is wrong with them is added to `faults`. Their folders are taken from the agent's, `root`.
-    Variables are filled in for servers that are enabled: what others name need not be set."""
+    """The MCP servers. What is wrong with them is added to `faults`.
+
+    Relative paths are taken from the agent's folder, `root`. Variables are filled in only for enabled servers, so that
+    those which other servers name need not be set."""
     if len(fields.mcp_servers) > limits.max_servers:
         line = text.line_of(("mcp_servers",))
         faults.append(FileFault(AGENT_FILE, line, "mcp_servers", f"has more than {limits.max_servers} servers"))
@@ -72,7 +78,8 @@ def read_servers(
 
 
 def _definition_sha256(fields: _AnyFields) -> str:
-    """It is stored, so nothing that `${VARIABLE}` stands for is in it; nor does a renewed secret change it."""
+    """The hash of a server's definition. It is stored, so it does not depend on what `${VARIABLE}` stands for; a
+    renewed secret does not change it."""
     return content_sha256(json.dumps(fields.model_dump(mode="json", include=_DEFINING), sort_keys=True))
 
 
@@ -96,7 +103,7 @@ def _transport(name: str, fields: _AnyFields, root: Path, secrets: "_Secrets") -
 
 
 class _Secrets:
-    """Fills in what `agent.yaml` leaves to the environment."""
+    """Fills in the values that `agent.yaml` leaves to the environment."""
 
     def __init__(self, text: YamlText, environment: Mapping[str, str], faults: list[FileFault]) -> None:
         self._text = text

@@ -1,4 +1,6 @@
-"""YAML with the line of every value. Of YAML's features only those are read that an agent's folder needs."""
+"""Reads YAML with the line of every value, and Markdown files that begin with fields in YAML. Only those features of
+YAML are read that an agent's folder needs.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,13 +26,14 @@ SENTENCES: Mapping[str, str] = {
     "found undefined alias": "it has a value that begins with *; put it between quotation marks",
     "but found another document": "it begins a second document; a file holds one",
 }
-"""By how the parser's own words begin, which are not shown: they speak of tokens, and some repeat the value."""
+"""What a person is told, by the beginning of the parser's own message. That one is not shown: it speaks of tokens, and
+can repeat a value."""
 
 OTHERWISE = "look for a wrong indentation, colon, bracket or quotation mark, here or above"
 
 
 def syntax_words(error: yaml.MarkedYAMLError) -> str:
-    """Of the line at which the text ceases to be YAML."""
+    """What is wrong with the line at which a text stops being YAML."""
     problem = error.problem or ""
     words = next((words for beginning, words in SENTENCES.items() if problem.startswith(beginning)), OTHERWISE)
     return f"is not YAML: {words}"
@@ -46,7 +49,8 @@ _CONTAINERS = {yaml.MappingNode: _STANDARD + "map", yaml.SequenceNode: _STANDARD
 
 @dataclass(frozen=True, slots=True)
 class YamlFault:
-    """`line` counts from 1; `path` is that of the value which is at fault, empty where the text is no YAML at all."""
+    """Something that is wrong with a YAML text. `line` counts from 1. `path` leads to the value that is at fault, and
+    is empty where the text is not YAML at all."""
 
     line: int
     path: Path
@@ -55,23 +59,25 @@ class YamlFault:
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """A document: mappings with text keys, lists, text, numbers, booleans and None; `lines` has the line of each value
-    by its path, counted from 1. `value` is not to be used where there are `faults`."""
+    """A YAML document: mappings with text keys, lists, text, numbers, booleans and None.
+
+    `lines` has the line of each value by the value's path, counted from 1. `value` must not be used where there are
+    `faults`."""
 
     value: Any
     lines: Mapping[Path, int]
     faults: tuple[YamlFault, ...] = ()
 
     def line_of(self, path: Path) -> int:
-        """The line of a value, or else of the nearest one that holds it."""
+        """The line of a value, or of the nearest value around it that has one."""
         while path not in self.lines:
             path = path[:-1]
         return self.lines[path]
 
 
 def read_yaml(text: str, first_line: int = 1) -> YamlText:
-    """Reads one document; `first_line` is the number of the text's first line. Finds every fault of its contents, but
-    only the first that keeps it from being YAML."""
+    """Reads one document. `first_line` is the number of the text's first line in its file. Every fault of the contents
+    is found, but only the first one that keeps the text from being YAML."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -102,7 +108,8 @@ class _Reading:
         self._scalars = yaml.constructor.SafeConstructor()
 
     def value(self, node: Any, path: Path) -> Any:
-        """Anchors are refused where they are used: what they repeat could grow without bound."""
+        """The value of a node. A value that is repeated by an anchor is refused, because repetitions can grow without
+        bound."""
         if id(node) in self._seen:
             return self._fault(node, path, "repeats another value by *; write it out")
         self._seen.add(id(node))
@@ -131,7 +138,7 @@ class _Reading:
         return self.value(node, path)
 
     def _scalar(self, node: Any, path: Path) -> Any:
-        """Dates and the like are text."""
+        """The value of a node that is neither a mapping nor a list. Dates and the like stay text."""
         if not _is_text(node.value):
             return self._fault(node, path, "holds half of a character")
         if node.tag in _TEXT:
@@ -151,25 +158,26 @@ class _Reading:
 
 
 def _is_text(value: str) -> bool:
-    """False for what an escape such as \\ud800 makes: no encoding has it."""
+    """Whether UTF-8 can encode the value. It cannot encode half of a surrogate pair, such as the escape \\ud800."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 _FENCE = "---"
 _MAX_FIELDS_CHARS = 16_384
-"""Reading YAML takes its time."""
+"""More characters of fields are not read, because YAML is slow to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownFile:
-    """`fields` is None where the file does not begin with any, or with far too many; `body` is the text after them,
-    without blank lines around it."""
+    """A Markdown file that begins with fields between two lines of three hyphens. `fields` is None where it does not,
+    or where the fields are far too long. `body` is the text after the fields, without blank lines around it."""
 
     fields: YamlText | None
     body: str
 
 
 def read_markdown(text: str) -> MarkdownFile:
+    """Splits a Markdown file into its fields and its text."""
     lines = text.replace("\r\n", "\n").split("\n")
     ends = [number for number, line in enumerate(lines) if line.rstrip() == _FENCE][:2]
     if len(ends) < 2 or ends[0] != 0:

@@ -1,1 +1,3 @@
-"""Which of the catalog's items enter a request: those of the session, and agent items found by the message."""
+"""Selection: which items of the catalog enter a request. Those are the session's items and the agent items that are
+found by the message.
+"""

@@ -1,4 +1,4 @@
-"""Items ready to be searched: their chunks' vectors as one matrix, and their words."""
+"""An index of items: the vectors of their chunks as one matrix, and their words with BM25 weights."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from proviso_service.reading import MESSAGE_STOP_WORDS, plain_words
 
 
 def agent_candidates(items: Iterable[CatalogItem], session_items: Iterable[SessionItem]) -> list[CatalogItem]:
-    """Enabled items of mode agent that are not in the session, in order (the design's getAgentModeItems)."""
+    """The enabled items of mode agent that are not in the session, in order."""
     in_session = {item.ref for item in session_items}
     return [
         item for item in items if item.include_mode is IncludeMode.AGENT and item.enabled and item.ref not in in_session
@@ -32,9 +32,10 @@ _SPACE = re.compile(r"\s+")
 
 
 def chunks(text: str, max_chars: int) -> list[str]:
-    """Pieces of at most `max_chars` code points with single spaces, none of them empty, which hold all words in order.
-    A piece never goes over a paragraph's end; a sentence is cut, between words where it can be, only if it is too long
-    itself."""
+    """The text in pieces of at most `max_chars` code points that an embedding model reads whole.
+
+    No piece is empty, white space is single spaces, and all words are there in their order. A piece ends at the end of
+    a paragraph at the latest. A sentence is cut only when it is too long itself, between words where possible."""
     found: list[str] = []
     for paragraph in _PARAGRAPH_END.split(text):
         found += _joined(_sentences(paragraph, max_chars), max_chars)
@@ -70,20 +71,22 @@ def _joined(sentences: Iterator[str], max_chars: int) -> Iterator[str]:
 
 
 Weights = dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]]
-"""For each stem the items that have it, and what it adds to the BM25 of each."""
+"""For each stem: the items that have it, and what the stem adds to the BM25 score of each."""
 
 _MESSAGE_CHARS = 8_000
-"""What counts of a message; the rest of a pasted document adds time and little else."""
+"""Only this many characters of a message are searched for words. The rest of a pasted document would add time and
+little else."""
 
 _MESSAGE_WORDS = 64
 _SATURATION = 1.2
 _LENGTH_SHARE = 0.75
 _HALF = 6.0
-"""BM25 at which an item's score is one half: about what one rare word that both share is worth, or two common ones."""
+"""The BM25 score that counts as one half. It is about what one rare word that message and item share is worth, or two
+common ones."""
 
 
 class WordIndex:
-    """The words of items by their English stems."""
+    """The words of items, by their English stems."""
 
     def __init__(self, stemmer: Stemmer.Stemmer, items: int, weights: Weights) -> None:
         self._stemmer = stemmer
@@ -92,13 +95,14 @@ class WordIndex:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Of one text for each item."""
+        """The index of items that have these texts, one text for each item."""
         stemmer = Stemmer.Stemmer("english")
         counts = [Counter(stemmer.stemWords(_words(text))) for text in texts]
         return cls(stemmer, len(counts), _weights(counts))
 
     def scores(self, message: str) -> Scores:
-        """Shape (items,), in [0, 1): 0 for an item that has none of the message's words."""
+        """How well each item's words are those of the message: shape (items,), each in [0, 1), and 0 for an item that
+        has none of them."""
         words = dict.fromkeys(_words(message[:_MESSAGE_CHARS]))
         total = np.zeros(self._items, dtype=np.float32)
         for stem in dict.fromkeys(self._stemmer.stemWords(list(words)[:_MESSAGE_WORDS])):
@@ -139,36 +143,39 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """For each item, in order, its similarity to a message, that of its best chunk, and whether this chunk is among the
-    best of all. Both of shape (items,)."""
+    """How close items are to a message, one entry for each item in order. `scores` are those of each item's best chunk;
+    `in_top` says whether that chunk is among the best chunks of all items. Both have the shape (items,)."""
 
     scores: Scores
     in_top: Flags
 
 
 def item_chunks(item: CatalogItem, max_chars: int) -> list[str]:
-    """What is embedded of an item: its description and its content in chunks; at least one."""
+    """The texts that are embedded for an item: its description and its content in chunks. There is at least one."""
     return [*chunks(item.description, max_chars), *chunks(item.content, max_chars)] or [item.ref.name]
 
 
 def item_words(item: CatalogItem) -> str:
-    """What is searched for words of an item."""
+    """The text of an item that is searched for words."""
     return f"{item.ref.name} {item.description} {item.content}"
 
 
 def cosines(vectors: Vectors, vector: Vectors) -> Scores:
-    """Of each row with the vector, shape (rows,), from 0: the opposite of a text is as far from it as any other.
+    """The cosine of each row with the vector, shape (rows,), with 0 in place of negative ones: the opposite of a text
+    is no further away than any other text.
 
-    Not `vectors @ vector`: BLAS shares even this little among threads, and where the processors are busy waiting for
-    them takes twenty times as long as the work."""
+    This is not written as `vectors @ vector`. BLAS would share even this little work among threads, and on busy
+    processors waiting for them takes twenty times as long as the work."""
     found: Scores = np.clip(np.einsum("ij,j->i", vectors, vector), 0.0, 1.0)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class ItemIndex:
-    """`vectors` has a row for each chunk, of shape (chunks, dimensions), the chunks of an item side by side; `owners`
-    the item of each row, `starts` the first row of each item."""
+    """Items that are ready to be searched.
+
+    `vectors` has a row for each chunk, shape (chunks, dimensions), and the chunks of an item are side by side. `owners`
+    is the item of each row, and `starts` the first row of each item."""
 
     vectors: Vectors
     owners: NDArray[np.intp]
@@ -177,14 +184,15 @@ class ItemIndex:
 
     @classmethod
     def of(cls, chunk_counts: Sequence[int], vectors: Vectors, words: WordIndex) -> "ItemIndex":
-        """Every item has at least one chunk."""
+        """The index of items that have so many chunks each, at least one."""
         counts = np.array(chunk_counts, dtype=np.intp)
         return cls(vectors, np.repeat(np.arange(len(counts)), counts), np.cumsum(counts) - counts, words)
 
     def matches(self, message: str, vector: Vectors, wanted: Flags, word_weight: float, top_k: int) -> Matches:
-        """Of the items that are wanted, as if there were no others; `vector` is the message's. A chunk's score, in
-        [0, 1], is the cosine of its vector, mixed with how well its item's words are the message's: `word_weight` of
-        the words, the rest of the cosine."""
+        """The matches of the items that are `wanted`, as if there were no others. `vector` is that of the message.
+
+        The score of a chunk is in [0, 1]. The share `word_weight` of it says how well the item's words are those of the
+        message, and the rest is the cosine of the chunk's vector with the message's."""
         meaning = cosines(self.vectors, vector)
         scores = (1 - word_weight) * meaning + word_weight * self.words.scores(message)[self.owners]
         best: Scores = np.maximum.reduceat(scores, self.starts)[wanted]
@@ -192,7 +200,7 @@ class ItemIndex:
 
 
 def _nth_best(scores: Scores, place: int) -> float:
-    """The score at that place, from 1, or the lowest where there are fewer."""
+    """The score at that position, counted from 1, or the lowest where there are fewer scores."""
     if len(scores) <= place:
         return float(scores.min(initial=1.0))
     return float(np.partition(scores, -place)[-place])

@@ -1,5 +1,6 @@
-"""The items of a request: those of the session, and the agent items chosen for its message (the design's
-buildRequestContext). The highest priority comes first."""
+"""The items of a request: those of the session, and the agent items that are chosen for its message. Items of a higher
+priority come first.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +29,11 @@ _log = structlog.get_logger(__name__)
 
 
 _BYTES_PER_TOKEN = 4
-"""Tokenizers take some four bytes of UTF-8 for a token of English, fewer for code and names: an estimate."""
+"""An estimate: tokenizers make one token of some four bytes of English, and of fewer bytes of code and names."""
 
 
 class ItemBudget:
-    """Counts the characters and estimated tokens of the descriptions and contents of a request's items."""
+    """Counts the characters and the estimated tokens of a request's items, in their descriptions and contents."""
 
     def __init__(self, settings: SelectionConfig) -> None:
         self._settings = settings
@@ -49,17 +50,18 @@ class ItemBudget:
 
     @property
     def near_limit(self) -> bool:
-        """Whether the items take the share of the room from which a request warns."""
+        """Whether the items take so much of the room that the request warns."""
         share, kept = self._settings.warn_share, self._settings
         return self._characters >= share * kept.max_chars or self._tokens >= share * kept.max_tokens
 
     def take(self, item: CatalogItem) -> None:
-        """Counts an item whether there is room for it or not."""
+        """Counts an item, whether there is room for it or not."""
         characters, tokens = _size(item)
         self._characters += characters
         self._tokens += tokens
 
     def take_if_room(self, item: CatalogItem) -> bool:
+        """Counts an item where there is room for it, and says whether there was."""
         characters, tokens = _size(item)
         if self._characters + characters > self._settings.max_chars:
             return False
@@ -70,11 +72,12 @@ class ItemBudget:
 
 
 def estimated_tokens(text: str) -> int:
+    """About how many tokens the text takes."""
     return _tokens(utf8_bytes(text))
 
 
 def _size(item: CatalogItem) -> tuple[int, int]:
-    """Characters and estimated tokens."""
+    """The item's characters and estimated tokens."""
     return len(item.description) + len(item.content), _tokens(item.size_bytes)
 
 
@@ -84,7 +87,8 @@ def _tokens(size_bytes: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`items` in order of priority, then score, each with its score; `omitted` best first, at most `max_omitted`."""
+    """The agent items of a request. `items` are in order of priority, then score, each with its score. `omitted` are
+    the best first, at most `max_omitted`."""
 
     items: Sequence[tuple[CatalogItem, float]]
     omitted: Sequence[OmittedItem]
@@ -93,8 +97,9 @@ class Chosen:
 def choose(
     candidates: Sequence[CatalogItem], matches: Matches, budget: ItemBudget, settings: SelectionConfig
 ) -> Chosen:
-    """Takes the `top_n` best items that are similar enough, as far as the budget has room for them, in order of
-    priority; `matches` are the candidates'. Equal scores are decided by priority, then by the order of `candidates`."""
+    """Takes the `top_n` best items that are similar enough to the message, in order of priority and as far as there is
+    room. `matches` are those of `candidates`. Equal scores are decided by priority, then by the order of `candidates`.
+    """
     if not candidates:
         return Chosen((), ())
     ranked = np.lexsort((np.array([-item.priority for item in candidates]), -matches.scores)).tolist()
@@ -112,16 +117,19 @@ def choose(
 
 
 def _omitted(item: CatalogItem, score: float, floor: float) -> OmittedItem:
-    """One that is similar enough was left out for better ones, by the number of places or by the budget."""
+    """The record of an omitted item. One that is similar enough was left out in favour of better ones, because of the
+    number of items or their size."""
     return OmittedItem(item.ref, OmissionReason.BELOW_THRESHOLD if score < floor else OmissionReason.BUDGET, score)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestItems:
-    """`items` are a superset of the session's, in order of priority, of equal ones the session's first, as they stand
-    there; one that has left the catalog has priority 0. `characters` and `tokens`, an estimate, are of those that are
-    enabled; a tool counts also where it turns out that the model cannot be given it. `near_limit`: they take most of
-    the room that they have."""
+    """The items of a request.
+
+    `items` holds every item of the session, in order of priority and, where that is equal, the session's items first in
+    their order. An item that has left the catalog has priority 0. `characters` and `tokens`, an estimate, are those of
+    the enabled items; a tool counts even where the model cannot be given it in the end. `near_limit` says that the
+    items take most of their room."""
 
     items: tuple[RequestItem, ...]
     omitted: tuple[OmittedItem, ...]
@@ -137,8 +145,9 @@ async def build_request_items(
     search: ItemSearch,
     settings: SelectionConfig,
 ) -> RequestItems:
-    """`catalog` holds every item that the agent has, each once. Depends on nothing else but the embedder; raises
-    nothing when the search fails: then no agent item is chosen, and the candidates are recorded as omitted for it."""
+    """Chooses the items of a request. `catalog` holds every item of the agent once. The result depends on nothing else
+    but the embedder. When the search fails, no agent item is chosen and the candidates are recorded as omitted for that
+    reason; nothing is raised."""
     held = {item.ref: item for item in session_items}
     known = {item.ref: item for item in catalog if item.ref in held}
     budget = ItemBudget(settings)
@@ -180,7 +189,7 @@ async def _chosen(
 async def _matches(
     catalog: Sequence[CatalogItem], session_items: Sequence[SessionItem], message: str, search: ItemSearch
 ) -> Matches:
-    """Of the candidates. What is searched is the same for all sessions, so that its index can be kept."""
+    """The matches of the candidates. All sessions search the same items, so that one index serves them all."""
     searched = agent_candidates(catalog, ())
     in_session = {item.ref for item in session_items}
     wanted = np.array([item.ref not in in_session for item in searched])
@@ -188,7 +197,7 @@ async def _matches(
 
 
 def _of_session(item: SessionItem, known: CatalogItem | None) -> RequestItem:
-    """It is in the request also where the model cannot be given it."""
+    """The request's record of a session item. The item is in the request even where the model cannot be given it."""
     if known is None:
         return RequestItem(item.ref, item.include_mode, missing=True, note=NOT_IN_CATALOG)
     if not known.enabled:

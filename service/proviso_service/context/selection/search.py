@@ -1,4 +1,4 @@
-"""Search of the catalog's agent items by a message."""
+"""Search of the catalog's agent items by a message, and the similarity of texts to a message."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,22 +28,22 @@ from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 
 class VectorCache(Protocol):
-    """Vectors of texts by the model that made them and the texts' SHA-256 in hexadecimal; bounded."""
+    """Vectors of texts, by the model that made them and the SHA-256 of the text in hexadecimal. It is bounded."""
 
     async def get(self, model_id: str, hashes: Sequence[str]) -> Mapping[str, Vectors]:
-        """Those that are kept, each of shape (dimensions,)."""
+        """The vectors that are in the cache, each of shape (dimensions,)."""
         ...
 
     async def put(self, model_id: str, vectors: Mapping[str, Vectors]) -> None: ...
 
 
 _BATCH = 32
-"""Texts embedded at a time: what is done of many is kept when a turn's time is over."""
+"""So many texts are embedded at a time. What is done is kept when a turn's time ends early."""
 
 
 async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> Vectors:
-    """Shape (len(texts), dimensions), in order; each text is embedded once for its hash. `texts` are not empty. Raises
-    what the embedder and the cache raise."""
+    """The vectors of the texts, shape (len(texts), dimensions), in order. Texts with the same hash are embedded once.
+    `texts` must not be empty. Raises what the embedder and the cache raise."""
     by_hash = {content_sha256(text): text for text in texts}
     known = dict(await cache.get(embedder.model_id, list(by_hash)))
     new = [sha256 for sha256 in by_hash if sha256 not in known]
@@ -57,7 +57,8 @@ async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache)
 
 
 class ItemSearch:
-    """Keeps the index of the items that were searched last; a change of the catalog embeds only what is new in it."""
+    """Searches items by a message. It keeps the index of the items that were searched last; after a change of the
+    catalog only new texts are embedded."""
 
     def __init__(
         self, embedder: Embedder, vectors: VectorCache, settings: SelectionConfig, spans: Spans = NO_SPANS
@@ -70,16 +71,17 @@ class ItemSearch:
         self._kept: tuple[tuple[CatalogItem, ...], ItemIndex] | None = None
 
     async def prepare(self, catalog: Sequence[CatalogItem]) -> None:
-        """Embeds what is new among the catalog's agent items, without a time limit, so that the first message finds it
-        done. Raises what the embedder and the cache raise."""
+        """Embeds what is new among the catalog's agent items, without a time limit, so that the first message need not
+        wait for it. Raises what the embedder and the cache raise."""
         items = agent_candidates(catalog, ())
         if items:
             await self._index(tuple(items))
 
     async def matches(self, items: Sequence[CatalogItem], message: str, wanted: Flags) -> Matches:
-        """Of those of `items` that are wanted, in order; `wanted` has the shape (len(items),). `items` are not empty
-        and should be the same for all sessions, since their index is kept. Raises TimeoutError after the search's time
-        limit, and what the embedder and the cache raise."""
+        """The matches of those `items` that are wanted, in order; `wanted` has the shape (len(items),).
+
+        `items` must not be empty, and should be the same for all sessions, since their index is kept. Raises
+        TimeoutError after the search's time limit, and what the embedder and the cache raise."""
         with self._spans.retrieval("catalog"):
             found = self._index_and_query(tuple(items), message)
             index, vector = await with_timeout(self._settings.time_limit_s, found)
@@ -111,15 +113,15 @@ class ItemSearch:
 
 
 class TextSimilarity:
-    """By meaning; the texts' vectors are kept, the messages' are not."""
+    """Compares texts with a message by meaning. The vectors of the texts are kept, those of messages are not."""
 
     def __init__(self, embedder: Embedder, vectors: VectorCache) -> None:
         self._embedder = embedder
         self._vectors = vectors
 
     async def scores(self, message: str, texts: Sequence[str]) -> Scores:
-        """Shape (len(texts),), in order, each in [0, 1]. `texts` are not empty. Without a time limit; raises what the
-        embedder and the cache raise."""
+        """How similar each text is to the message: shape (len(texts),), in order, each in [0, 1]. `texts` must not be
+        empty. There is no time limit. Raises what the embedder and the cache raise."""
         vector = await self._embedder.embed_query(message)
         return cosines(await embedded(texts, self._embedder, self._vectors), vector)
 
@@ -128,9 +130,9 @@ _log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def kept_prepared(catalog: CatalogHolder, search: ItemSearch) -> AsyncIterator[None]:
-    """Inside, what is new in the catalog is embedded whenever it changes, so that no message has to wait for it. A
-    failure is logged: the next message tries again."""
+async def keep_prepared(catalog: CatalogHolder, search: ItemSearch) -> AsyncIterator[None]:
+    """While the context is open, new items of the catalog are embedded whenever the catalog changes, so that no message
+    has to wait for it. A failure is logged, and the next message tries again."""
     task = asyncio.create_task(_prepare(catalog, search), name="agent items")
     try:
         yield
