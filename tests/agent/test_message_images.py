@@ -118,7 +118,7 @@ SEEING = NamedChatModel("scripted", ScriptedChatModel(script=[]))
 async def test_the_images_of_a_message_are_loaded_at_the_same_time() -> None:
     async with asyncio.timeout(10):
         images = await ImageLoader(Meeting(5)).load([ONE] * 5, SEEING, "smith")
-    assert images.notes == ("",) * 5
+    assert tuple(use.note for use in images.uses) == ("",) * 5
 
 
 async def test_a_turn_that_is_cancelled_loads_no_further() -> None:
@@ -140,7 +140,7 @@ async def test_images_that_are_too_large_together_are_left_out_from_where_it_is_
     loader = ImageLoader(known, max_message_bytes=2 * size + 1)
     images = await loader.load([ONE, TWO, ONE, LOST, ONE], SEEING, "smith")
     too_large = "the images of this message are too large together"
-    assert images.notes == ("", too_large, "", MISSING, too_large)
+    assert tuple(use.note for use in images.uses) == ("", too_large, "", MISSING, too_large)
 
 
 async def test_only_a_model_that_cannot_see_is_given_urls() -> None:

@@ -24,16 +24,6 @@ class MessageImages:
     uses: tuple[AssetUse, ...] = ()
     data: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """For each image, why the model is not given it; an empty text where it is."""
-        return tuple(use.note for use in self.uses)
-
-    @property
-    def shown(self) -> tuple[int, ...]:
-        """The numbers, from 1, of the images that the model is given."""
-        return tuple(number for number, use in enumerate(self.uses, 1) if use.included)
-
 
 def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
     """The images of a message of which none is loaded, each with the reason."""

@@ -22,7 +22,6 @@ ANSWERED = frozenset({ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED})
 _NOT_STORED = frozenset({ExitReason.EMPTY_INPUT, ExitReason.MAX_CONTEXT_REACHED})
 """For these exit reasons the session keeps nothing: there was no message, or the message was so long that no later
 message would fit beside it."""
-_ENDING_ROLES = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
 
 
 def make_outcome(

@@ -168,6 +168,8 @@ class Preparation:
 
     async def _images(self, model: NamedChatModel) -> MessageImages:
         urls = self._request.image_urls
+        if not urls:
+            return MessageImages()
         left_out = choose_images(urls, self._request.selected_assets)
         if self._is_preview:
             return noted_images(urls, [note or IMAGE_NOT_LOADED_YET for note in left_out])
