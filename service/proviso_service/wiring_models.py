@@ -72,7 +72,7 @@ def back_ends(settings: Settings) -> BackEnds:
         if name == BackEnd.ISAACUS and not key:
             raise BackEndUnavailable(f"PROVISO_MODELS__{port.upper()}=isaacus needs a key: set ISAACUS_API_KEY")
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise BackEndUnavailable("ISAACUS_API_KEY is no key: it holds spaces or characters that no key has")
+        raise BackEndUnavailable("ISAACUS_API_KEY is not a key: it holds spaces or characters that no key has")
     auto = BackEnd.ISAACUS if key else BackEnd.EMBEDDED
     return BackEnds(
         embedder=BackEnd(wanted.embedder),

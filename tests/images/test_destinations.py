@@ -12,7 +12,7 @@ from proviso_service.images.destinations import (
     NOT_HTTPS,
     NOT_PUBLIC,
     Destinations,
-    Refused,
+    FetchRefused,
 )
 
 PUBLIC = "93.184.215.14"
@@ -33,7 +33,7 @@ class Names:
 
 
 async def refusal(url: str, names: Names | None = None, allowed: Sequence[str] = ()) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(FetchRefused) as refused:
         await Destinations(names or Names(PUBLIC), allowed).check(url)
     return str(refused.value)
 
@@ -151,6 +151,6 @@ async def test_an_allowed_host_must_be_public_all_the_same() -> None:
 async def test_no_url_breaks_the_check(text: str, start: str) -> None:
     try:
         found = await Destinations(Names(PUBLIC)).check(start + text)
-    except Refused:
+    except FetchRefused:
         return
     assert found.url.scheme == "https"

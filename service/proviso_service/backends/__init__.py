@@ -1,1 +1,1 @@
-"""Adapters for what lies outside the domain: databases, folders, hosted models."""
+"""Adapters to systems outside the domain: SQL databases, folders of files, the vector index and hosted models."""

@@ -1,6 +1,6 @@
-"""FolderLock: one process owns a data folder.
+"""FolderLock lets only one process use a data folder.
 
-The embedded vector index is corrupted when two processes write it (measured), so a second process must not start.
+Two processes that write the embedded vector index corrupt it (this was measured), so a second process must not start.
 """
 
 import fcntl
@@ -13,11 +13,11 @@ LOCK_FILE = "proviso.lock"
 
 
 class DataFolderError(Exception):
-    """The data folder cannot be used; the message tells the operator why."""
+    """The data folder cannot be used. The message tells the operator why."""
 
 
 class FolderInUse(DataFolderError):
-    """Another process owns the folder; `pid` is its process id, None when it has not said so yet."""
+    """Another process uses the folder; `pid` is its process id, None when it has not written it into the file yet."""
 
     def __init__(self, folder: Path, pid: int | None) -> None:
         holder = f"process {pid}" if pid is not None else "another process"
@@ -26,21 +26,21 @@ class FolderInUse(DataFolderError):
 
 
 class FolderUnusable(DataFolderError):
-    """The folder cannot be made, written or locked."""
+    """The folder cannot be created, written or locked."""
 
     def __init__(self, folder: Path, reason: str) -> None:
         super().__init__(f"The data folder {folder} cannot be used: {reason}")
 
 
 class FolderLock:
-    """Exclusive ownership of a folder, which is made when absent. The system releases it when the process dies."""
+    """An exclusive lock on a folder, which is created when absent. The system releases it when the process dies."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Raises FolderInUse or FolderUnusable."""
+        """Takes the lock without waiting. Raises FolderInUse or FolderUnusable."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,7 +54,8 @@ class FolderLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """The file stays: removing it would let two processes hold locks on two files of one name."""
+        """Releases the lock. The lock file stays: if it were deleted, two processes could hold locks on two files of
+        one name."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,4 +1,4 @@
-"""Caches in the memory of this process, bounded in entries and bytes."""
+"""Caches in the memory of this process: MemoryCache for values of the agent, MemoryVectorCache for vectors of texts."""
 
 import time
 from collections import OrderedDict
@@ -15,7 +15,7 @@ MAX_ENTRIES = 2_000
 MAX_BYTES = 64 * 1024 * 1024
 MAX_VECTORS = 20_000
 ENTRY_BYTES = 1_000
-"""What an entry takes beside its value."""
+"""Estimated memory of an entry beside its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class _Entry(Generic[V]):
 
 
 class MemoryCache(Generic[V]):
-    """Bounded by `max_entries` and by `max_bytes`; what was used longest ago goes first, and everything goes `ttl_s`
-    after it was put."""
+    """A cache of at most `max_entries` entries and `max_bytes` bytes. Where there are more, the least recently used
+    ones are dropped. Every entry is dropped `ttl_s` seconds after it was stored."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class MemoryCache(Generic[V]):
 
     @property
     def held_bytes(self) -> int:
-        """An estimate."""
+        """The estimated memory of all entries."""
         return self._held_bytes
 
     async def get(self, key: CacheKey) -> V | None:
@@ -62,7 +62,7 @@ class MemoryCache(Generic[V]):
         return entry.value
 
     async def put(self, key: CacheKey, value: V, size_bytes: int) -> None:
-        """A value that is too large for the whole cache is not kept."""
+        """Stores a value of `size_bytes`; one that is larger than the whole cache is not stored."""
         self._drop_expired()
         self._drop(key)
         entry = _Entry(value, size_bytes + ENTRY_BYTES, self._clock() + self._ttl_s)
@@ -105,7 +105,8 @@ def _matter(scope: CacheScope) -> tuple[str, str]:
 
 
 class MemoryVectorCache:
-    """The VectorCache port. Bounded by `max_vectors`; what was used longest ago goes first."""
+    """A VectorCache of at most `max_vectors` vectors. Where there are more, the least recently used ones are
+    dropped."""
 
     def __init__(self, max_vectors: int = MAX_VECTORS) -> None:
         self._max_vectors = max_vectors
@@ -121,7 +122,7 @@ class MemoryVectorCache:
         return found
 
     async def put(self, model_id: str, vectors: Mapping[str, Vectors]) -> None:
-        """Copies, since a row of a matrix would keep the whole matrix in memory."""
+        """Stores copies of the vectors, since a row of a matrix would keep the whole matrix in memory."""
         for sha256, vector in vectors.items():
             self._by_use[model_id, sha256] = vector.copy()
             self._by_use.move_to_end((model_id, sha256))

@@ -1,1 +1,1 @@
-"""What is fetched from the web, under a guard."""
+"""Fetches images of messages from the web, safely: only from public addresses, and within limits."""

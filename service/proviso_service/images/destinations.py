@@ -1,4 +1,5 @@
-"""Which addresses may be connected to, and how a name is looked up: the one place that decides where a URL may lead."""
+"""Decides to which addresses a URL may lead, and looks names up: Destinations, its default rule `is_public`, and
+NameLookup."""
 
 import asyncio
 import re
@@ -51,8 +52,9 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet can reach it by unicast. An address that a NAT64 resolver made counts as the IPv4
-    address in it; other addresses with one inside (mapped, compatible, 6to4, Teredo) are never public."""
+    """Whether the address belongs to one machine on the public internet. An IPv6 address of a NAT64 gateway is judged
+    by the IPv4 address in it; other IPv6 addresses that hold an IPv4 one (mapped, compatible, 6to4, Teredo) are never
+    public."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
     if address.scope_id is not None:
@@ -63,7 +65,7 @@ def is_public(address: Address) -> bool:
 
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Addresses of a host name and port, best first. Raises OSError where there are none."""
+"""Looks up the addresses of a host name and port, best first. Raises OSError where there are none."""
 
 HTTPS_PORT = 443
 _MAX_LABEL = 63
@@ -74,23 +76,25 @@ NOT_HTTPS = "its address is not an https URL"
 HAS_CREDENTIALS = "its address holds a user name or password"
 NOT_ALLOWED = "its host is not on the list of allowed hosts"
 NOT_PUBLIC = "its address was not found on the public internet"
-"""The same for names that do not exist, so that nobody learns which internal names do."""
+"""The reason for names that do not exist, too, so that nobody learns which internal names exist."""
 
 
-class Refused(Exception):
-    """Nothing may be fetched from there; the message says why, in words for the model."""
+class FetchRefused(Exception):
+    """The image was not fetched. The message says why, in words that the model is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A checked URL, and the checked addresses that it may be fetched from; the name is not looked up again."""
+    """A checked URL and the checked addresses to connect to. The name must not be looked up again: it could then lead
+    elsewhere."""
 
     url: httpx.URL
     addresses: tuple[Address, ...]
 
 
 class Destinations:
-    """`may_connect` judges addresses; every address of a name must pass. With `allowed_hosts` no other host does."""
+    """Checks URLs. `may_connect` judges addresses, and all addresses of a name must pass. Where `allowed_hosts` names
+    any, all other hosts are refused."""
 
     def __init__(
         self,
@@ -103,40 +107,40 @@ class Destinations:
         self._may_connect = may_connect
 
     async def check(self, url: str | httpx.URL) -> Destination:
-        """Raises Refused."""
+        """The URL with the addresses of its host. Raises FetchRefused."""
         parsed = _parse(url)
         host = parsed.raw_host.decode("ascii").lower()
         if self._allowed_hosts and host not in self._allowed_hosts:
-            raise Refused(NOT_ALLOWED)
+            raise FetchRefused(NOT_ALLOWED)
         addresses = _literal(host) or await self._look_up(host, parsed.port or HTTPS_PORT)
         if not addresses or not all(map(self._may_connect, addresses)):
-            raise Refused(NOT_PUBLIC)
+            raise FetchRefused(NOT_PUBLIC)
         return Destination(parsed, addresses)
 
     async def _look_up(self, host: str, port: int) -> tuple[Address, ...]:
         if not _is_full_name(host):
-            raise Refused(NOT_PUBLIC)
+            raise FetchRefused(NOT_PUBLIC)
         try:
             found = await self._resolve(host, port)
             return tuple(dict.fromkeys(map(ip_address, found)))
         except (OSError, ValueError):
-            raise Refused(NOT_PUBLIC) from None
+            raise FetchRefused(NOT_PUBLIC) from None
 
 
 def _parse(url: str | httpx.URL) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
-        raise Refused(NOT_HTTPS) from None
+        raise FetchRefused(NOT_HTTPS) from None
     if parsed.scheme != "https" or not parsed.raw_host or not 0 < (parsed.port or HTTPS_PORT) <= _MAX_PORT:
-        raise Refused(NOT_HTTPS)
+        raise FetchRefused(NOT_HTTPS)
     if parsed.userinfo:
-        raise Refused(HAS_CREDENTIALS)
+        raise FetchRefused(HAS_CREDENTIALS)
     return parsed
 
 
 def _literal(host: str) -> tuple[Address, ...]:
-    """The address that the host is written as, in its one usual form."""
+    """The address, when the host is an address in its usual notation; else nothing."""
     try:
         return (ip_address(host),)
     except ValueError:
@@ -144,8 +148,8 @@ def _literal(host: str) -> tuple[Address, ...]:
 
 
 def _is_full_name(host: str) -> bool:
-    """Not a bare name of the local network, and not an IPv4 address in a form that only some programs understand:
-    shortened, as one number, octal or hexadecimal. Those end in a label that is a number."""
+    """Whether the host is a name with a domain. Names of one label belong to the local network. A name whose last label
+    is a number is an IPv4 address in a notation that only some programs read (shortened, one number, octal, hex)."""
     labels = host.split(".")
     return (
         len(labels) > 1
@@ -158,19 +162,19 @@ _THREADS = 8
 
 
 class NameLookup:
-    """A Resolver with threads of its own: a look-up cannot be interrupted, and names that take long must not keep the
-    service's other threads busy."""
+    """A Resolver with threads of its own. A look-up cannot be interrupted, and slow ones must not block the threads
+    that the rest of the service shares."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="name-lookup")
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
-        """Raises OSError where the name has no address."""
+        """The addresses of the name. Raises OSError where it has none."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, _addresses, host, port)
 
     def close(self) -> None:
-        """Waits for nothing."""
+        """Stops the threads, without waiting for look-ups that are under way."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,8 +1,9 @@
-"""Images fetched from the web under a guard.
+"""WebImageFetcher fetches images from the web safely.
 
-A URL comes from whoever wrote the message, so neither it nor what stands behind it is trusted: https only, public
-addresses only, connected to as they were checked; no cookies, credentials or proxies; every redirect is checked like
-the first URL; bytes, time, pixels and fetches at once are bounded; nothing is decompressed or decoded."""
+A URL comes from whoever wrote the message, so neither the URL nor its server is trusted. Only https URLs are fetched,
+from public addresses, and the connection goes to the very address that was checked. Cookies, credentials and proxies
+are not used. Each redirect is checked like the first URL. Bytes, time, pixels and the number of fetches at a time are
+limited. Nothing is decompressed or decoded."""
 
 import asyncio
 import functools
@@ -16,7 +17,7 @@ import structlog
 from httpcore import AsyncNetworkBackend, AsyncNetworkStream
 
 from proviso_service.concurrency import SharedPlaces
-from proviso_service.images.destinations import HTTPS_PORT, Address, Destination, Destinations, Refused
+from proviso_service.images.destinations import HTTPS_PORT, Address, Destination, Destinations, FetchRefused
 from proviso_service.images.image import Image, ImageConfig, NoImage, check_image
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
@@ -26,22 +27,23 @@ _READ_BYTES = 4 * 1024
 
 
 class HeadTooLong(Exception):
-    """The server sent more than a head takes, and the answer has not begun."""
+    """The server sent more than 32 KiB of headers."""
 
 
 class BoundedNetwork(AsyncNetworkBackend):
-    """For the connections of one request. Until `begun` is called no more than 32 KiB are read, a little at a time."""
+    """Opens the connections of one request. Until `head_received` is called, at most 32 KiB are read from them, in
+    small pieces."""
 
     def __init__(self) -> None:
         self._network = httpcore.AnyIOBackend()
         self._left: int | None = _HEAD_BYTES
 
-    def begun(self) -> None:
-        """The head is here: what follows is bounded by who reads it."""
+    def head_received(self) -> None:
+        """Lifts the limit; the reader of the body limits what follows."""
         self._left = None
 
     async def read(self, stream: AsyncNetworkStream, max_bytes: int, timeout_s: float | None) -> bytes:
-        """Raises HeadTooLong."""
+        """Reads from one of the connections. Raises HeadTooLong."""
         if self._left is None:
             return await stream.read(max_bytes, timeout_s)
         if not self._left:
@@ -94,7 +96,8 @@ _MAX_REDIRECTS = 3
 _MAX_ADDRESSES_TRIED = 3
 _MAX_PIECES = 20_000
 _PIECES_AT_A_TIME = 100
-"""Chunks of a byte each come by the thousand without a pause, in which nothing else would run."""
+"""Pieces after which other tasks get to run. A server can send thousands of chunks of one byte, which would otherwise
+be read without any pause."""
 
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -114,8 +117,8 @@ _STATUS_REASONS = {
 
 
 class WebImageFetcher:
-    """An ImageFetcher over HTTP/1.1. `tls` makes what certificates are verified with, at the first fetch: it takes some
-    0.1 s, which a service whose model sees no images never spends."""
+    """An ImageFetcher over HTTP/1.1. `tls` makes the TLS context at the first fetch: that takes some 0.1 s, which a
+    service whose model takes no images need not spend."""
 
     def __init__(
         self,
@@ -129,14 +132,14 @@ class WebImageFetcher:
         self._places = SharedPlaces(settings.at_once, settings.tenant_at_once)
 
     async def fetch(self, url: str, tenant: str) -> Image | NoImage:
-        """The image at an https URL, checked; the time limit holds for the wait for a place, too."""
+        """The checked image at an https URL. The time limit includes the wait for a place among the fetches."""
         limit_s = self._settings.time_limit_s
         try:
             async with asyncio.timeout(limit_s), self._places.one(tenant):
                 return await self._follow(url)
         except TimeoutError:
             reason = f"it did not arrive within {limit_s:g} seconds"
-        except Refused as refused:
+        except FetchRefused as refused:
             reason = str(refused)
         except (*_BROKEN, HeadTooLong):
             reason = "its server did not answer as a web server does, or the connection broke"
@@ -144,16 +147,16 @@ class WebImageFetcher:
         return NoImage(reason)
 
     async def _follow(self, url: str | httpx.URL) -> Image:
-        """Raises Refused, HeadTooLong, and what httpcore raises."""
+        """Fetches the image and follows redirects. Raises FetchRefused, HeadTooLong and httpcore's exceptions."""
         for _ in range(_MAX_REDIRECTS + 1):
             found = await self._get(await self._destinations.check(url))
             if isinstance(found, Image):
                 return found
             url = found
-        raise Refused(f"its address leads on more than {_MAX_REDIRECTS} times")
+        raise FetchRefused(f"its address leads on more than {_MAX_REDIRECTS} times")
 
     async def _get(self, destination: Destination) -> Image | httpx.URL:
-        """The image, or where the server says it is."""
+        """The image, or the URL that the server redirects to."""
         tried = destination.addresses[:_MAX_ADDRESSES_TRIED]
         for address in tried[:-1]:
             try:
@@ -169,18 +172,18 @@ class WebImageFetcher:
             at,
             headers={"Host": url.netloc.decode("ascii"), **_HEADERS},
             extensions={
-                # The certificate must be the name's, though the address is connected to.
+                # The connection goes to an address, but the certificate must be that of the name.
                 "sni_hostname": url.raw_host.decode("ascii"),
                 "timeout": {"connect": self._settings.time_limit_s / tried},
             },
         )
-        # A connection for each request: no cookies, nothing read of proxies from the environment, no redirect followed,
-        # and none that was made for one name is used for another at the same address.
+        # Each request has a connection of its own, so that no cookie or proxy is used, no redirect is followed by
+        # itself, and no connection for one name serves another name at the same address.
         network = BoundedNetwork()
         tls = await asyncio.to_thread(self._tls)
         async with httpcore.AsyncHTTPConnection(at.origin, tls, network_backend=network) as connection:
             response = await connection.handle_async_request(request)
-            network.begun()
+            network.head_received()
             try:
                 return await self._read(response, url)
             finally:
@@ -191,9 +194,9 @@ class WebImageFetcher:
         if response.status in _REDIRECTS and "location" in headers:
             return _next_url(url, headers["location"])
         if response.status != _OK:
-            raise Refused(_STATUS_REASONS.get(response.status, "its server answered with an error"))
+            raise FetchRefused(_STATUS_REASONS.get(response.status, "its server answered with an error"))
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise Refused("its server sent it compressed")
+            raise FetchRefused("its server sent it compressed")
         content = await self._content(response, headers.get("content-length", ""))
         return check_image(content, headers.get("content-type", ""), self._settings)
 
@@ -209,7 +212,7 @@ class WebImageFetcher:
             if len(content) > most:
                 raise _too_large(most)
             if pieces > _MAX_PIECES:
-                raise Refused("its server sent it in too many pieces")
+                raise FetchRefused("its server sent it in too many pieces")
             if not pieces % _PIECES_AT_A_TIME:
                 await asyncio.sleep(0)
         return bytes(content)
@@ -219,8 +222,8 @@ def _next_url(url: httpx.URL, location: str) -> httpx.URL:
     try:
         return url.join(location)
     except (httpx.InvalidURL, ValueError):
-        raise Refused("its address leads on to something that is no address") from None
+        raise FetchRefused("its address leads on to something that is no address") from None
 
 
-def _too_large(most: int) -> Refused:
-    return Refused(f"it is larger than {most / 2**20:.3g} MB")
+def _too_large(most: int) -> FetchRefused:
+    return FetchRefused(f"it is larger than {most / 2**20:.3g} MB")

@@ -1,5 +1,5 @@
-"""What an image file is: read from its bytes, checked against what its server says and against the limits, never
-decoded."""
+"""Checks an image file: its type and size are read from its first bytes, and compared with the Content-Type header and
+the limits. The image itself is never decoded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Protocol
 
 from pydantic import Field
 
-from proviso_service.images.destinations import Refused
+from proviso_service.images.destinations import FetchRefused
 from proviso_service.settings import ImageSettings, Seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A checked image file. `media_type`: image/png, image/jpeg, image/gif or image/webp, as its bytes say."""
+    """A checked image file. `media_type` is image/png, image/jpeg, image/gif or image/webp, according to its bytes."""
 
     media_type: str
     content: bytes
@@ -21,15 +21,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class NoImage:
-    """`reason` says why there is none, in words that follow "could not be loaded:"; never in words of the server's."""
+    """No image could be loaded. `reason` follows the words "could not be loaded:" and never repeats the server's
+    words."""
 
     reason: str
 
 
 class ImageFetcher(Protocol):
+    """Loads the images of messages; WebImageFetcher does, and tests bring their own."""
+
     async def fetch(self, url: str, tenant: str) -> Image | NoImage:
-        """The image at an https URL, for a message of the tenant's. Within a time limit of its own; raises nothing that
-        concerns the URL."""
+        """The image at an https URL, for a message of the tenant. It has a time limit of its own, and returns NoImage
+        where the image cannot be loaded, instead of raising an exception."""
         ...
 
 
@@ -41,12 +44,12 @@ _MAX_JPEG_SEGMENTS = 1_000
 _JPEG_FILL = 0xFF
 _JPEG_SCAN = 0xDA
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of frames; the three left out are tables."""
+"""Markers of frame headers, which hold the size; the three that are left out mark tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """`width` and `height` in pixels, as the file states them; both are 0 or more."""
+    """The type of an image, and its width and height in pixels as the file states them (0 or more)."""
 
     media_type: str
     width: int
@@ -54,11 +57,11 @@ class ImageHeader:
 
 
 class UnknownImage(Exception):
-    """The bytes are no PNG, JPEG, GIF or WebP image."""
+    """The bytes are not a PNG, JPEG, GIF or WebP image."""
 
 
 class BrokenImage(Exception):
-    """The bytes begin as an image does, but its size or its end is missing."""
+    """The bytes begin like an image, but its size or its end is missing."""
 
 
 def read_image_header(content: bytes) -> ImageHeader:
@@ -86,13 +89,13 @@ def _format(content: bytes) -> tuple[str, Callable[[bytes], tuple[int, int]]]:
 def _png(content: bytes) -> tuple[int, int]:
     if content[12:16] != b"IHDR" or _PNG_END not in content:
         raise BrokenImage
-    return _big(content, 16, 4), _big(content, 20, 4)
+    return _big_endian(content, 16, 4), _big_endian(content, 20, 4)
 
 
 def _gif(content: bytes) -> tuple[int, int]:
     if not content.rstrip(b"\x00").endswith(b";"):
         raise BrokenImage
-    return _little(content, 6, 2), _little(content, 8, 2)
+    return _little_endian(content, 6, 2), _little_endian(content, 8, 2)
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
@@ -106,48 +109,48 @@ def _jpeg(content: bytes) -> tuple[int, int]:
         if marker == _JPEG_FILL:
             at += 1
         elif marker in _JPEG_FRAMES:
-            return _big(content, at + 7, 2), _big(content, at + 5, 2)
+            return _big_endian(content, at + 7, 2), _big_endian(content, at + 5, 2)
         elif marker == _JPEG_SCAN:
             break
         else:
-            at += 2 + _big(content, at + 2, 2)
+            at += 2 + _big_endian(content, at + 2, 2)
     raise BrokenImage
 
 
 def _webp(content: bytes) -> tuple[int, int]:
-    if _little(content, 4, 4) + 8 > len(content):
+    if _little_endian(content, 4, 4) + 8 > len(content):
         raise BrokenImage
     match content[12:16]:
         case b"VP8X":
-            return _little(content, 24, 3) + 1, _little(content, 27, 3) + 1
+            return _little_endian(content, 24, 3) + 1, _little_endian(content, 27, 3) + 1
         case b"VP8L":
-            bits = _little(content, 21, 4)
+            bits = _little_endian(content, 21, 4)
             return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
         case b"VP8 ":
-            return _little(content, 26, 2) & 0x3FFF, _little(content, 28, 2) & 0x3FFF
+            return _little_endian(content, 26, 2) & 0x3FFF, _little_endian(content, 28, 2) & 0x3FFF
     raise BrokenImage
 
 
-def _big(content: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_exactly(content, at, size), "big")
+def _big_endian(content: bytes, at: int, size: int) -> int:
+    return int.from_bytes(_field(content, at, size), "big")
 
 
-def _little(content: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_exactly(content, at, size), "little")
+def _little_endian(content: bytes, at: int, size: int) -> int:
+    return int.from_bytes(_field(content, at, size), "little")
 
 
-def _exactly(content: bytes, at: int, size: int) -> bytes:
-    """Raises IndexError where the content ends before."""
+def _field(content: bytes, at: int, size: int) -> bytes:
+    """The `size` bytes at the offset `at`. Raises IndexError where the content ends earlier."""
     field = content[at : at + size]
     if len(field) < size:
         raise IndexError(at)
     return field
 
 
-_SAYS_NOTHING = frozenset({"", "application/octet-stream", "binary/octet-stream"})
-"""Content types of stores that do not know what they keep."""
+_UNSPECIFIC_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream"})
+"""Content types that servers send when they do not know the type of a file."""
 
-_OTHER_NAMES = {"image/jpg": "image/jpeg"}
+_TYPE_ALIASES = {"image/jpg": "image/jpeg"}
 
 
 class ImageConfig(ImageSettings):
@@ -162,17 +165,17 @@ class ImageConfig(ImageSettings):
 
 
 def check_image(content: bytes, content_type: str, settings: ImageConfig) -> Image:
-    """The image, if the bytes are what the Content-Type header says they are. Raises Refused."""
+    """The image, if its bytes match the Content-Type header and are within the limits. Raises FetchRefused."""
     header = _header(content)
     declared = content_type.partition(";")[0].strip().lower()
-    if declared not in _SAYS_NOTHING and _OTHER_NAMES.get(declared, declared) != header.media_type:
-        raise Refused("its server says that it is something else than it is")
+    if declared not in _UNSPECIFIC_TYPES and _TYPE_ALIASES.get(declared, declared) != header.media_type:
+        raise FetchRefused("its server says that it is something else than it is")
     if not header.width or not header.height:
-        raise Refused("it is damaged or incomplete")
+        raise FetchRefused("it is damaged or incomplete")
     if max(header.width, header.height) > settings.max_side_pixels:
-        raise Refused(f"it is more than {settings.max_side_pixels} pixels wide or high")
+        raise FetchRefused(f"it is more than {settings.max_side_pixels} pixels wide or high")
     if header.width * header.height > settings.max_pixels:
-        raise Refused(f"it has more than {settings.max_pixels / 1_000_000:g} million pixels")
+        raise FetchRefused(f"it has more than {settings.max_pixels / 1_000_000:g} million pixels")
     return Image(header.media_type, content)
 
 
@@ -180,6 +183,6 @@ def _header(content: bytes) -> ImageHeader:
     try:
         return read_image_header(content)
     except UnknownImage:
-        raise Refused("it is no PNG, JPEG, GIF or WebP image") from None
+        raise FetchRefused("it is no PNG, JPEG, GIF or WebP image") from None
     except BrokenImage:
-        raise Refused("it is damaged or incomplete") from None
+        raise FetchRefused("it is damaged or incomplete") from None

@@ -1,1 +1,1 @@
-"""Logs and traces."""
+"""Logs and traces of the service. `spans` starts spans, `tracing` sends them, `logging` sets up the logs."""

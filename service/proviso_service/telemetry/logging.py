@@ -1,7 +1,7 @@
-"""Logs: one line per event on standard error, from structlog and the standard library alike.
+"""Sets up the logs: one line per event on standard error, for structlog and the standard library's logging.
 
-Log calls name what happened, with ids, codes and durations; they carry no message contents. Should a secret be passed
-by mistake, it is masked by the name of its field.
+Log calls name what happened, with ids, codes and durations, and never hold the contents of messages. A secret that is
+passed by mistake is masked by the name of its field.
 """
 
 import logging
@@ -30,7 +30,7 @@ SECRET_FIELDS = frozenset(
 )
 MASK = "***"
 
-NOISY = (
+QUIETED_LIBRARIES = (
     "alembic.runtime.plugins",
     "anthropic",
     "chromadb",
@@ -44,12 +44,13 @@ NOISY = (
     "opentelemetry",
     "sqlalchemy",
 )
-"""Libraries that are heard from warnings on only: below that they log their own set-up, or contents such as messages,
-statements and URLs."""
+"""Libraries of which only warnings and errors are logged: below that they log their own set-up, or contents such as
+messages, statements and URLs."""
 
 
 def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None) -> None:
-    """Sets up logging for the whole process, to standard error unless `stream` is given. Called once, by a command."""
+    """Sets up logging for the whole process, to standard error unless `stream` is given. Each command of the service
+    calls it once."""
     stream = stream or sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -80,7 +81,7 @@ def configure_logging(settings: TelemetrySettings, stream: TextIO | None = None)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
-    for name in NOISY:
+    for name in QUIETED_LIBRARIES:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(capture=True)
 
@@ -105,7 +106,7 @@ def mask_secrets(logger: Any, method: str, event: EventDict) -> EventDict:
 
 def _renderers(settings: TelemetrySettings, stream: TextIO) -> list[Processor]:
     if settings.log_format == "json":
-        # Without the functions' local variables, which hold what people wrote.
+        # Tracebacks leave out local variables, which hold what people wrote.
         tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
         return [
             structlog.processors.ExceptionRenderer(tracebacks),

@@ -1,7 +1,7 @@
 """The spans of the agent's work, named by OpenTelemetry's semantic conventions for generative AI and HTTP.
 
-They carry names, codes, counts and ids that the service or a model made up; never prompts, queries, texts, arguments,
-persons or keys, and of exceptions the type only. docs/observability.md lists them."""
+Spans carry names, codes, counts and ids that the service or a model made up. They never carry prompts, queries, texts,
+arguments, names of persons or keys, and of an exception only its type. docs/observability.md lists them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -34,7 +34,7 @@ _PROVIDERS: Mapping[str, str] = {
     "ibm": "ibm.watsonx.ai",
     "xai": "x_ai",
 }
-"""What the conventions call a provider, where LangChain calls it something else."""
+"""The conventions' names of providers that LangChain calls something else."""
 
 
 class TokenUsage(Protocol):
@@ -57,34 +57,35 @@ class ModelCallSpan:
         self._span = span
 
     def finished(self, reason: object) -> None:
-        """The reply ended for `reason`, in the provider's words; what is no text says nothing."""
+        """Records why the reply ended, in the provider's words. A reason that is no text is not recorded."""
         if isinstance(reason, str) and reason:
             self._span.set_attribute("gen_ai.response.finish_reasons", [reason])
 
     def used(self, before: TokenUsage, after: TokenUsage) -> None:
-        """Between two states of the turn's usage, by all attempts together; nothing is said where the provider did not
-        tell."""
+        """Records the tokens that all attempts together have used: the difference of two states of the turn's usage.
+        Nothing is recorded where the provider did not report them."""
         input_tokens = after.input_tokens - before.input_tokens
         output_tokens = after.output_tokens - before.output_tokens
         if input_tokens or output_tokens:
             self._span.set_attribute("gen_ai.usage.input_tokens", input_tokens)
             self._span.set_attribute("gen_ai.usage.output_tokens", output_tokens)
-        tell_cached_tokens(self._span, after.cached_input_tokens - before.cached_input_tokens)
+        record_cached_tokens(self._span, after.cached_input_tokens - before.cached_input_tokens)
 
 
 class Spans:
-    """Starts spans; each is current inside and takes the type of an exception that passes through. Without a tracer
-    there are none, at next to no cost."""
+    """Starts spans. Each is the current span inside its context, and records the type of an exception that leaves it.
+    Without a tracer no spans are made, at almost no cost."""
 
     def __init__(self, tracer: Tracer | None) -> None:
         self._tracer = tracer
 
     def chat(self, model: str, usage: Callable[[], TokenUsage]) -> AbstractContextManager[ModelCallSpan]:
-        """A call of the chat model that settings name `model`, with all its attempts; `usage` is the turn's so far."""
+        """The span of a call of a chat model with all its attempts. `model` is its name in the settings; `usage`
+        returns the turn's usage so far."""
         return _NO_MODEL_CALL if self._tracer is None else _chat(self._tracer, model, usage)
 
     def kept_reply(self, model: str) -> AbstractContextManager[Span]:
-        """In place of a call of `model`: the cache gave a reply of it, nothing was called."""
+        """The span of a reply of `model` that came from the cache, without a call."""
         if self._tracer is None:
             return _NO_SPAN
         provider, name = provider_and_model(model)
@@ -97,14 +98,15 @@ class Spans:
         return _span(self._tracer, f"chat {name}", SpanKind.INTERNAL, attributes)
 
     def attempt(self, number: int, model: str = "") -> AbstractContextManager[Span]:
-        """One attempt, counted from 1, at what the span around it does: a call of `model`, or of a tool."""
+        """The span of one attempt, numbered from 1, of the work of the span around it: a call of `model`, or of a tool
+        where no model is named."""
         if self._tracer is None:
             return _NO_SPAN
         kind = _kind(provider_and_model(model)[0]) if model else SpanKind.INTERNAL
         return _span(self._tracer, "attempt", kind, {"proviso.attempt": number})
 
     def tool(self, name: str, call_id: str) -> AbstractContextManager[Span]:
-        """An execution of a tool, with all its attempts."""
+        """The span of a tool's execution, with all its attempts."""
         if self._tracer is None:
             return _NO_SPAN
         attributes: Attributes = {
@@ -116,15 +118,15 @@ class Spans:
         return _span(self._tracer, f"execute_tool {name}", SpanKind.INTERNAL, attributes)
 
     def retrieval(self, source: str) -> AbstractContextManager[Span]:
-        """A search in `source`: the kind of what is searched, such as "matter"."""
+        """The span of a search. `source` is the kind of what is searched, such as "matter"."""
         if self._tracer is None:
             return _NO_SPAN
         attributes: Attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": source}
         return _span(self._tracer, f"retrieval {source}", SpanKind.INTERNAL, attributes)
 
     def post(self, base_url: str, endpoint: str, resends: int) -> AbstractContextManager[Span]:
-        """One HTTP request to a fixed `endpoint` below `base_url`; `resends` went before it. The URL is told, so it
-        holds neither contents nor credentials."""
+        """The span of one HTTP request to a fixed `endpoint` below `base_url`, after `resends` earlier attempts. The
+        URL is recorded, so it must hold neither contents nor credentials."""
         if self._tracer is None:
             return _NO_SPAN
         base = urlsplit(base_url)
@@ -163,7 +165,7 @@ def _span(tracer: Tracer, name: str, kind: SpanKind, attributes: Attributes) -> 
         name,
         kind=kind,
         attributes=attributes,
-        # Exception texts may hold what people wrote.
+        # Messages of exceptions may hold what people wrote.
         record_exception=False,
         set_status_on_exception=False,
     )
@@ -180,14 +182,15 @@ _NO_SPAN = nullcontext(INVALID_SPAN)
 _NO_MODEL_CALL = nullcontext(ModelCallSpan(INVALID_SPAN))
 
 
-def tell_cached_tokens(span: Span, tokens: int) -> None:
-    """Input tokens that the provider had seen before; nothing where there are none, or the provider did not tell."""
+def record_cached_tokens(span: Span, tokens: int) -> None:
+    """Records the input tokens that the provider took from its cache, unless there were none."""
     if tokens:
         span.set_attribute("gen_ai.usage.cache_read.input_tokens", tokens)
 
 
 def failed(span: Span, kind: str, *, is_fault: bool = True) -> None:
-    """Says what kind of failure ended the span's work; a cancellation is none of its faults."""
+    """Records the kind of failure that ended the span's work. Its status becomes an error when `is_fault`: a
+    cancellation is no error."""
     span.set_attribute(ERROR_TYPE, kind)
     if is_fault:
         span.set_status(Status(StatusCode.ERROR))
@@ -204,8 +207,8 @@ def error_type(error: BaseException) -> str:
 
 
 def provider_and_model(name: str) -> tuple[str, str]:
-    """Of a chat model as settings name it, in the conventions' words: `google_genai:m` is `gcp.gemini` and `m`; a
-    name without a provider is one of the service's own models."""
+    """Provider and model of a chat model's name in the settings, in the conventions' words: `google_genai:m` gives
+    `gcp.gemini` and `m`. A name without a provider is one of the service's own models."""
     provider, colon, model = name.partition(":")
     return (_PROVIDERS.get(provider, provider), model) if colon else (OWN_PROVIDER, name)
 
@@ -218,12 +221,13 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 
 def trace_headers() -> dict[str, str]:
-    """`traceparent`, and `tracestate` where there is one; empty without a span."""
+    """The headers `traceparent` and `tracestate` of the current span; empty when there is none."""
     headers: dict[str, str] = {}
     _PROPAGATOR.inject(headers)
     return headers
 
 
 async def send_trace_context(request: "httpx.Request") -> None:
-    """An event hook: `httpx.AsyncClient(event_hooks={"request": [send_trace_context]})`."""
+    """Adds the trace headers to a request. It is an event hook of httpx:
+    `AsyncClient(event_hooks={"request": [send_trace_context]})`."""
     request.headers.update(trace_headers())

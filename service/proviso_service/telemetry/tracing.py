@@ -1,4 +1,4 @@
-"""Traces, sent by OTLP where an endpoint is set. The only module that knows OpenTelemetry's SDK."""
+"""Sends traces by OTLP, where an endpoint is set. This is the only module that imports OpenTelemetry's SDK."""
 
 from importlib.metadata import version
 from threading import Timer
@@ -12,16 +12,17 @@ from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio
 from proviso_service.settings import TelemetrySettings
 
 EXPORT_TIME_LIMIT_S = 5.0
-"""Of sending one batch, with retries."""
+"""Longest time for sending one batch, with retries."""
 
 FLUSH_TIME_LIMIT_S = 3.0
-"""Of sending what is left at the end: a collector that is away or silent holds up the stop for no longer."""
+"""Longest time for sending the last spans when the service stops; a collector that does not answer delays the stop for
+no longer."""
 
 _MAX_ATTRIBUTE_CHARS = 256
 
 
 class _BoundedProcessor(BatchSpanProcessor):
-    """Gives up what it cannot send in time at the end; by itself it would try for half a minute."""
+    """Drops the spans that cannot be sent in time when it is shut down; by itself it would try for half a minute."""
 
     def shutdown(self) -> None:
         giving_up = Timer(FLUSH_TIME_LIMIT_S, self.span_exporter.shutdown)
@@ -33,8 +34,8 @@ class _BoundedProcessor(BatchSpanProcessor):
 
 
 def tracer_provider(settings: TelemetrySettings, processor: SpanProcessor | None = None) -> TracerProvider | None:
-    """The provider to hand around; None when nothing is traced. `processor` takes the place of the OTLP exporter.
-    `shutdown()` sends what is left and blocks while it does."""
+    """The source of tracers; None when nothing is traced. `processor` takes the place of the OTLP exporter. Its
+    `shutdown()` blocks while it sends the last spans."""
     if processor is None and settings.otlp_endpoint:
         exporter = OTLPSpanExporter(endpoint=settings.otlp_endpoint, timeout=EXPORT_TIME_LIMIT_S)
         processor = _BoundedProcessor(exporter)
@@ -43,7 +44,7 @@ def tracer_provider(settings: TelemetrySettings, processor: SpanProcessor | None
     provider = TracerProvider(
         resource=Resource.create({SERVICE_NAME: "proviso", SERVICE_VERSION: version("proviso-service")}),
         sampler=ParentBasedTraceIdRatio(settings.trace_ratio),
-        # Some ids are of a model's making.
+        # Some ids are made up by a model, and may have any length.
         span_limits=SpanLimits(max_span_attribute_length=_MAX_ATTRIBUTE_CHARS),
         shutdown_on_exit=False,
     )

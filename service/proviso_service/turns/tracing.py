@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current_span, use_span
 
-from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, tell_cached_tokens
+from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, record_cached_tokens
 from proviso_service.turns.program import RunningTurn, TurnExecution, TurnOutcome, TurnProgram
 from proviso_service.turns.records import ExitReason, Retryable
 
@@ -127,6 +127,6 @@ def _describe(span: Span, outcome: TurnOutcome) -> None:
             "gen_ai.usage.output_tokens": final_state.usage.output_tokens,
         }
     )
-    tell_cached_tokens(span, final_state.usage.cached_input_tokens)
+    record_cached_tokens(span, final_state.usage.cached_input_tokens)
     if final_state.exit_reason in _FAULTS:
         failed(span, final_state.exit_reason.value)

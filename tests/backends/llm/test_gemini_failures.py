@@ -1,4 +1,4 @@
-"""How failures of Gemini's client are told, and what the agent makes of them."""
+"""How failures of Gemini's client are gemini_failure, and what the agent makes of them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
-from proviso_service.backends.llm.gemini import told
+from proviso_service.backends.llm.gemini import gemini_failure
 from tests.support.gemini_replies import error_info, refuses, retry_info
 
 JSON = st.recursive(
@@ -44,7 +44,7 @@ def api_error(status: int, name: str, *details: dict[str, Any], **headers: str) 
     ],
 )
 def test_a_failure_keeps_its_kind_and_loses_its_words(error: Exception, kind: FailureKind) -> None:
-    failure = told(error)
+    failure = gemini_failure(error)
     assert classify(failure) is kind
     assert "confidential" not in repr(failure)
 
@@ -52,14 +52,14 @@ def test_a_failure_keeps_its_kind_and_loses_its_words(error: Exception, kind: Fa
 def test_an_answer_that_does_not_fit_loses_its_words() -> None:
     with pytest.raises(ValidationError) as caught:
         GenerateContentResponse.model_validate({"candidates": "confidential"})
-    failure = told(caught.value)
+    failure = gemini_failure(caught.value)
     assert classify(failure) is FailureKind.FINAL
     assert "confidential" not in repr(failure)
 
 
 def test_an_error_that_is_not_of_the_call_stays_as_it_is() -> None:
     error = AssertionError("a mistake of ours")
-    assert told(error) is error
+    assert gemini_failure(error) is error
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_error_that_is_not_of_the_call_stays_as_it_is() -> None:
 def test_the_wait_that_google_asked_for_is_read(
     details: list[dict[str, Any]], headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert retry_after_s(told(api_error(429, "RESOURCE_EXHAUSTED", *details, **headers))) == seconds
+    assert retry_after_s(gemini_failure(api_error(429, "RESOURCE_EXHAUSTED", *details, **headers))) == seconds
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_the_wait_that_google_asked_for_is_read(
     ],
 )
 def test_a_refusal_says_what_to_look_at(status: int, name: str, reason: str, message: str) -> None:
-    assert str(told(api_error(status, name, error_info(reason)))) == f"Gemini refused the call: {message}"
+    assert str(gemini_failure(api_error(status, name, error_info(reason)))) == f"Gemini refused the call: {message}"
 
 
 @given(JSON)
 def test_any_body_of_an_error_can_be_told(body: Any) -> None:
-    assert classify(told(ClientError(429, body))) is FailureKind.RATE_LIMITED
+    assert classify(gemini_failure(ClientError(429, body))) is FailureKind.RATE_LIMITED

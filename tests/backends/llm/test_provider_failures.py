@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.agent.failures import FailureKind, classify, retry_after_s
-from proviso_service.backends.llm.replies import told
+from proviso_service.backends.llm.replies import provider_failure
 
 ECHO = "Quixote"
 FINAL, TRANSIENT, LIMITED = FailureKind.FINAL, FailureKind.TRANSIENT, FailureKind.RATE_LIMITED
@@ -50,15 +50,15 @@ def response(status: int, **headers: str) -> httpx.Response:
     ],
 )
 def test_a_failure_is_told_by_its_kind(error: Exception, kind: FailureKind) -> None:
-    failure = told("acme", error)
+    failure = provider_failure("acme", error)
     assert classify(failure) is kind
     assert "acme" in str(failure)
     assert ECHO not in str(failure)
 
 
 def test_the_wait_is_read_from_the_response() -> None:
-    assert retry_after_s(told("acme", ClientError(response=response(429, retry_after="7")))) == 7
-    assert retry_after_s(told("acme", ClientError(response=response(429, retry_after="soon")))) is None
+    assert retry_after_s(provider_failure("acme", ClientError(response=response(429, retry_after="7")))) == 7
+    assert retry_after_s(provider_failure("acme", ClientError(response=response(429, retry_after="soon")))) is None
 
 
 JSON = st.recursive(
@@ -71,4 +71,4 @@ JSON = st.recursive(
 @given(JSON, JSON, JSON)
 def test_whatever_a_client_carries_can_be_told(body: Any, code: Any, status: Any) -> None:
     carried = SimpleNamespace(status_code=status, headers=body)
-    assert ECHO not in str(told("acme", ClientError(body=body, code=code, response=carried)))
+    assert ECHO not in str(provider_failure("acme", ClientError(body=body, code=code, response=carried)))

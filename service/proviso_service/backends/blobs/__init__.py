@@ -1,1 +1,1 @@
-"""Uploaded bytes."""
+"""Stores of the bytes of uploaded documents."""

@@ -1,4 +1,4 @@
-"""FolderBlobStore: uploaded bytes as files in a folder."""
+"""FolderBlobStore keeps the bytes of uploaded documents as files in a folder."""
 
 import asyncio
 import hashlib
@@ -17,25 +17,26 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 WRITE_BYTES = 1024 * 1024
-"""Pieces are gathered up to this size before they are written."""
+"""Pieces of an upload are collected up to this size before they are written."""
 
 _INCOMING = ".incoming"
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
-_PLAIN_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_SAFE_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 class FolderBlobStore:
-    """The BlobStore port on a folder: `root/<tenant>/<key>`. Raises Unavailable when the disk fails.
+    """A BlobStore in a folder, with one file `root/<tenant>/<key>` for each blob.
 
-    A key has 1 to 200 ASCII letters, digits, `_` and `-`, and starts with a letter or digit; others are a ValueError.
-    Keys that differ in case only are not for this store: some file systems take them for one."""
+    A key has 1 to 200 ASCII letters, digits, `_` and `-`, and starts with a letter or digit. Keys must differ in more
+    than their case, since some file systems ignore it. All methods raise ValueError for other keys, and Unavailable
+    when the disk fails."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._incoming = root / _INCOMING
 
     async def open(self) -> None:
-        """Makes the folder and clears away what an earlier process left half written. The first call of all."""
+        """Creates the folder and deletes the unfinished files of an earlier process. It must be called first."""
         await _in_thread(_make_empty, self._incoming)
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
@@ -66,14 +67,14 @@ class FolderBlobStore:
 
 
 def _folder_of(tenant: str) -> str:
-    """A folder name for any tenant: its own name where that is plain, else a hash, which no plain name looks like."""
-    if _PLAIN_TENANT.fullmatch(tenant):
+    """The folder's name for a tenant: the tenant's own name when that is safe as a file name, else `~` and a hash."""
+    if _SAFE_TENANT.fullmatch(tenant):
         return tenant
     return "~" + hashlib.sha256(tenant.encode()).hexdigest()
 
 
 async def _blocks(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-    """The same bytes in blocks of at least WRITE_BYTES, but for the last."""
+    """The same bytes in blocks of at least WRITE_BYTES; the last block may be shorter."""
     gathered = bytearray()
     async for piece in pieces:
         gathered += piece
@@ -87,25 +88,26 @@ async def _publish(part: Path, target: Path) -> None:
     try:
         await _in_thread(_rename, part, target)
     except asyncio.CancelledError:
-        # The caller will take the blob for absent, so it must be.
+        # The cancelled caller assumes that there is no blob, so there must be none.
         await _in_thread(target.unlink, missing_ok=True)
         raise
 
 
 def _make_empty(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for leftover in folder.iterdir():
-        leftover.unlink()
+    for unfinished in folder.iterdir():
+        unfinished.unlink()
 
 
 def _append(part: Path, block: bytes) -> None:
-    """No handle is kept from block to block, so none is left open when an upload breaks off."""
+    """Appends a block. The file is closed after each block, so that none stays open when an upload breaks off."""
     with part.open("ab") as file:
         file.write(block)
 
 
 def _rename(part: Path, target: Path) -> None:
-    """The rename is durable once the folder that names the file is; so is a new folder once its own parent is."""
+    """Moves the finished file to its place, and syncs the folder: only then does the rename survive a power failure. A
+    new folder in turn needs its parent to be synced."""
     if not target.parent.exists():
         target.parent.mkdir(exist_ok=True, mode=0o700)
         _sync(target.parent.parent)
@@ -114,7 +116,7 @@ def _rename(part: Path, target: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """What a file or folder holds is on the disk when this returns."""
+    """Waits until the contents of a file or folder are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -123,7 +125,7 @@ def _sync(path: Path) -> None:
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs file work off the loop, and to its end: no two threads touch one file.
+    """Runs the function in a thread, and waits for its end even when cancelled: no two threads may use one file.
 
     Raises Unavailable when the disk fails, and FileNotFoundError."""
     try:

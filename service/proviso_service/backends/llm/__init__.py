@@ -1,1 +1,1 @@
-"""Chat models of providers."""
+"""Chat models of providers (Google, OpenAI, Anthropic and others), through LangChain's clients."""

@@ -9,14 +9,15 @@ from proviso_service.telemetry.spans import send_trace_context
 
 
 class ClaudeChatModel(ChatAnthropic):
-    """With connections of its own, which LangChain would else share among models."""
+    """A chat model with HTTP connections of its own; LangChain would share them among models, and nobody could close
+    them."""
 
     @cached_property
     def _async_client(self) -> AsyncAnthropic:
         connections = DefaultAsyncHttpxClient(event_hooks={"request": [send_trace_context]})
-        # The client's own traces could tell contents, and would pass the caller's baggage on.
+        # The client's own tracing is off: it could record contents, and would pass on the caller's baggage.
         return AsyncAnthropic(**self._client_params, http_client=connections, open_telemetry=False)
 
     async def aclose(self) -> None:
-        """Ends what calls have opened."""
+        """Closes the connections."""
         await self._async_client.close()

@@ -1,4 +1,6 @@
-"""Chat models of providers, through LangChain. Retries are the service's own, so the clients' are off."""
+"""Builds the chat model of a provider that the settings name.
+
+The retries of the providers' clients are off, since the service retries calls itself."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,16 +16,16 @@ OPENAI = "openai"
 ANTHROPIC = "anthropic"
 
 _NO_KEY = SecretStr("none")
-"""For servers of one's own that ask for no key; OpenAI's client wants one."""
+"""OpenAI's client needs a key, also for a server that asks for none, such as vLLM or Ollama."""
 
 
 class ChatModelUnavailable(Exception):
-    """The chosen chat model cannot be used; the message says what to set."""
+    """The chat model that the settings name cannot be used. The message says what to set."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostedChatModel:
-    """A provider's model; `close` ends its connections."""
+    """A provider's chat model. `close` closes its connections; it is None for a client that cannot close them."""
 
     model: BaseChatModel
     close: Callable[[], Awaitable[None]] | None
@@ -38,13 +40,13 @@ def build_chat_model(settings: Settings) -> HostedChatModel:
             f"PROVISO_LLM={settings.llm!r} names no chat model; use `local` or `<provider>:<model>`, "
             "for example `google_genai:<model>`"
         )
-    # Each takes long to import, and may not be installed.
+    # Each function imports the client that it needs: imports take long, and the package may not be installed.
     build = {GOOGLE: _google, OPENAI: _openai, ANTHROPIC: _anthropic}.get(provider)
     return build(settings, model) if build else _other(settings, provider, model)
 
 
 def _google(settings: Settings, model: str) -> HostedChatModel:
-    key = _needed(settings, _key(settings.google_api_key, "GOOGLE_API_KEY"), "GOOGLE_API_KEY")
+    key = _required(settings, _key(settings.google_api_key, "GOOGLE_API_KEY"), "GOOGLE_API_KEY")
     from proviso_service.backends.llm.gemini import GeminiChatModel
 
     gemini = GeminiChatModel(
@@ -62,17 +64,17 @@ def _google(settings: Settings, model: str) -> HostedChatModel:
 def _openai(settings: Settings, model: str) -> HostedChatModel:
     key = _key(settings.openai_api_key, "OPENAI_API_KEY")
     if settings.openai_base_url.rstrip("/") == OPENAI_URL:
-        key = _needed(settings, key, "OPENAI_API_KEY")
+        key = _required(settings, key, "OPENAI_API_KEY")
     try:
         from proviso_service.backends.llm.openai_chat import openai_model
     except ImportError:
         raise _not_installed(settings, OPENAI) from None
     chat, connections = openai_model(model, key or _NO_KEY, settings.openai_base_url, settings.chat_model.timeout_s)
-    return HostedChatModel(_guarded(settings, chat, OPENAI, tells_end=True), connections.aclose)
+    return HostedChatModel(_guarded(settings, chat, OPENAI, names_end_reason=True), connections.aclose)
 
 
 def _anthropic(settings: Settings, model: str) -> HostedChatModel:
-    key = _needed(settings, _key(settings.anthropic_api_key, "ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY")
+    key = _required(settings, _key(settings.anthropic_api_key, "ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY")
     try:
         from proviso_service.backends.llm.anthropic_chat import ClaudeChatModel
     except ImportError:
@@ -85,11 +87,11 @@ def _anthropic(settings: Settings, model: str) -> HostedChatModel:
         timeout=settings.chat_model.timeout_s,
         stop=None,
     )
-    return HostedChatModel(_guarded(settings, claude, ANTHROPIC, tells_end=True), claude.aclose)
+    return HostedChatModel(_guarded(settings, claude, ANTHROPIC, names_end_reason=True), claude.aclose)
 
 
 def _other(settings: Settings, provider: str, model: str) -> HostedChatModel:
-    """By LangChain, with the key and address that its client reads from the environment."""
+    """A model of any other provider that LangChain knows. Its client reads key and address from the environment."""
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
@@ -98,43 +100,44 @@ def _other(settings: Settings, provider: str, model: str) -> HostedChatModel:
         chat = init_chat_model(model, model_provider=provider, max_retries=0, timeout=settings.chat_model.timeout_s)
     except ImportError as error:
         raise ChatModelUnavailable(
-            f"PROVISO_LLM={settings.llm} needs a package that is not installed: {_wanted(error)}"
+            f"PROVISO_LLM={settings.llm} needs a package that is not installed: {_install_command(error)}"
         ) from None
-    except Exception:  # every client has failures of its own, whose words may hold a key
+    except Exception:  # clients raise exceptions of their own, whose messages may hold the key
         raise ChatModelUnavailable(
             f"PROVISO_LLM={settings.llm} cannot be set up: check the provider's name, and its key in the environment"
         ) from None
-    return HostedChatModel(_guarded(settings, chat, provider, tells_end=False), None)
+    return HostedChatModel(_guarded(settings, chat, provider, names_end_reason=False), None)
 
 
-def _wanted(error: ImportError) -> str:
-    """The command that installs what could not be imported."""
+def _install_command(error: ImportError) -> str:
+    """The command that installs the package that could not be imported."""
     cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
     module = (cause.name or "").partition(".")[0]
     return f"pip install {module.replace('_', '-')}" if module else "see LangChain's page about the provider"
 
 
-def _guarded(settings: Settings, inner: BaseChatModel, provider: str, *, tells_end: bool) -> GuardedChatModel:
+def _guarded(settings: Settings, inner: BaseChatModel, provider: str, *, names_end_reason: bool) -> GuardedChatModel:
     limits = settings.chat_model
     return GuardedChatModel(
         inner=inner,
         provider=provider,
         silence_s=limits.silence_s,
         timeout_s=limits.timeout_s,
-        tells_end=tells_end,
+        names_end_reason=names_end_reason,
     )
 
 
 def _key(given: SecretStr | None, variable: str) -> SecretStr | None:
-    """The key without white space around it, such as the line end of a file; None where nothing is left."""
+    """The key without white space around it, such as the line end of a file; None when it is blank. Raises
+    ChatModelUnavailable for characters that no key has."""
     key = given.get_secret_value().strip() if given else ""
     if not (key.isascii() and key.isprintable()) or " " in key:
-        # Clients would fail at every call, as if the connection had.
-        raise ChatModelUnavailable(f"{variable} is no key: it holds spaces or characters that no key has")
+        # Clients would fail at every call with an error of the connection.
+        raise ChatModelUnavailable(f"{variable} is not a key: it holds spaces or characters that no key has")
     return SecretStr(key) if key else None
 
 
-def _needed(settings: Settings, key: SecretStr | None, variable: str) -> SecretStr:
+def _required(settings: Settings, key: SecretStr | None, variable: str) -> SecretStr:
     if key is None:
         raise ChatModelUnavailable(f"PROVISO_LLM={settings.llm} needs a key: set {variable}")
     return key

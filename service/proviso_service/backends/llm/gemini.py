@@ -1,4 +1,5 @@
-"""Gemini through LangChain's client, with what that client leaves open: replies that are not whole, and silence."""
+"""Gemini through LangChain's client, with what the client does not have: limits of time, and errors for incomplete
+replies."""
 
 import json
 import math
@@ -31,8 +32,9 @@ _HINTS = {
 }
 
 
-def told(error: Exception) -> Exception:
-    """The failure without its cause, whose text may hold what was sent; the error itself where it is none of these."""
+def gemini_failure(error: Exception) -> Exception:
+    """The exception to raise for `error`, without its cause, whose message may repeat what was sent. An exception of no
+    known kind is returned as it is."""
     if isinstance(error, TimeoutError):
         return TimeoutError("Gemini took too long")
     if isinstance(error, (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, ConnectionError)):
@@ -49,8 +51,8 @@ def _refusal(error: APIError) -> ProviderRefusal:
     details = list(_details(error.details))
     names = [name for name in (error.status, *(d.get("reason") for d in details)) if _is_name(name)]
     hint = next((_HINTS[name] for name in reversed(names) if name in _HINTS), "")
-    said = " ".join(["Gemini refused the call:", str(error.code), *names])
-    return ProviderRefusal(f"{said}; {hint}" if hint else said, error.code, _retry_after_s(error, details))
+    summary = " ".join(["Gemini refused the call:", str(error.code), *names])
+    return ProviderRefusal(f"{summary}; {hint}" if hint else summary, error.code, _retry_after_s(error, details))
 
 
 def _is_name(name: object) -> TypeGuard[str]:
@@ -66,31 +68,32 @@ def _details(body: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _retry_after_s(error: APIError, details: list[Mapping[str, Any]]) -> float | None:
-    """Of google.rpc.RetryInfo, else of the header."""
+    """The wait in seconds that google.rpc.RetryInfo asks for, else the header Retry-After; None where neither does."""
     delays = [d.get("retryDelay") for d in details if str(d.get("@type", "")).endswith("google.rpc.RetryInfo")]
-    for said in delays:
-        if isinstance(said, str) and (match := _SECONDS.fullmatch(said)):
+    for delay in delays:
+        if isinstance(delay, str) and (match := _SECONDS.fullmatch(delay)):
             return float(match[1])
     header = (getattr(error.response, "headers", None) or {}).get("retry-after")
     return retry_after_seconds(header) if isinstance(header, str) else None
 
 
-_WHOLE = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""A broken tool call leaves an empty reply behind, which the agent asks for once more."""
+_COMPLETE_REASONS = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""The reasons of replies that are complete. A malformed tool call counts: its reply is empty, and the agent asks for an
+empty reply once more."""
 
 
 class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
-    """Streams replies. Nothing may come for `silence_s` at most, before the reply and between its parts.
+    """Streams replies, with at most `silence_s` seconds before the first part and between two parts.
 
-    A call is one request, whatever comes of it. It raises ProviderRefusal for an HTTP status other than 200 and for a
-    reply that Gemini blocked or broke off; ConnectionError where the connection failed or the stream ended before its
-    reply did; TimeoutError where it took too long."""
+    Each call is exactly one request. Raises ProviderRefusal for an HTTP status other than 200 and for a reply that
+    Gemini blocked or cut short; ConnectionError when the connection failed or the stream ended before the reply did;
+    TimeoutError when a limit has passed."""
 
     silence_s: float
 
     def bind_tools(self, tools: Sequence[Any], *args: Any, **kwargs: Any) -> Runnable[LanguageModelInput, AIMessage]:
-        """Takes tools in OpenAI's form."""
-        return super().bind_tools([_without_unknown_words(tool) for tool in tools], *args, **kwargs)
+        """The model with these tools, which are in OpenAI's form."""
+        return super().bind_tools([_without_unknown_keywords(tool) for tool in tools], *args, **kwargs)
 
     async def _astream(
         self,
@@ -99,13 +102,13 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        # Google's client would go on with a broken stream by itself, in further requests.
+        # Google's client would otherwise continue a broken stream by itself, in further requests.
         kwargs |= {"automatic_continuation": False}
         if headers := trace_headers():
             kwargs |= {"http_options": {"headers": headers}}
         stream = ChatGoogleGenerativeAI._astream(self, messages, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = ""
-        async with aclosing(parts_of(stream, self.silence_s, self.timeout or math.inf, told)) as parts:
+        async with aclosing(parts_of(stream, self.silence_s, self.timeout or math.inf, gemini_failure)) as parts:
             async for chunk in parts:
                 feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
                 if blocked := feedback.get("block_reason"):
@@ -114,12 +117,12 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
                 yield chunk
         if not finish_reason:
             raise ConnectionError("Gemini's stream ended before its reply did")
-        if finish_reason not in _WHOLE:
+        if finish_reason not in _COMPLETE_REASONS:
             raise ProviderRefusal(f"Gemini gave no whole reply: {finish_reason}")
 
 
-def _without_unknown_words(schema: Any) -> Any:
-    """What Gemini's schemas do not know is left out, else the client warns of it at every call."""
+def _without_unknown_keywords(schema: Any) -> Any:
+    """The schema without a keyword that Gemini does not know; the client would warn of it at every call."""
     if isinstance(schema, dict):
-        return {name: _without_unknown_words(v) for name, v in schema.items() if name != "additionalProperties"}
-    return [_without_unknown_words(item) for item in schema] if isinstance(schema, list) else schema
+        return {name: _without_unknown_keywords(v) for name, v in schema.items() if name != "additionalProperties"}
+    return [_without_unknown_keywords(item) for item in schema] if isinstance(schema, list) else schema

@@ -10,7 +10,8 @@ from proviso_service.telemetry.spans import send_trace_context
 def openai_model(
     model: str, key: SecretStr, base_url: str, timeout_s: float
 ) -> tuple[ChatOpenAI, DefaultAsyncHttpxClient]:
-    """The model, and the connections of its own, which LangChain would else share among models."""
+    """The model, and the HTTP connections that are its own, to be closed by the caller; LangChain would share them
+    among models."""
     connections = DefaultAsyncHttpxClient(timeout=timeout_s, event_hooks={"request": [send_trace_context]})
     chat = ChatOpenAI(
         model=model,
@@ -20,7 +21,7 @@ def openai_model(
         timeout=timeout_s,
         stream_usage=True,
         stream_chunk_timeout=None,
-        use_responses_api=False,  # what other servers do not speak
+        use_responses_api=False,  # other servers do not have this API
         http_async_client=connections,
     )
     return chat, connections

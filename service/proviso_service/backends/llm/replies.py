@@ -1,6 +1,6 @@
-"""Replies of chat models as they come, from every provider alike: within limits of time, and none unless it is whole.
+"""Streams the replies of any provider's chat model: within time limits, and with an error for an incomplete reply.
 
-A provider's failure is told in the service's own words: what the provider says may repeat what was sent to it."""
+Failures of a provider get messages of the service's own: the provider's messages may repeat what was sent to it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "S
 _CONNECTIONS = frozenset(
     {"ConnectionError", "APIConnectionError", "TransportError", "ClientConnectionError", "ClientPayloadError"}
 )
-"""By name: which libraries a client is made of depends on what is installed."""
+"""Classes of exceptions are known by name, since the libraries that define them may not be installed."""
 
 _NOT_JSON = frozenset({"JSONDecodeError"})
 _STATUS_OF_TYPE = {
@@ -35,7 +35,7 @@ _STATUS_OF_TYPE = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""Of failures that are told in the middle of a stream, whose status was 200."""
+"""HTTP statuses of failures that come in the middle of a stream, whose own status was 200."""
 
 _HINTS = {
     401: "check its key",
@@ -45,9 +45,9 @@ _HINTS = {
 
 
 class ProviderRefusal(Exception):
-    """The provider gave no reply, or none that is whole. `code` is the HTTP status, None where it was 200;
-    `retry_after_s` are the seconds that the provider asked to wait. The message is for logs: it holds nothing that the
-    provider said, which may repeat what was sent."""
+    """The provider refused a call, or its reply is incomplete. `code` is the HTTP status, None where it was 200;
+    `retry_after_s` is the wait in seconds that the provider asked for. The message is for logs: it holds no words of
+    the provider's, which may repeat what was sent."""
 
     def __init__(self, message: str, code: int | None = None, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -55,8 +55,9 @@ class ProviderRefusal(Exception):
         self.retry_after_s = retry_after_s
 
 
-def told(provider: str, error: Exception) -> Exception:
-    """The failure in words of the service's own. What is no failure of a call is told by its type only, too."""
+def provider_failure(provider: str, error: Exception) -> Exception:
+    """The exception to raise for `error`, with a message of the service's own: TimeoutError, ConnectionError or
+    ProviderRefusal. Of an exception that is of no known kind the message holds only the type."""
     chain = list(with_causes(error))
     if code := next((code for one in chain if (code := _status(one))), None):
         hint = f"; {_HINTS[code]}" if code in _HINTS else ""
@@ -72,7 +73,7 @@ def told(provider: str, error: Exception) -> Exception:
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status of a refusal, or the one that it would have had before the reply began."""
+    """The HTTP status of a refusal. A refusal inside a stream gets the status that it would have had before it."""
     response = getattr(error, "response", None)
     candidates = (
         getattr(error, "status_code", None),
@@ -80,16 +81,16 @@ def _status(error: BaseException) -> int | None:
         getattr(response, "status_code", None),
     )
     for value in candidates:
-        if (status := _number(value)) is not None and 400 <= status <= 599:
+        if (status := _as_status(value)) is not None and 400 <= status <= 599:
             return status
-    if said := _STATUS_OF_TYPE.get(_type_said(error)):
-        return said
+    if status_of_type := _STATUS_OF_TYPE.get(_type_in_body(error)):
+        return status_of_type
     if isinstance(error, ModelRateLimitError):
         return 429
     return 500 if isinstance(error, ModelAPIError) else None
 
 
-def _number(value: Any) -> int | None:
+def _as_status(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
@@ -97,12 +98,12 @@ def _number(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _type_said(error: BaseException) -> str:
-    """The provider's word for the kind of failure: `{"type": ...}`, or inside `error`."""
+def _type_in_body(error: BaseException) -> str:
+    """The provider's name for the kind of failure, in the field `type` of the body or of its `error`; else empty."""
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, Mapping) else None
-    for said in (inner, body):
-        if isinstance(said, Mapping) and isinstance(kind := said.get("type"), str):
+    for part in (inner, body):
+        if isinstance(part, Mapping) and isinstance(kind := part.get("type"), str):
             return kind
     return ""
 
@@ -116,10 +117,10 @@ def _retry_after_s(chain: list[BaseException]) -> float | None:
     return None
 
 
-_FINISH = ("finish_reason", "stop_reason", "stopReason", "done_reason")
-"""What providers call the reason why a reply has ended."""
+_FINISH_FIELDS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+"""The fields in which providers state why a reply has ended."""
 
-_NOT_WHOLE = frozenset(
+_INCOMPLETE_REASONS = frozenset(
     {
         "abort",
         "content_filter",
@@ -138,7 +139,8 @@ _NOT_WHOLE = frozenset(
 
 
 class StreamedReplies(BaseChatModel):
-    """A model whose every call is a stream, so that `ainvoke` promises what `astream` does. Asynchronous only."""
+    """A chat model that always streams, so that `ainvoke` has the same limits and checks as `astream`. It can only be
+    called asynchronously."""
 
     async def _agenerate(
         self,
@@ -160,24 +162,24 @@ class StreamedReplies(BaseChatModel):
 
 
 class GuardedChatModel(StreamedReplies):
-    """Streams replies of `inner`. Nothing may come for `silence_s` at most, and all within `timeout_s`.
+    """Streams the replies of `inner`, with at most `silence_s` seconds without any part and `timeout_s` for the whole.
 
-    It raises ProviderRefusal for an HTTP status other than 200 and for a reply that was blocked or broken off;
-    ConnectionError where the connection failed or, with `tells_end`, the stream ended without saying why; TimeoutError
-    where it took too long."""
+    `names_end_reason`: the provider always states why a reply has ended. Raises ProviderRefusal for an HTTP status
+    other than 200 and for a reply that was blocked or cut short; ConnectionError when the connection failed, or the
+    stream ended without a reason that the provider always states; TimeoutError when a limit has passed."""
 
     inner: BaseChatModel = Field(repr=False)
     provider: str
     silence_s: float
     timeout_s: float
-    tells_end: bool
+    names_end_reason: bool
 
     @property
     def _llm_type(self) -> str:
         return self.inner._llm_type
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[LanguageModelInput, AIMessage]:
-        """Takes tools in OpenAI's form."""
+        """The model with these tools, which are in OpenAI's form."""
         bound = self.inner.bind_tools(tools, **kwargs)
         if not isinstance(bound, RunnableBinding):
             raise TypeError(f"{type(self.inner).__name__}.bind_tools does not return a binding")
@@ -192,30 +194,31 @@ class GuardedChatModel(StreamedReplies):
     ) -> AsyncIterator[ChatGenerationChunk]:
         stream = self.inner._astream(messages, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = ""
-        parts = parts_of(stream, self.silence_s, self.timeout_s, partial(told, self.provider))
+        parts = parts_of(stream, self.silence_s, self.timeout_s, partial(provider_failure, self.provider))
         async with aclosing(parts):
             async for part in parts:
                 finish_reason = _finish_reason(part) or finish_reason
                 yield part
-        if self.tells_end and not finish_reason:
+        if self.names_end_reason and not finish_reason:
             raise ConnectionError(f"the stream of {self.provider} ended before its reply did")
-        if finish_reason.lower() in _NOT_WHOLE:
+        if finish_reason.lower() in _INCOMPLETE_REASONS:
             raise ProviderRefusal(f"{self.provider} gave no whole reply: {finish_reason.lower()}")
 
 
 def _finish_reason(part: ChatGenerationChunk) -> str:
-    told_in = {**part.message.response_metadata, **(part.generation_info or {})}
-    return next((said for name in _FINISH if isinstance(said := told_in.get(name), str)), "")
+    fields = {**part.message.response_metadata, **(part.generation_info or {})}
+    return next((reason for name in _FINISH_FIELDS if isinstance(reason := fields.get(name), str)), "")
 
 
 async def parts_of(
     stream: AsyncIterator[ChatGenerationChunk],
     silence_s: float,
     timeout_s: float,
-    told: Callable[[Exception], Exception],
+    failure_of: Callable[[Exception], Exception],
 ) -> AsyncGenerator[ChatGenerationChunk, None]:
-    """The reply's parts. Nothing may come for `silence_s` at most, before the first and between them, and all within
-    `timeout_s`; a failure, also of time, is raised as what `told` makes of it."""
+    """The parts of a streamed reply. The first part, and each part after another, has to come within `silence_s`
+    seconds, and all of them within `timeout_s`. Failures, and limits that have passed, are raised as the exceptions
+    that `failure_of` makes of them."""
     clock = asyncio.get_running_loop().time
     end = clock() + timeout_s
     async with aclosing(cast(AsyncGenerator[ChatGenerationChunk, None], stream)):
@@ -224,7 +227,7 @@ async def parts_of(
                 async with asyncio.timeout_at(min(clock() + silence_s, end)):
                     part = await anext(stream, None)
             except Exception as error:
-                raise told(error) from None
+                raise failure_of(error) from None
             if part is None:
                 return
             yield part

@@ -1,5 +1,6 @@
-"""A vector index in a Chroma database that a process of its own owns, and how matters are spread over its
-collections."""
+"""ChromaIndex, the vector index in a Chroma database, and VectorLayout, which assigns matters to its collections.
+
+The database is owned by a process of its own (see process.py and worker.py)."""
 
 import asyncio
 import hashlib
@@ -10,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from proviso_service.backends.vectors.process import Answer, WorkerProcess
+from proviso_service.backends.vectors.process import WorkerAnswer, WorkerProcess
 from proviso_service.matters import IndexedVector, VectorHit, VectorRecord
 from proviso_service.models import Vectors
 
@@ -20,7 +21,8 @@ COLLECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class VectorLayout:
-    """Number of collections, number of values in a vector, and the model that makes the vectors."""
+    """How an index is laid out: its number of collections, the dimensions of its vectors and the model that makes
+    them."""
 
     collections: int
     dimensions: int
@@ -29,7 +31,7 @@ class VectorLayout:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all collections."""
+        """The names of all collections."""
         return tuple(_name(number) for number in range(self.collections))
 
     def collection_of(self, tenant: str, matter_id: str) -> str:
@@ -39,12 +41,12 @@ class VectorLayout:
 
 
 def scope_of(tenant: str, matter_id: str) -> str:
-    """One value for tenant and matter; the length keeps apart pairs that would read alike when joined."""
+    """One text for tenant and matter. The length in it keeps pairs apart that would be equal when joined."""
     return f"{len(tenant)}:{tenant}:{matter_id}"
 
 
 def index_id(tenant: str, chunk_id: str) -> str:
-    """The id of a chunk in the index: equal chunk ids of two tenants never meet."""
+    """The id of a chunk in the index, which differs between tenants even for equal chunk ids."""
     return f"{len(tenant)}:{tenant}:{chunk_id}"
 
 
@@ -60,11 +62,11 @@ def _name(number: int) -> str:
 
 
 BATCH_RECORDS = 16
-"""Records of one write. Chroma keeps its process's interpreter while it writes, and a search waits for that: 15 ms at
-this size, 0.4 s for a thousand."""
+"""Records of one write. Chroma holds the interpreter lock of its process while it writes, and a search waits for that:
+15 ms at this size, 0.4 s for a thousand."""
 
 BATCH_RECORDS_UNSEARCHED = 256
-"""While nobody searches the index, because it is being built: three times as fast."""
+"""Records of one write while an index is being built and nobody searches it: this is three times as fast."""
 
 OPEN_LIMIT_S = 60.0
 READ_LIMIT_S = 5.0
@@ -76,7 +78,7 @@ _DOCUMENT = "document"
 
 
 class ChromaIndex:
-    """OpenIndex port. `batch_records` are written at once."""
+    """An open generation of the index (see OpenIndex). `batch_records` is the number of records of one write."""
 
     def __init__(self, folder: Path, layout: VectorLayout, worker: WorkerProcess) -> None:
         self.folder = folder
@@ -86,7 +88,7 @@ class ChromaIndex:
 
     @classmethod
     async def open(cls, folder: Path, layout: VectorLayout, time_limit_s: float = OPEN_LIMIT_S) -> Self:
-        """Of an existing folder that was written with this layout. Raises IndexFailed."""
+        """Opens the index in an existing folder, which was written with this layout. Raises IndexFailed."""
         return cls(folder, layout, await WorkerProcess.start(folder, time_limit_s))
 
     async def close(self) -> None:
@@ -100,7 +102,7 @@ class ChromaIndex:
         return self._layout.collection_of(tenant, matter_id)
 
     async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None:
-        """Raises ValueError for vectors of the wrong size."""
+        """Adds or replaces the records. Raises ValueError for vectors of the wrong size."""
         if any(record.vector.shape != (self._layout.dimensions,) for record in records):
             raise ValueError(f"vectors of this index have {self._layout.dimensions} values")
         by_matter: dict[str, list[VectorRecord]] = {}
@@ -136,7 +138,7 @@ class ChromaIndex:
     async def survey(self, part: str, vector: Vectors) -> Sequence[IndexedVector]:
         call = {"call": "survey", "collection": part}
         answer = await self.worker.call(call, _packed(vector), time_limit_s=SURVEY_LIMIT_S)
-        # A part may hold tens of thousands.
+        # A collection may hold tens of thousands of vectors.
         return await asyncio.to_thread(_surveyed, answer)
 
     async def remove(self, part: str, chunks: Sequence[tuple[str, str]]) -> None:
@@ -159,7 +161,7 @@ class ChromaIndex:
         return {"call": name, "collection": self._layout.collection_of(tenant, matter_id), **arguments}
 
 
-def _surveyed(answer: Answer) -> Sequence[IndexedVector]:
+def _surveyed(answer: WorkerAnswer) -> Sequence[IndexedVector]:
     similarities = (1.0 - np.frombuffer(answer.payload, dtype="<f4")).tolist()
     return [
         IndexedVector(*tenant_and_chunk(found), similarity)

@@ -1,5 +1,5 @@
-"""What the service and the vector index's process send each other: a JSON header and raw bytes, both with their length
-ahead. Vectors travel as little-endian float32, row after row."""
+"""The messages between the service and the vector index's process. A frame is two lengths, a JSON header and a payload
+of raw bytes. Vectors are sent as little-endian float32, row after row."""
 
 import json
 import struct
@@ -7,13 +7,13 @@ from typing import Any
 
 LENGTHS = struct.Struct("<II")
 MAX_BYTES = 256 * 1024 * 1024
-"""Of a header or a payload; more is a fault of the other side."""
+"""The longest header or payload. A longer one is a fault of the other side."""
 
 Header = dict[str, Any]
 
 
 class BadFrame(Exception):
-    """The stream holds something else."""
+    """The bytes received are not a frame."""
 
 
 def frame(header: Header, payload: bytes | memoryview = b"") -> bytes:
@@ -22,7 +22,7 @@ def frame(header: Header, payload: bytes | memoryview = b"") -> bytes:
 
 
 def lengths(start: bytes) -> tuple[int, int]:
-    """Bytes of the header and of the payload that follow. Raises BadFrame."""
+    """The lengths in bytes of the header and of the payload that follow. Raises BadFrame."""
     header, payload = LENGTHS.unpack(start)
     if header > MAX_BYTES or payload > MAX_BYTES:
         raise BadFrame(f"a frame of {header} and {payload} bytes")
@@ -30,7 +30,7 @@ def lengths(start: bytes) -> tuple[int, int]:
 
 
 def read_header(text: bytes) -> Header:
-    """Raises BadFrame."""
+    """The decoded header. Raises BadFrame."""
     try:
         header = json.loads(text)
     except ValueError as error:

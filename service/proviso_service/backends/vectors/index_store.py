@@ -1,10 +1,11 @@
-"""Generations of the index in one folder: a folder for each, and a file that names the current one.
+"""ChromaIndexStore keeps generations of the index in one folder: each in a folder of its own, and a file names the
+current one.
 
 ```
 vectors/current           the name of the current generation
-vectors/generation-3/     layout.json, and what Chroma keeps
+vectors/generation-3/     layout.json, and the files of Chroma
 ```
-Before generations there was one index, which lay in `vectors` itself; it is built anew from the database.
+Earlier versions kept one index in `vectors` itself. It is not used any more: the index is rebuilt from the database.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ _OLD_FILES = ("chroma.sqlite3", "chroma.sqlite3-wal", "chroma.sqlite3-shm", "chr
 
 
 class ChromaIndexStore:
-    """IndexStore port. One process at a time may use the folder."""
+    """An IndexStore in a folder, which one process at a time may use."""
 
     def __init__(self, folder: Path, layout: VectorLayout) -> None:
         self._folder = folder.absolute()
@@ -73,7 +74,8 @@ class ChromaIndexStore:
         return made
 
     def _clear(self) -> None:
-        """Only what an index is known to leave is removed; a file that somebody has put here stays."""
+        """Removes the other generations and the files of earlier versions. Any other file stays: a person may have put
+        it here."""
         current = _read(self._folder / CURRENT)
         for found in self._generations():
             if found.name != current:
@@ -101,7 +103,7 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole and for good, or not at all."""
+    """Replaces the file atomically, and waits until it is on the disk."""
     fresh = path.with_name(f"{path.name}.new")
     with fresh.open("w", encoding="utf-8") as file:
         file.write(text)

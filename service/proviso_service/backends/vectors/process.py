@@ -1,4 +1,4 @@
-"""The service's side of the process that owns a Chroma database (see worker.py)."""
+"""WorkerProcess is the service's side of the process that owns a Chroma database; worker.py is the process itself."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from proviso_service.matters import IndexFailed
 
 WORKER = "proviso_service.backends.vectors.worker"
 MAX_CALLS = 256
-"""Calls under way, those included whose caller has gone before the answer."""
+"""Calls under way, including those whose caller was cancelled before the answer."""
 
 CLOSE_S = 12.0
 _OPENED = 0
@@ -24,18 +24,19 @@ _RETRY_AFTER_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WorkerAnswer:
     header: Header
     payload: bytes
 
 
 class WorkerProcess:
-    """Calls to the process. When it has ended, every call raises IndexFailed, those that wait too."""
+    """Starts the process and calls it. When the process has ended, every call raises IndexFailed, also those that are
+    waiting for their answer."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         opened = asyncio.get_running_loop().create_future()
-        self._waiting: dict[int, asyncio.Future[Answer]] = {_OPENED: opened}
+        self._waiting: dict[int, asyncio.Future[WorkerAnswer]] = {_OPENED: opened}
         self._last_id = _OPENED
         self._end = ""
         self._is_late = False
@@ -43,13 +44,14 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, folder: Path, time_limit_s: float) -> Self:
-        """Returns when the database in the folder (an absolute path) is open. Raises IndexFailed."""
+        """Starts the process, and returns when the database in the folder (an absolute path) is open. Raises
+        IndexFailed."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", WORKER, str(folder)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            # Ctrl-C in a terminal reaches the service alone, which needs the index until it has drained.
+            # Ctrl-C in a terminal must not reach this process: the service needs it until its turns have ended.
             start_new_session=True,
         )
         worker = cls(process)
@@ -65,8 +67,9 @@ class WorkerProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    async def call(self, header: Header, payload: bytes = b"", *, time_limit_s: float) -> Answer:
-        """A caller that goes away leaves the call to be made in its turn. Raises IndexFailed and TooBusy."""
+    async def call(self, header: Header, payload: bytes = b"", *, time_limit_s: float) -> WorkerAnswer:
+        """Makes a call and returns its answer. The process carries the call out even when the caller is cancelled.
+        Raises IndexFailed and TooBusy."""
         if self._end:
             raise IndexFailed(self._end)
         if len(self._waiting) >= MAX_CALLS:
@@ -80,7 +83,8 @@ class WorkerProcess:
         return await self._answer(answer, time_limit_s)
 
     async def close(self) -> None:
-        """Has the process end, by force when an answer is late already or the calls that have begun take too long."""
+        """Ends the process: at once when an answer is late already, else after the calls that have begun, for which it
+        waits CLOSE_S at most."""
         self._end = self._end or "is closed"
         assert self._process.stdin is not None  # noqa: S101  it is a pipe
         self._process.stdin.close()
@@ -93,14 +97,15 @@ class WorkerProcess:
             await asyncio.wait([self._reading])
 
     def _kill(self) -> None:
-        """The process object's own `kill` looks whether the process has ended, and by that takes its exit code from the
-        event loop, which then reports another."""
+        """Kills the process. The process object's own `kill` is not used: it polls the process and so takes the exit
+        code from the event loop, which then reports a wrong one."""
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGKILL)
 
-    async def _answer(self, answer: asyncio.Future[Answer], time_limit_s: float) -> Answer:
-        """Shielded, so that the call keeps its place in the bound until its answer comes."""
+    async def _answer(self, answer: asyncio.Future[WorkerAnswer], time_limit_s: float) -> WorkerAnswer:
+        """Waits for the answer. The future is shielded, so that a cancelled call counts against MAX_CALLS until its
+        answer has come."""
         try:
             return await with_timeout(time_limit_s, asyncio.shield(answer))
         except TimeoutError:
@@ -116,14 +121,14 @@ class WorkerProcess:
             ended = isinstance(problem, asyncio.IncompleteReadError)
             self._give_up(_why(await self._process.wait()) if ended else f"answered with {problem}")
 
-    async def _receive(self) -> Answer:
+    async def _receive(self) -> WorkerAnswer:
         answers = self._process.stdout
         assert answers is not None  # noqa: S101  it is a pipe
         header_bytes, payload_bytes = lengths(await answers.readexactly(LENGTHS.size))
         header = read_header(await answers.readexactly(header_bytes))
-        return Answer(header, await answers.readexactly(payload_bytes))
+        return WorkerAnswer(header, await answers.readexactly(payload_bytes))
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: WorkerAnswer) -> None:
         waiting = self._waiting.pop(answer.header["id"])
         if waiting.done():
             return
@@ -140,9 +145,9 @@ class WorkerProcess:
         self._waiting.clear()
 
 
-def _fail(waiting: asyncio.Future[Answer], why: str) -> None:
+def _fail(waiting: asyncio.Future[WorkerAnswer], why: str) -> None:
     waiting.set_exception(IndexFailed(why))
-    waiting.exception()  # it is no fault that nobody waits any more
+    waiting.exception()  # marks it as retrieved: asyncio would complain of a future that nobody awaits any more
 
 
 def _why(exit_code: int) -> str:

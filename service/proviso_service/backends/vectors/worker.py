@@ -1,7 +1,7 @@
 """`python -m proviso_service.backends.vectors.worker <folder>`: the process that owns one Chroma database.
 
-It answers frames from stdin on stdout until stdin is closed, which the system does when the service dies. Two threads
-read and one writes, so that a search overtakes the writes that wait; writes keep their order.
+It reads frames from stdin and answers them on stdout until stdin is closed, which the system does when the service
+dies. Two threads read and one writes, so that a search need not wait for the writes before it; writes keep their order.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ from threading import Condition, Lock, Thread
 from typing import BinaryIO, NoReturn
 
 from proviso_service.backends.vectors.frames import LENGTHS, Header, frame, lengths, read_header
-from proviso_service.backends.vectors.worker_database import Answer, WorkerDatabase, describe, spare_the_package
+from proviso_service.backends.vectors.worker_database import WorkerAnswer, WorkerDatabase, describe, spare_the_package
 
 
 def raise_open_file_limit() -> int:
@@ -27,7 +27,7 @@ def raise_open_file_limit() -> int:
         return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # some systems have a lower limit that they do not tell
+    except (OSError, ValueError):  # some systems have a lower limit that they do not report
         return soft
     return hard
 
@@ -35,24 +35,24 @@ def raise_open_file_limit() -> int:
 READERS = 2
 LOCK_FILE = "worker.lock"
 LOCK_WAIT_S = 15
-"""What the process of a killed service gets to end before this one gives up."""
+"""Seconds that this process waits for the process of a killed service to end, before it gives up."""
 
 SILENCE_S = 60
-"""The system ends the process when its interpreter stands still for so long: a fault in native code that keeps the
-interpreter's lock would otherwise outlive the service, because nothing would notice that stdin is closed."""
+"""The system ends the process when no Python code has run for so many seconds. Native code that never releases the
+interpreter lock would otherwise outlive the service, because nothing would notice that stdin is closed."""
 
 WRITE_WAIT_S = 0.1
-"""Longest that a write waits for the reads under way. Each of them needs the interpreter more than once, and would wait
-for one write each time."""
+"""Longest wait of a write for the reads under way, in seconds. A read needs the interpreter lock several times, and
+would wait for one write each time."""
 
 LAST_CALLS_S = 10
 BEATS = 6
 
-Call = Callable[[Header, memoryview], Answer]
+Call = Callable[[Header, memoryview], WorkerAnswer]
 
 
 class Worker:
-    """Reads calls, has them made, writes answers."""
+    """Reads calls, carries them out in its threads and writes the answers."""
 
     def __init__(self, database: WorkerDatabase, answers: BinaryIO) -> None:
         self._reading = ThreadPoolExecutor(READERS)
@@ -65,7 +65,7 @@ class Worker:
         self._answering = Lock()
 
     def serve(self, calls: BinaryIO) -> None:
-        """Until the stream ends."""
+        """Serves calls until the stream ends."""
         while received := _receive(calls):
             header, payload = received
             name = header["call"]
@@ -76,7 +76,7 @@ class Worker:
                 self._reading.submit(self._read, self._reads[name], header, payload)
 
     def close(self) -> None:
-        """Ends when the calls that have begun have ended."""
+        """Waits for the calls that have begun; those that have not are dropped."""
         for threads in (self._reading, self._writing):
             threads.shutdown(cancel_futures=True)
 
@@ -113,7 +113,7 @@ class Worker:
 
 
 def main(folder: Path) -> None:
-    # What native code prints must not get between the answers.
+    # Whatever native code prints on stdout goes to stderr: it must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     raise_open_file_limit()
@@ -134,7 +134,7 @@ def main(folder: Path) -> None:
 
 
 def _receive(calls: BinaryIO) -> tuple[Header, memoryview] | None:
-    """None at the end of the stream, also in the middle of a frame."""
+    """The next frame; None when the stream has ended, be it in the middle of a frame."""
     start = calls.read(LENGTHS.size)
     if len(start) < LENGTHS.size:
         return None
@@ -146,7 +146,7 @@ def _receive(calls: BinaryIO) -> tuple[Header, memoryview] | None:
 
 
 def _lock(lock: BinaryIO) -> None:
-    """Two processes in one database damage it. Raises TimeoutError when another keeps it."""
+    """Locks the database, which two processes would damage. Raises TimeoutError when another process keeps it."""
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(LOCK_WAIT_S)
     fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,8 +1,9 @@
-"""Chroma inside the process of its own; knows collections, ids and filters, and nothing of matters.
+"""WorkerDatabase calls Chroma inside the process that owns the database. It knows collections, ids and filters, and
+nothing of matters.
 
-The native part of Chroma is used as its wheel ships it: importing the Python package around it takes a process three
-seconds and 100 MB, and adds only conversions and telemetry. `tests/backends/vectors` runs all of it, so that a release
-that changes it is noticed.
+It uses the native module of Chroma's wheel directly. The Python package around it takes three seconds and 100 MB to
+import, and adds only conversions and telemetry. `tests/backends/vectors` calls all of it, so that a release of Chroma
+that changes it fails a test.
 """
 
 import json
@@ -21,29 +22,30 @@ import chromadb_rust_bindings as chroma
 from proviso_service.backends.vectors.frames import Header
 
 SEARCH_BREADTH = 1_000
-"""Neighbours that a search follows (HNSW `ef`). Chroma's 100 misses 2 in 100 of the ten nearest in a matter of 20,000;
-a filter by matter, where one is used, takes most of the time either way."""
+"""Neighbours that a search follows (HNSW `ef`). With Chroma's default of 100 a search in a matter of 20,000 chunks
+misses 2 in 100 of the ten nearest. Most of a search's time goes into the filter by matter, where one is used."""
 
 UNFILTERED_SHARE = 3
-"""A search in a matter looks first at three times as many neighbours of any matter, which takes 8 ms among 25,000
-vectors; Chroma's filter takes 30 ms for a small matter and 140 ms for one of all these. Where the matter is at least a
-third of what is near, as large matters are in their collection, nothing more is needed."""
+"""A search in a matter first gets three times as many neighbours as it needs, of all matters: that takes 8 ms among
+25,000 vectors, while Chroma's filter takes 30 ms for a small matter and 140 ms for one that has all the vectors. Where
+at least a third of these neighbours belong to the matter, as in a large matter, the filter is not needed."""
 
 BATCH_DELETIONS = 64
-"""Chroma keeps the interpreter for each batch, so that searches wait; a filter instead of ids is far slower."""
+"""Ids of one deletion. Chroma holds the interpreter lock for a whole batch, and searches wait for it; deleting by a
+filter instead of ids is far slower."""
 
 WRITTEN_MEANWHILE = 1_000
-"""More than come to a collection between its counting and the survey, which would leave out as many others."""
+"""Added to the count of vectors that a survey asks for: more than can be written between the count and the survey."""
 
 _FILES_PER_COLLECTION = 5
 _WHERE = ("default_tenant", "default_database")
 _CONFIGURATION = json.dumps({"hnsw": {"space": "cosine", "ef_search": SEARCH_BREADTH}})
 
-Answer = tuple[Header, bytes | memoryview]
+WorkerAnswer = tuple[Header, bytes | memoryview]
 
 
 class WorkerDatabase:
-    """Blocking; any number of threads may read while one writes."""
+    """The database in a folder. Its calls block; any number of threads may read while one writes."""
 
     def __init__(self, folder: str) -> None:
         migrations = chroma.SqliteDBConfig(
@@ -61,17 +63,17 @@ class WorkerDatabase:
         self._making = Lock()
 
     @property
-    def reads(self) -> dict[str, Callable[[Header, memoryview], Answer]]:
+    def reads(self) -> dict[str, Callable[[Header, memoryview], WorkerAnswer]]:
         return {"count": self._count, "search": self._search, "survey": self._survey}
 
     @property
-    def writes(self) -> dict[str, Callable[[Header, memoryview], Answer]]:
+    def writes(self) -> dict[str, Callable[[Header, memoryview], WorkerAnswer]]:
         return {"upsert": self._upsert, "delete": self._delete, "remove": self._remove}
 
-    def _count(self, _header: Header, _payload: memoryview) -> Answer:
+    def _count(self, _header: Header, _payload: memoryview) -> WorkerAnswer:
         return {"count": sum(self._chroma.count(known, *_WHERE) for known in list(self._ids.values()))}, b""
 
-    def _search(self, header: Header, payload: memoryview) -> Answer:
+    def _search(self, header: Header, payload: memoryview) -> WorkerAnswer:
         found = self._ids.get(header["collection"])
         if found is None:
             return {"ids": []}, b""
@@ -80,9 +82,11 @@ class WorkerDatabase:
             found, payload, limit, json.dumps(where)
         )
 
-    def _nearest_unfiltered(self, collection: str, vector: memoryview, limit: int, where: Header) -> Answer | None:
-        """Those of the nearest of all that have the one value asked for; None where they may be too few, and for
-        filters of more than one condition."""
+    def _nearest_unfiltered(
+        self, collection: str, vector: memoryview, limit: int, where: Header
+    ) -> WorkerAnswer | None:
+        """The nearest vectors of the collection, filtered here by the one condition in `where`. None where too few of
+        them match, and for a filter of more than one condition."""
         ((key, value),) = where.items()
         if key.startswith("$"):
             return None
@@ -93,8 +97,8 @@ class WorkerDatabase:
             return None
         return {"ids": [row_id for row_id, _ in wanted]}, _packed([distance for _, distance in wanted])
 
-    def _survey(self, header: Header, payload: memoryview) -> Answer:
-        """Every vector that a search can reach, and at an infinite distance those that it cannot."""
+    def _survey(self, header: Header, payload: memoryview) -> WorkerAnswer:
+        """Every vector with its distance; those that no search reaches have an infinite distance."""
         found = self._ids.get(header["collection"])
         held = self._chroma.count(found, *_WHERE) if found else 0
         if not found or not held:
@@ -103,14 +107,14 @@ class WorkerDatabase:
         unreached = set(self._chroma.get(found, None, None, None, 0, None, [], *_WHERE).ids).difference(reached["ids"])
         return {"ids": [*reached["ids"], *unreached]}, bytes(distances) + _packed([inf] * len(unreached))
 
-    def _nearest(self, collection: str, vector: memoryview, limit: int, where: str | None) -> Answer:
+    def _nearest(self, collection: str, vector: memoryview, limit: int, where: str | None) -> WorkerAnswer:
         found = self._query(collection, vector, limit, where, ["distances"])
         return {"ids": found.ids[0]}, _packed(found.distances[0])
 
     def _query(self, collection: str, vector: memoryview, limit: int, where: str | None, fields: list[str]) -> Any:
         return self._chroma.query(collection, None, [vector.cast("f").tolist()], limit, where, None, fields, *_WHERE)
 
-    def _upsert(self, header: Header, payload: memoryview) -> Answer:
+    def _upsert(self, header: Header, payload: memoryview) -> WorkerAnswer:
         ids, values = header["ids"], payload.cast("f")
         size = len(values) // len(ids)
         rows = [values[start : start + size].tolist() for start in range(0, len(values), size)]
@@ -119,14 +123,14 @@ class WorkerDatabase:
         )
         return {}, b""
 
-    def _delete(self, header: Header, _payload: memoryview) -> Answer:
-        """What the filter finds."""
+    def _delete(self, header: Header, _payload: memoryview) -> WorkerAnswer:
+        """Deletes what the filter finds."""
         if found := self._ids.get(header["collection"]):
             where = json.dumps(header["where"])
             self._delete_ids(found, self._chroma.get(found, None, where, None, 0, None, [], *_WHERE).ids)
         return {}, b""
 
-    def _remove(self, header: Header, _payload: memoryview) -> Answer:
+    def _remove(self, header: Header, _payload: memoryview) -> WorkerAnswer:
         if found := self._ids.get(header["collection"]):
             self._delete_ids(found, header["ids"])
         return {}, b""
@@ -149,7 +153,7 @@ def _packed(distances: Sequence[float]) -> bytes:
 
 
 def spare_the_package() -> None:
-    """Has Chroma's failures, which are classes of `chromadb.errors`, made without all the rest of that package."""
+    """Lets the native module import `chromadb.errors`, whose classes it raises, without the rest of that package."""
     package = ModuleType("chromadb")
     found = find_spec("chromadb")
     package.__path__ = list(found.submodule_search_locations or ()) if found else []
@@ -157,5 +161,5 @@ def spare_the_package() -> None:
 
 
 def describe(error: BaseException) -> str:
-    """The first line of a failure."""
+    """The first line of the exception's message, else the name of its class."""
     return (str(error) or type(error).__name__).splitlines()[0][:300]
