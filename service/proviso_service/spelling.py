@@ -6,7 +6,7 @@ The comparison is quick, because a caller may ask for any name of a large catalo
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MIN_LIKENESS = 0.5
+MIN_LIKENESS = 0.45
 """Two names that are less alike than this are not offered for one another."""
 
 _ONE_SLIP = 0.9
@@ -18,24 +18,24 @@ _MIN_SLIP_CHARS = 3
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A name prepared for comparison: in lower case, and as the set of its pairs of neighbouring characters, where a
-    space stands before and after each word."""
+    """A name prepared for comparison: in lower case, and as the set of the runs of three characters in its words, where
+    two spaces stand before a word and one behind it. So the beginnings of words weigh more than their endings."""
 
     text: str
-    pairs: frozenset[str]
+    runs: frozenset[str]
 
     @classmethod
     def of(cls, name: str) -> "Spelling":
         text = " ".join(name.casefold().replace("_", " ").split())
-        padded = f" {text} "
-        return cls(text, frozenset(padded[start : start + 2] for start in range(len(padded) - 1)))
+        padded = [f"  {word} " for word in text.split()]
+        return cls(text, frozenset(word[start : start + 3] for word in padded for start in range(len(word) - 2)))
 
 
 def likeness(one: Spelling, other: Spelling) -> float:
-    """How alike two names are, from 0 to 1: Dice's coefficient of their pairs of characters.
+    """How alike two names are, from 0 to 1: Dice's coefficient of their runs of characters.
 
-    Short names have few pairs, so a single typing error would make them look unlike; it is looked for separately."""
-    shared = 2 * len(one.pairs & other.pairs) / (len(one.pairs) + len(other.pairs))
+    Short names have few runs, so a single typing error would make them look unlike; it is looked for separately."""
+    shared = 2 * len(one.runs & other.runs) / ((len(one.runs) + len(other.runs)) or 1)
     return max(shared, _ONE_SLIP) if _one_slip_apart(one.text, other.text) else shared
 
 

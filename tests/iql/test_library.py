@@ -19,4 +19,4 @@ def test_exported_names_exist_and_are_sorted() -> None:
 def test_language_can_be_used_without_the_service() -> None:
     loaded = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True, timeout=60)
 
-    assert loaded.stdout.split() == ["iql"]
+    assert loaded.stdout.split() == ["iql", "spelling"]

@@ -1,6 +1,5 @@
 """The connection of a command to a Proviso server, and what failed calls mean to a person."""
 
-import difflib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from proviso_client.errors import (
 )
 from proviso_client.v1 import chat_pb2, matters_pb2
 from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.spelling import near_misses
 
 DOCUMENTATION = "documentation"
 """The contract's word for the documentation, in the place of a matter's id."""
@@ -183,9 +183,9 @@ def _similar(name: str, names: list[str], kind: str) -> str:
     """Ends a sentence with the names that are similar to the one asked for, or else with the first few that exist."""
     if not names:
         return f"; there are no {kind.lower()} yet"
-    by_folded = {known.casefold(): known for known in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), list(by_folded), n=3, cutoff=0.5)
-    close += [folded for folded in by_folded if name.casefold() in folded and folded not in close][:3]
+    known = dict.fromkeys(reversed(names))
+    close = near_misses(name, known)
+    close += [one for one in known if name.casefold() in one.casefold() and one not in close][:3]
     if close:
-        return "; near names: " + ", ".join(repr(by_folded[folded]) for folded in close)
-    return f"; {kind.lower()} are: " + ", ".join(repr(known) for known in names[:5])
+        return "; near names: " + ", ".join(map(repr, close))
+    return f"; {kind.lower()} are: " + ", ".join(repr(one) for one in names[:5])

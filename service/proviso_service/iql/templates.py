@@ -21,13 +21,12 @@ from typing import Any
 
 from proviso_service.iql.problems import TemplateFileError
 from proviso_service.iql.syntax import NOWHERE, Span, Template, template_in_braces
+from proviso_service.spelling import near_misses
 
 _MAX_FILE_BYTES = 1_000_000
 _MAX_TEMPLATES = 500
 _MAX_NAME_CHARS = 100
 _MAX_STATEMENT_CHARS = 1_000
-_MIN_SIMILARITY = 0.45
-"""Names below this similarity share endings more than subjects."""
 _KEYS = frozenset({"name", "arguments", "statement", "meaning"})
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[-'/.&](?! |$)| (?! |$))*")
 _ARGUMENT = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -64,7 +63,7 @@ class TemplateCatalog:
 
     def __init__(self, definitions: Sequence[TemplateDefinition]) -> None:
         self._by_name = {definition.name: definition for definition in definitions}
-        self._traits = {name: traits(name) for name in self._by_name}
+        self._by_subject = {_subject(name): definition for name, definition in self._by_name.items()}
         self._longest_name_words = max((len(name.split()) for name in self._by_name), default=0)
 
     @classmethod
@@ -105,10 +104,8 @@ class TemplateCatalog:
     def nearest(self, name: str, most: int = 3) -> tuple[TemplateDefinition, ...]:
         """Returns templates with a name like this one, the most similar first. Those that share nothing of note are
         left out."""
-        wanted = traits(normalised(name)[:_MAX_NAME_CHARS])
-        scored = [(similarity(wanted, found), name) for name, found in self._traits.items()]
-        near = sorted((-score, name) for score, name in scored if score >= _MIN_SIMILARITY)
-        return tuple(self._by_name[name] for _, name in near[:most])
+        near = near_misses(_subject(normalised(name)[:_MAX_NAME_CHARS]), self._by_subject, most)
+        return tuple(self._by_subject[subject] for subject in near)
 
 
 def normalised(name: str) -> str:
@@ -194,21 +191,7 @@ _COMMON_WORDS = frozenset({"a", "an", "and", "clause", "clauses", "for", "from",
 """Words that say nothing about the subject of a template; names are compared without them."""
 
 
-def traits(name: str) -> frozenset[str]:
-    """Returns the letter triples of a name in lower case. Names are compared by them, so that neither word order nor
-    typing errors matter much."""
-    return frozenset(triple for word in _telling(name.replace("-", " ").split()) for triple in _triples(word))
-
-
-def similarity(left: frozenset[str], right: frozenset[str]) -> float:
-    """Returns how alike two names are by their traits (Dice's coefficient), from 0, nothing in common, to 1."""
-    return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0
-
-
-def _telling(words: list[str]) -> list[str]:
-    return [word for word in words if word not in _COMMON_WORDS] or words
-
-
-def _triples(word: str) -> list[str]:
-    padded = f"  {word} "
-    return [padded[i : i + 3] for i in range(len(padded) - 2)]
+def _subject(name: str) -> str:
+    """Returns a name in lower case without the words that say nothing about its subject."""
+    words = name.replace("-", " ").split()
+    return " ".join([word for word in words if word not in _COMMON_WORDS] or words)
