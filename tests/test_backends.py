@@ -11,7 +11,7 @@ from proviso_service.backends.isaacus.client import IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
 from proviso_service.embedded import MODEL_ID, EmbeddedClassifier, MiniLmEmbedder
 from proviso_service.settings import Settings
-from proviso_service.wiring_models import BackEndUnavailable, Opening, back_ends, vector_model
+from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, back_ends, vector_model
 
 KEY = "isk-1"
 
@@ -89,7 +89,7 @@ def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
 async def test_hosted_models_need_no_embedded_one(tmp_path: Path) -> None:
     hosted = settings(KEY, tmp_path / "nothing", embedder="isaacus")
     async with AsyncExitStack() as stack:
-        models = await Opening(hosted, back_ends(hosted), IsaacusConfig(), stack).models()
+        models = await ModelLoader(hosted, back_ends(hosted), IsaacusConfig(), stack).models()
         assert isinstance(models.embedder, IsaacusEmbedder)
         assert isinstance(models.classifier, IsaacusClassifier)
         assert models.classifier_vectors == ""
@@ -100,7 +100,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
 ) -> None:
     mixed = settings(KEY, models_dir, embedder="isaacus", classifier="embedded")
     async with AsyncExitStack() as stack:
-        opening = Opening(mixed, back_ends(mixed), IsaacusConfig(), stack)
+        opening = ModelLoader(mixed, back_ends(mixed), IsaacusConfig(), stack)
         models = await opening.models()
         assert isinstance(models.embedder, IsaacusEmbedder)
         assert isinstance(models.classifier, EmbeddedClassifier)
@@ -111,7 +111,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
 async def test_an_embedded_embedder_shares_its_vectors_with_the_classifier(models_dir: Path) -> None:
     embedded = settings(None, models_dir)
     async with AsyncExitStack() as stack:
-        models = await Opening(embedded, back_ends(embedded), IsaacusConfig(), stack).models()
+        models = await ModelLoader(embedded, back_ends(embedded), IsaacusConfig(), stack).models()
         assert isinstance(models.embedder, MiniLmEmbedder)
         assert models.embedder.model_id == models.classifier_vectors
         assert models.reranker is None

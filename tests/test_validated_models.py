@@ -14,10 +14,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
-import proviso_service.api.requests
+import proviso_service.api
 import proviso_service.tools
-from proviso_service.api.domain import Limits
-from proviso_service.api.requests.base import RequestModel, parse
+from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.context.catalog.schema import Fields
 from proviso_service.errors import InvalidRequest
 from proviso_service.settings import Section
@@ -25,8 +24,8 @@ from proviso_service.tools.base import ToolArgs, UncheckedArgs
 from proviso_service.turns import TurnConfig
 from proviso_service.value_faults import OTHERWISE, REFUSED, SENTENCES, words_for
 
-LIMITS = Limits(TurnConfig(), upload_idle_s=1)
-for package in (proviso_service.api.requests, proviso_service.tools):
+LIMITS = RequestLimits(TurnConfig())
+for package in (proviso_service.api, proviso_service.tools):
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 

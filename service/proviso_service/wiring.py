@@ -23,9 +23,15 @@ from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
-from proviso_service.api.domain import Domain, Limits, no_link
-from proviso_service.api.readiness import Readiness
-from proviso_service.api.server import CannotListen, add_services, create_server, listen
+from proviso_service.api.catalog import CatalogServicer
+from proviso_service.api.chat import ChatServicer, no_link
+from proviso_service.api.maintenance import MaintenanceServicer
+from proviso_service.api.matters import MatterServicer
+from proviso_service.api.request_models import RequestLimits
+from proviso_service.api.server import CannotListen, Servicers, add_services, create_server, listen
+from proviso_service.api.sessions import SessionServicer
+from proviso_service.api.standard_services import Readiness
+from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
@@ -63,7 +69,7 @@ from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.tools.search import IsaacusSearch
 from proviso_service.turns import TracedProgram, Turns
-from proviso_service.wiring_models import BackEndUnavailable, Models, Opening, back_ends
+from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, Models, back_ends
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -104,7 +110,7 @@ _MENDABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Resources:
     """What is opened before anything listens."""
 
     database: Database
@@ -114,6 +120,16 @@ class Parts:
     blobs: FolderBlobStore
     reader: ProcessReader
     images: ImageFetcher
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """The parts of the service that work on their own, and the servicers, through which callers reach all others."""
+
+    turns: Turns
+    catalog: CatalogHolder
+    matters: Matters
+    servicers: Servicers
 
 
 class App:
@@ -161,18 +177,18 @@ class App:
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
-                opening = Opening(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
-                models = await opening.models(classifier, extractor)
-                chat = hosted or _embedded_chat(await opening.minilm())
+                loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
+                models = await loader.models(classifier, extractor)
+                chat = hosted or _embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
                 caches = _caches(settings, models, stack)
-                parts = await _open(settings, config, stack, models, images)
-                domain = await _domain(settings, config, stack, parts, chat, traces, caches)
-                add_services(server, domain, readiness)
-                await _run(server, domain, stack)
+                resources = await _open(settings, config, stack, models, images)
+                wired = await _wire(settings, config, stack, resources, chat, traces, caches)
+                add_services(server, wired.servicers, readiness)
+                await _run(server, wired, stack)
                 await chat.warm_up()
                 await readiness.set_ready()
-                return cls(settings, port, readiness, domain.turns, domain.catalog, caches, stack.pop_all())
+                return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
 
@@ -202,7 +218,7 @@ def _spans(traces: "TracerProvider | None") -> Spans:
 
 async def _open(
     settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
-) -> Parts:
+) -> Resources:
     """Opens storage in the data folder, which is ours."""
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
@@ -215,7 +231,7 @@ async def _open(
     vectors = vector_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Parts(database, store, models, vectors, blobs, reader, images or _image_fetcher(config.images, stack))
+    return Resources(database, store, models, vectors, blobs, reader, images or _image_fetcher(config.images, stack))
 
 
 def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
@@ -259,28 +275,35 @@ def _log_use(caches: Caches) -> None:
         _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
 
 
-async def _domain(
+async def _wire(
     settings: Settings,
     config: ServiceConfig,
     stack: AsyncExitStack,
-    parts: Parts,
+    resources: Resources,
     chat: ChatModels,
     traces: "TracerProvider | None",
     caches: Caches | None,
-) -> Domain:
-    """Everything wired; nothing of it has begun to work."""
-    sessions = SqlSessionStore(parts.database)
-    matters = Matters(parts.store, parts.vectors, parts.blobs, parts.models.embedder, settings.documents, parts.reader)
-    models = parts.models
+) -> Wired:
+    """Builds every part of the service; none of them has begun to work."""
+    sessions = SqlSessionStore(resources.database)
+    matters = Matters(
+        resources.store,
+        resources.vectors,
+        resources.blobs,
+        resources.models.embedder,
+        settings.documents,
+        resources.reader,
+    )
+    models = resources.models
     spans = _spans(traces)
-    retriever = Retriever(parts.store, parts.vectors, models.embedder, models.reranker, spans)
-    documentation = Documentation(parts.store, retriever)
+    retriever = Retriever(resources.store, resources.vectors, models.embedder, models.reranker, spans)
+    documentation = Documentation(resources.store, retriever)
     templates = TemplateCatalog.load(settings.iql.templates_file)
-    scores = SqlScoreStore(parts.database)
-    scoring = _document_scoring(config.iql, parts)
-    analysis = IqlAnalysis(parts.store, scores, scoring, templates, config.iql)
-    classification = Classification(parts.store, scores, scoring, ClauseTypes(templates), config.iql)
-    extraction = Extraction(parts.store, retriever, models.extractor)
+    scores = SqlScoreStore(resources.database)
+    scoring = _document_scoring(config.iql, resources)
+    analysis = IqlAnalysis(resources.store, scores, scoring, templates, config.iql)
+    classification = Classification(resources.store, scores, scoring, ClauseTypes(templates), config.iql)
+    extraction = Extraction(resources.store, retriever, models.extractor)
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),
@@ -290,9 +313,9 @@ async def _domain(
         IsaacusIql(analysis),
         DocumentationRetriever(documentation),
     ]
-    catalog = AgentCatalog(settings.agent_dir, tools, parts.reader, open_session)
+    catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session)
     stack.push_async_callback(catalog.stop)
-    images = ImageLoader(parts.images)
+    images = ImageLoader(resources.images)
     vectors = MemoryVectorCache()
     search = ItemSearch(models.embedder, vectors, config.selection, spans)
     await stack.enter_async_context(keep_prepared(catalog.holder, search))
@@ -306,7 +329,7 @@ async def _domain(
         )
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
-    turn_store = SqlTurnStore(parts.database)
+    turn_store = SqlTurnStore(resources.database)
     turns = Turns(
         traced or agent,
         turn_store,
@@ -314,29 +337,25 @@ async def _domain(
         owner=_OWNER,
         max_running=settings.server.max_turns_running,
     )
-    return Domain(
-        turns=turns,
-        sessions=sessions,
-        matters=matters,
-        retriever=retriever,
-        documentation=documentation,
-        index=parts.vectors,
-        analysis=analysis,
-        extraction=extraction,
-        classification=classification,
-        limits=Limits(config.turns, chat_models=chat.names),
-        catalog=catalog.holder,
-        preview=agent.preview,
-        rebuilder=RequestRebuilder(turn_store, SqlContentStore(parts.database), catalog.holder),
-        tool_servers=catalog.tool_servers,
-        link_turn=traced.link if traced else no_link,
+    limits = RequestLimits(config.turns, chat.names)
+    rebuilder = RequestRebuilder(turn_store, SqlContentStore(resources.database), catalog.holder)
+    servicers = Servicers(
+        chat=ChatServicer(turns, catalog.holder, limits, link_turn=traced.link if traced else no_link),
+        sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits),
+        catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
+        matters=MatterServicer(matters),
+        tools=ToolServicer(
+            matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
+        ),
+        maintenance=MaintenanceServicer(resources.vectors),
     )
+    return Wired(turns, catalog.holder, matters, servicers)
 
 
-def _document_scoring(settings: IqlConfig, parts: Parts) -> DocumentScoring:
+def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScoring:
     cache = ScoreCache(settings.max_cached_scores)
-    scores = SqlScoreStore(parts.database)
-    models = parts.models
+    scores = SqlScoreStore(resources.database)
+    models = resources.models
     scorer = Scorer(models.classifier, scores, cache, models.classifier_vectors, settings.max_kept_statements)
     return DocumentScoring(scorer, settings)
 
@@ -355,12 +374,12 @@ def _embedded_chat(embedder: Embedder) -> ChatModels:
     return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 
 
-async def _run(server: grpc.aio.Server, domain: Domain, stack: AsyncExitStack) -> None:
+async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> None:
     """Starts what works on its own, then the server."""
-    await domain.catalog.reload()
-    await domain.turns.open()
-    stack.push_async_callback(domain.turns.close)
-    await domain.matters.open()
-    stack.push_async_callback(domain.matters.close)
+    await wired.catalog.reload()
+    await wired.turns.open()
+    stack.push_async_callback(wired.turns.close)
+    await wired.matters.open()
+    stack.push_async_callback(wired.matters.close)
     await server.start()
     stack.push_async_callback(server.stop, _HANG_UP_S)

@@ -90,8 +90,8 @@ def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> Ve
     return VectorModel(MODEL_ID, DIMENSIONS)
 
 
-class Opening:
-    """Opens what is used, once; the stack closes it."""
+class ModelLoader:
+    """Loads each model that is used, once. The stack closes what was loaded."""
 
     def __init__(
         self,

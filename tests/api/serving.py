@@ -1,6 +1,6 @@
 """The server of the contract over a real channel, around parts that a test chooses."""
 
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,20 +13,69 @@ from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
 
 from proviso_service.agent.rebuilding import RequestRebuilder
-from proviso_service.api.domain import Domain, Limits
-from proviso_service.api.readiness import Readiness
-from proviso_service.api.server import add_services, create_server, listen
+from proviso_service.api.catalog import CatalogServicer
+from proviso_service.api.chat import ChatServicer
+from proviso_service.api.identity import Identify, local_caller
+from proviso_service.api.maintenance import MaintenanceServicer
+from proviso_service.api.matters import MatterServicer
+from proviso_service.api.request_models import RequestLimits
+from proviso_service.api.server import Servicers, add_services, create_server, listen
+from proviso_service.api.sessions import SessionServicer
+from proviso_service.api.standard_services import Readiness
+from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.settings import ServerSettings
 from proviso_service.turns import TurnConfig, TurnProgram, Turns
 from tests.support.catalogs import holding
 from tests.support.migrated import state_in
 from tests.turns.scripted import emits
 
-NO_DOMAIN = Domain(*[cast(Any, None)] * 13)
+UPLOAD_IDLE_S = 5.0
+LIMITS = RequestLimits(TurnConfig(), chat_models=("scripted",))
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The parts of the service that its servicers use; what a test does not need is absent."""
+
+    turns: Any = None
+    sessions: Any = None
+    matters: Any = None
+    retriever: Any = None
+    documentation: Any = None
+    catalog: Any = None
+    rebuilder: Any = None
+    limits: RequestLimits = LIMITS
+    identify: Identify = local_caller
+    tool_servers: Callable[[], Sequence[ServerStatus]] = tuple
+
+    @property
+    def servicers(self) -> Servicers:
+        absent: Any = None
+        return Servicers(
+            chat=ChatServicer(self.turns, self.catalog, self.limits, self.identify),
+            sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
+            catalog=CatalogServicer(self.catalog, self.tool_servers),
+            matters=MatterServicer(self.matters, self.identify, UPLOAD_IDLE_S),
+            tools=ToolServicer(
+                self.matters,
+                self.retriever,
+                self.documentation,
+                absent,
+                absent,
+                absent,
+                self.limits.turns.tool_result_chars,
+                self.identify,
+            ),
+            maintenance=MaintenanceServicer(absent),
+        )
+
+
+NO_DOMAIN = Domain()
 """For tests of what happens around any call."""
 
 QUICK = ServerSettings(port=0)
@@ -45,7 +94,8 @@ class Served:
 
     @property
     def turns(self) -> Turns:
-        return self.domain.turns
+        turns: Turns = self.domain.turns
+        return turns
 
 
 @asynccontextmanager
@@ -61,22 +111,12 @@ async def conversations(
     store, held = SqlTurnStore(database), catalog or holding()
     engine = Turns(program, store, settings, owner="test", max_running=100)
     await engine.open()
-    limits = Limits(settings, upload_idle_s=5, chat_models=("scripted",))
-    absent = cast(Any, None)
     try:
         yield Domain(
             turns=engine,
             sessions=SqlSessionStore(database),
-            matters=absent,
-            retriever=absent,
-            documentation=absent,
-            index=absent,
-            analysis=absent,
-            extraction=absent,
-            classification=absent,
-            limits=limits,
+            limits=RequestLimits(settings, chat_models=("scripted",)),
             catalog=held,
-            preview=absent,
             rebuilder=RequestRebuilder(store, SqlContentStore(database), held),
         )
     finally:
@@ -98,7 +138,7 @@ async def served(
     beside it, and `limits` are given to `create_server`."""
     readiness = await Readiness.starting()
     server = create_server(settings, readiness, tracer_provider, **limits)
-    add_services(server, domain, readiness)
+    add_services(server, domain.servicers, readiness)
     server.add_generic_rpc_handlers(extra)
     port = listen(server, settings)
     await server.start()

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
-from proviso_service.api.convert import enums
+from proviso_service.api.convert import values
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.events import agent_event, final_state
 from proviso_service.api.convert.matters import matter_documents
 from proviso_service.api.convert.search import label, search_response
-from proviso_service.api.convert.times import duration, timestamp, unix_timestamp
+from proviso_service.api.convert.values import duration, timestamp, unix_timestamp
 from proviso_service.context.model import (
     AssetKind,
     AssetUse,
@@ -66,18 +66,18 @@ from tests.turns.scripted import TOOL_END, TURN_START, completed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 TABLES: list[tuple[Mapping[Any, int], Any]] = [
-    (enums.EXIT_REASONS, turns_pb2.ExitReason),
-    (enums.RETRYABLE, chat_pb2.Retryable),
-    (enums.CONTEXT_PROBLEMS, chat_pb2.ContextProblem),
-    (enums.DISCARD_REASONS, chat_pb2.DiscardReason),
-    (enums.ON_DISCONNECT, chat_pb2.OnDisconnect),
-    (enums.TURN_STATES, chat_pb2.TurnState),
-    (enums.ITEM_TYPES, context_pb2.ContextItemType),
-    (enums.INCLUDE_MODES, context_pb2.IncludeMode),
-    (enums.OMISSION_REASONS, context_pb2.OmissionReason),
-    (enums.ASSET_KINDS, context_pb2.AssetKind),
-    (enums.MESSAGE_ROLES, sessions_pb2.MessageRole),
-    (enums.DOCUMENT_STATUSES, matters_pb2.DocumentStatus),
+    (values.EXIT_REASONS, turns_pb2.ExitReason),
+    (values.RETRYABLE, chat_pb2.Retryable),
+    (values.CONTEXT_PROBLEMS, chat_pb2.ContextProblem),
+    (values.DISCARD_REASONS, chat_pb2.DiscardReason),
+    (values.ON_DISCONNECT, chat_pb2.OnDisconnect),
+    (values.TURN_STATES, chat_pb2.TurnState),
+    (values.ITEM_TYPES, context_pb2.ContextItemType),
+    (values.INCLUDE_MODES, context_pb2.IncludeMode),
+    (values.OMISSION_REASONS, context_pb2.OmissionReason),
+    (values.ASSET_KINDS, context_pb2.AssetKind),
+    (values.MESSAGE_ROLES, sessions_pb2.MessageRole),
+    (values.DOCUMENT_STATUSES, matters_pb2.DocumentStatus),
 ]
 
 
@@ -95,7 +95,7 @@ def test_an_enum_without_a_counterpart_is_noticed() -> None:
         RED = "red"
 
     with pytest.raises(ValueError, match="RED"):
-        enums.table(Colour, turns_pb2.ExitReason)
+        values.table(Colour, turns_pb2.ExitReason)
 
 
 @given(st.floats(min_value=0, max_value=4e9))

@@ -12,12 +12,10 @@ from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1 import tools_pb2
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
-from proviso_service.api.domain import Limits
 from proviso_service.api.identity import Context
 from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.identity import Caller
 from proviso_service.matters.retrieval import Documentation, Retriever
-from proviso_service.turns import TurnConfig
 from tests.api.serving import NO_DOMAIN, refusal, served
 from tests.support.matters_world import matters_world
 
@@ -75,7 +73,6 @@ async def channel(tmp_path: Path, embedder: MiniLmEmbedder) -> AsyncIterator[grp
             matters=matters,
             retriever=retriever,
             documentation=Documentation(world.store, retriever),
-            limits=Limits(TurnConfig(), upload_idle_s=5),
             identify=caller_of,
         )
         async with served(domain) as server:

@@ -16,9 +16,8 @@ from grpc_reflection.v1alpha import reflection_pb2 as reflection
 from proviso_client.v1 import chat_pb2, matters_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
-from proviso_service.api.readiness import Readiness
 from proviso_service.api.server import CannotListen, create_server, listen
-from proviso_service.api.services import SERVICE_NAMES
+from proviso_service.api.standard_services import SERVICE_NAMES, Readiness
 from proviso_service.settings import ServerSettings
 from tests.api.serving import NO_DOMAIN, conversations, refusal, served
 

@@ -6,8 +6,7 @@ from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQue
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import AnswerCitation, CitedAnswer, ExtractOutcome, ExtractQuery
 from proviso_service.api.answer_size import MAX_ANSWER_BYTES
-from proviso_service.api.convert.classification import classify_response
-from proviso_service.api.convert.extraction import extract_response
+from proviso_service.api.convert.analysis import classify_response, extract_response
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from proviso_service.api.services import SERVICE_NAMES
+from proviso_service.api.standard_services import SERVICE_NAMES
 from tests.support.running import AGREEMENT, RunningService
 
 BUF = Path(sys.executable).with_name("buf")

@@ -4,23 +4,21 @@ import pytest
 from google.protobuf.message import Message
 
 from proviso_client.v1.tools_pb2 import GetDocumentTextRequest
-from proviso_service.api.domain import Limits
-from proviso_service.api.requests import catalog, chat, context, matters, sessions, tools
-from proviso_service.api.requests.base import RequestModel, parse
+from proviso_service.api import catalog, chat, matters, request_models, sessions, tools
+from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
 from tests.api.contract import Limit, mentions, stated_limits
 
 MODELS: dict[str, type[RequestModel]] = {
     model.proto.DESCRIPTOR.name: model
-    for module in (catalog, chat, context, matters, sessions, tools)
+    for module in (catalog, chat, matters, request_models, sessions, tools)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, RequestModel) and "proto" in vars(model)
 }
 LONGEST_NAME = "\N{CAT FACE}" * 128
-WIDEST = Limits(
+WIDEST = RequestLimits(
     TurnConfig(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000),
-    upload_idle_s=1,
     chat_models=(LONGEST_NAME,),
 )
 INT32_MAX = 2**31 - 1

@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, tools_pb2
-from proviso_service.api.domain import Limits
-from proviso_service.api.requests.base import RequestModel, parse
-from proviso_service.api.requests.chat import ChatRequestModel
-from proviso_service.api.requests.matters import UploadHeaderModel
-from proviso_service.api.requests.tools import GetDocumentTextRequestModel, SearchRequestModel
+from proviso_service.api.chat import ChatRequestModel
+from proviso_service.api.matters import UploadHeaderModel
+from proviso_service.api.request_models import RequestLimits, RequestModel, parse
+from proviso_service.api.tools import GetDocumentTextRequestModel, SearchRequestModel
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
 
-LIMITS = Limits(TurnConfig(), upload_idle_s=1)
+LIMITS = RequestLimits(TurnConfig())
 UUID = "25e70284-6124-4a2b-9c89-0123456789ab"
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 TEXTS = st.text(max_size=80) | st.sampled_from([UUID, UUID.upper(), "https://example.org/a.png", "https://[", ""])

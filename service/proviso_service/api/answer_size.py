@@ -1,4 +1,5 @@
-"""Answers stay under 3 MB, below what clients accept by default: what is cut says `truncated`, counts stay full."""
+"""Keeps responses under 3 MB, which is less than the 4 MiB that gRPC clients accept by default. A response that was cut
+says so in its field `truncated`; its counts still count everything."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -14,8 +15,8 @@ M = TypeVar("M", bound=Message)
 
 
 def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
-    """Cuts the repeated fields named, in their order, until the answer fits; from the end, or from the front with
-    `oldest_first`. Sets the answer's `truncated` when anything was cut."""
+    """Removes items of the named repeated fields, one field after the other, until the response fits. Items go from the
+    end of a field, or from its front with `oldest_first`. Sets `truncated` if anything was removed."""
     excess = answer.ByteSize() - MAX_ANSWER_BYTES
     for field in fields:
         items = getattr(answer, field)
@@ -32,14 +33,15 @@ def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
 
 
 def clear_if_too_large(answer: Message, field: str) -> None:
-    """Clears a text that is of no use in part, such as JSON, where the answer would not fit with it."""
+    """Clears a text field if the response would not fit with it; for texts that are useless in part, such as JSON."""
     if answer.ByteSize() > MAX_ANSWER_BYTES:
         answer.ClearField(field)
         answer.truncated = True  # type: ignore[attr-defined]  # as above
 
 
 async def fitting_page(page: PageRequest, answer_for: Callable[[PageRequest], Awaitable[M]]) -> M:
-    """The answer for a page, or for the largest half, quarter, ... of it that fits: its token goes on from there."""
+    """The response for a page. If it is too large, the page is halved until its response fits; the token of the
+    response leads to the rest."""
     while True:
         answer = await answer_for(page)
         if answer.ByteSize() <= MAX_ANSWER_BYTES or page.size == 1:

@@ -1,21 +1,46 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""CatalogService."""
+"""CatalogService: the items that requests may hold, and the servers of the agent's tools."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
 
 from proviso_client.v1 import catalog_pb2 as pb
+from proviso_client.v1 import context_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceServicer
 from proviso_service.api.answer_size import fitting_page
-from proviso_service.api.convert.catalog import catalog_item, tool_server
-from proviso_service.api.domain import Domain
+from proviso_service.api.convert.context import catalog_item, tool_server
+from proviso_service.api.convert.values import ITEM_TYPES
 from proviso_service.api.identity import Context
-from proviso_service.api.requests.base import parse
-from proviso_service.api.requests.catalog import GetContextItemRequestModel, ListContextItemsRequestModel
+from proviso_service.api.request_models import ContextItemRefModel, PagedRequest, RequestModel, known, parse
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.items import ServerStatus
+from proviso_service.context.model import ItemType
 from proviso_service.paging import PageRequest
+
+_TYPES: dict[int, ItemType | None] = {
+    context_pb2.CONTEXT_ITEM_TYPE_UNSPECIFIED: None,
+    **{number: member for member, number in ITEM_TYPES.items()},
+}
+
+
+class ListContextItemsRequestModel(PagedRequest):
+    proto = pb.ListContextItemsRequest
+
+    type: Annotated[ItemType | None, known(_TYPES)]
+
+
+class GetContextItemRequestModel(RequestModel):
+    proto = pb.GetContextItemRequest
+
+    item: ContextItemRefModel
 
 
 class CatalogServicer(CatalogServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._catalog = domain.catalog
-        self._tool_servers = domain.tool_servers
+    """`tool_servers` says how the servers of the agent's tools do."""
+
+    def __init__(self, catalog: CatalogHolder, tool_servers: Callable[[], Sequence[ServerStatus]]) -> None:
+        self._catalog = catalog
+        self._tool_servers = tool_servers
 
     async def ListContextItems(
         self, request: pb.ListContextItemsRequest, _context: Context

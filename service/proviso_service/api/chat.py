@@ -1,73 +1,222 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""ChatService: turns over the wire. A turn belongs to its log, not to the call that started it."""
+"""ChatService: starts, follows, cancels and looks up turns. A turn does not depend on the call that started it: any
+call can read its events."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
+from typing import Annotated, Any
 
+from pydantic import Field, ValidationInfo, field_validator
 from structlog.contextvars import bind_contextvars
 
 from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1 import sessions_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer
-from proviso_service.api.convert.enums import TURN_STATES
 from proviso_service.api.convert.events import agent_event, approval_required, final_state
-from proviso_service.api.domain import Domain
-from proviso_service.api.identity import Context
-from proviso_service.api.requests.base import parse
-from proviso_service.api.requests.chat import (
-    CancelTurnRequestModel,
-    ChatRequestModel,
-    DecideToolCallRequestModel,
-    GetTurnRequestModel,
-    ResumeChatRequestModel,
+from proviso_service.api.convert.values import DECISIONS, ON_DISCONNECT, TURN_STATES
+from proviso_service.api.identity import Context, Identify, local_caller
+from proviso_service.api.request_models import (
+    MatterContextModel,
+    RequestLimits,
+    RequestModel,
+    TurnId,
+    UserId,
+    WithAssets,
+    at_most,
+    known,
+    limits_of,
+    parse,
 )
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.errors import FieldViolation
 from proviso_service.identity import Caller
-from proviso_service.turns import TurnRequest, mark_missing_in_state
+from proviso_service.turns import (
+    Decision,
+    HistoryMessage,
+    MessageRole,
+    OnDisconnect,
+    TurnOptions,
+    TurnRequest,
+    Turns,
+    mark_missing_in_state,
+)
+from proviso_service.value_faults import refusal
+
+_DISCONNECT = {number: member for member, number in ON_DISCONNECT.items()} | {
+    pb.ON_DISCONNECT_UNSPECIFIED: OnDisconnect.GRACE
+}
+_HISTORY_ROLES = {
+    sessions_pb2.MESSAGE_ROLE_USER: MessageRole.USER,
+    sessions_pb2.MESSAGE_ROLE_ASSISTANT: MessageRole.ASSISTANT,
+}
+_DECISIONS = {number: member for member, number in DECISIONS.items()}
+
+
+class ChatOptionsModel(RequestModel):
+    """Options of a turn. A request can lower the limits of the service but not raise them."""
+
+    proto = pb.ChatOptions
+
+    model: Annotated[str, Field(max_length=128)]
+    max_turns: Annotated[int, Field(ge=1, le=100)] | None
+    max_tool_calls: Annotated[int, Field(ge=0, le=100)] | None
+    max_context_chars: Annotated[int, Field(ge=1, le=1_000_000)] | None
+    disable_cache: bool
+
+    @field_validator("max_turns", "max_tool_calls", "max_context_chars")
+    @classmethod
+    def _not_raised(cls, value: int | None, info: ValidationInfo) -> int | None:
+        limits = limits_of(info)
+        highest: int = getattr(limits.turns, str(info.field_name))
+        if value is not None and value > highest:
+            raise refusal(f"is above the service's limit of {highest}")
+        return value
+
+    @field_validator("model")
+    @classmethod
+    def _offered(cls, value: str, info: ValidationInfo) -> str:
+        names = limits_of(info).chat_models
+        if value and value not in names:
+            raise refusal(f"is not offered; the models are: {', '.join(names)}")
+        return value
+
+    def to_domain(self) -> TurnOptions:
+        return TurnOptions(self.model, self.max_turns, self.max_tool_calls, self.max_context_chars, self.disable_cache)
+
+
+class HistoryMessageModel(RequestModel):
+    proto = pb.HistoryMessage
+
+    role: Annotated[MessageRole, known(_HISTORY_ROLES, "must be USER or ASSISTANT")]
+    content: Annotated[str, Field(max_length=32_000)]
+
+
+class ChatRequestModel(WithAssets):
+    proto = pb.ChatRequest
+
+    message: Annotated[str, Field(max_length=32_000)]
+    matter_context: MatterContextModel | None
+    session_id: Annotated[str, Field(max_length=128)]
+    user_id: UserId
+    history: Annotated[tuple[HistoryMessageModel, ...], at_most(200)]
+    request_id: Annotated[str, Field(max_length=128)]
+    on_disconnect: Annotated[OnDisconnect, known(_DISCONNECT)]
+    options: ChatOptionsModel | None
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
+        yield from super().conflicts(values)
+        if values["session_id"] and values["history"]:
+            yield FieldViolation("history", "cannot be combined with session_id: the session has its own history")
+
+    def to_domain(self) -> TurnRequest:
+        return TurnRequest(
+            message=self.message,
+            matter_context=self.matter_context.to_domain() if self.matter_context else None,
+            image_urls=self.image_urls,
+            document_context=self.documents(),
+            selected_assets=self.selected_assets,
+            session_id=self.session_id,
+            history=tuple(HistoryMessage(earlier.role, earlier.content) for earlier in self.history),
+            request_id=self.request_id,
+            on_disconnect=self.on_disconnect,
+            options=self.options.to_domain() if self.options else TurnOptions(),
+        )
+
+
+class ResumeChatRequestModel(RequestModel):
+    proto = pb.ResumeChatRequest
+
+    turn_id: TurnId
+    after_sequence: Annotated[int, Field(ge=0, le=2_147_483_647)]
+    user_id: UserId
+
+
+class CancelTurnRequestModel(RequestModel):
+    proto = pb.CancelTurnRequest
+
+    turn_id: TurnId
+    user_id: UserId
+
+
+class GetTurnRequestModel(RequestModel):
+    proto = pb.GetTurnRequest
+
+    turn_id: TurnId
+    user_id: UserId
+
+
+class DecideToolCallRequestModel(RequestModel):
+    proto = pb.DecideToolCallRequest
+
+    turn_id: TurnId
+    call_id: Annotated[str, Field(min_length=1, max_length=128)]
+    decision: Annotated[Decision, known(_DECISIONS)]
+    user_id: UserId
+
 
 TURN_ID_KEY = "proviso-turn-id"
 
 _OWN_ID = re.compile(r"[0-9a-f-]{36}")
 
 
+def no_link(turn_id: str) -> None:
+    """Takes the place of `link_turn` where nothing is traced."""
+
+
 class ChatServicer(ChatServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    """`link_turn` ties the trace of the current call to that of a turn."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        catalog: CatalogHolder,
+        limits: RequestLimits,
+        identify: Identify = local_caller,
+        link_turn: Callable[[str], None] = no_link,
+    ) -> None:
+        self._turns = turns
+        self._catalog = catalog
+        self._limits = limits
+        self._identify = identify
+        self._link_turn = link_turn
 
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         caller, asked = self._asked(request, context)
-        async with self._domain.turns.start_attached(caller, asked) as turn_id:
+        async with self._turns.start_attached(caller, asked) as turn_id:
             # So that a caller who is cut off before the first event can resume.
             await self._begun(context, turn_id)
-            async with aclosing(self._domain.turns.read(caller, turn_id, 0)) as events:
+            async with aclosing(self._turns.read(caller, turn_id, 0)) as events:
                 async for event in events:
                     yield agent_event(turn_id, event)
 
     async def ResumeChat(self, request: pb.ResumeChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         asked = parse(ResumeChatRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
         self._about(asked.turn_id)
-        async with aclosing(self._domain.turns.read(caller, asked.turn_id, asked.after_sequence)) as events:
+        async with aclosing(self._turns.read(caller, asked.turn_id, asked.after_sequence)) as events:
             async for event in events:
                 yield agent_event(asked.turn_id, event)
 
     async def Invoke(self, request: pb.ChatRequest, context: Context) -> pb.InvokeResponse:
         # So that a caller can ask for the turn, or cancel it, while it waits.
         begun = partial(self._begun, context)
-        turn_id, state = await self._domain.turns.invoke(*self._asked(request, context), begun)
+        turn_id, state = await self._turns.invoke(*self._asked(request, context), begun)
         return pb.InvokeResponse(turn_id=turn_id, final_state=final_state(state))
 
     async def CancelTurn(self, request: pb.CancelTurnRequest, context: Context) -> pb.CancelTurnResponse:
         asked = parse(CancelTurnRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
         self._about(asked.turn_id)
-        return pb.CancelTurnResponse(cancelled=await self._domain.turns.cancel(caller, asked.turn_id))
+        return pb.CancelTurnResponse(cancelled=await self._turns.cancel(caller, asked.turn_id))
 
     async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
         asked = parse(GetTurnRequestModel, request)
         self._about(asked.turn_id)
-        turn = await self._domain.turns.get(self._domain.identify(context, asked.user_id), asked.turn_id)
-        ended = mark_missing_in_state(turn.final_state, self._domain.catalog.current) if turn.final_state else None
+        turn = await self._turns.get(self._identify(context, asked.user_id), asked.turn_id)
+        ended = mark_missing_in_state(turn.final_state, self._catalog.current) if turn.final_state else None
         return pb.GetTurnResponse(
             turn_id=turn.turn_id,
             state=TURN_STATES[turn.state],
@@ -79,23 +228,23 @@ class ChatServicer(ChatServiceServicer):
 
     async def DecideToolCall(self, request: pb.DecideToolCallRequest, context: Context) -> pb.DecideToolCallResponse:
         asked = parse(DecideToolCallRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
         self._about(asked.turn_id)
-        await self._domain.turns.decide(caller, asked.turn_id, asked.call_id, asked.decision)
+        await self._turns.decide(caller, asked.turn_id, asked.call_id, asked.decision)
         return pb.DecideToolCallResponse()
 
     async def _begun(self, context: Context, turn_id: str) -> None:
-        """The call has its turn: the caller is told which, ahead of everything else."""
+        """Tells the caller the id of the turn before anything else is sent."""
         self._about(turn_id)
         await context.send_initial_metadata(((TURN_ID_KEY, turn_id),))
 
     def _about(self, turn_id: str) -> None:
-        """The call is about this turn: its log lines carry the id, its span is linked to the turn's. What cannot be an
-        id of ours could be anything, also lines that forge a log."""
+        """Notes that the call is about this turn: its log lines carry the id, and its span is linked to that of the
+        turn. A text that is no id of ours is not noted, since it could be made to forge a log."""
         if _OWN_ID.fullmatch(turn_id):
             bind_contextvars(turn_id=turn_id)
-            self._domain.link_turn(turn_id)
+            self._link_turn(turn_id)
 
     def _asked(self, request: pb.ChatRequest, context: Context) -> tuple[Caller, TurnRequest]:
-        asked = parse(ChatRequestModel, request, context=self._domain.limits)
-        return self._domain.identify(context, asked.user_id), asked.to_domain()
+        asked = parse(ChatRequestModel, request, context=self._limits)
+        return self._identify(context, asked.user_id), asked.to_domain()

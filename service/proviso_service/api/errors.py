@@ -19,7 +19,7 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
-from proviso_service.api.convert.times import duration
+from proviso_service.api.convert.values import duration
 from proviso_service.errors import FieldViolation, ProvisoError
 
 DOMAIN = "proviso.v1"

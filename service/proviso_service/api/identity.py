@@ -1,4 +1,5 @@
-"""Who calls. Without credentials, which is allowed on loopback only, all are of one tenant and say who they are."""
+"""Who makes a call. Calls carry no credentials, which is why the service listens on loopback only: all callers belong
+to one tenant, and a request names its user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +11,13 @@ from proviso_service.identity import LOCAL_TENANT, Caller
 LOCAL_USER = "local"
 
 Context = grpc.aio.ServicerContext[Any, Any]
-"""What gRPC tells of a call."""
+"""What gRPC knows of a call."""
 
 Identify = Callable[[Context, str], Caller]
-"""(call, the request's user_id, empty where it has none) -> caller."""
+"""Finds the caller from the call and the `user_id` of its request, which is empty if the request names none."""
 
 
 def local_caller(context: Context, user_id: str) -> Caller:
-    """The caller on loopback without credentials."""
-    del context  # it holds no credential
+    """The caller of a call without credentials."""
+    del context  # there are no credentials in it
     return Caller(LOCAL_TENANT, user_id or LOCAL_USER)

@@ -1,18 +1,18 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""MaintenanceService."""
+"""MaintenanceService: work on the stored data that an operator asks for."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 from proviso_client.v1 import maintenance_pb2 as pb
 from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
-from proviso_service.api.domain import Domain
 from proviso_service.api.identity import Context
+from proviso_service.matters import MaintainedIndex
 
 
 class MaintenanceServicer(MaintenanceServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._index = domain.index
+    def __init__(self, index: MaintainedIndex) -> None:
+        self._index = index
 
     async def RebuildIndex(
         self, _request: pb.RebuildIndexRequest, _context: Context

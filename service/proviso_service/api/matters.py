@@ -1,36 +1,168 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""MatterService."""
+"""MatterService: matters and their documents, and uploads, which come as a header, pieces, and an end."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
 from proviso_service.api.convert.matters import document, matter, progress
-from proviso_service.api.domain import Domain
-from proviso_service.api.identity import Context
-from proviso_service.api.requests.base import parse
-from proviso_service.api.requests.matters import (
-    CreateMatterRequestModel,
-    DeleteDocumentRequestModel,
-    DeleteMatterRequestModel,
-    GetDocumentRequestModel,
-    GetMatterRequestModel,
-    ListDocumentsRequestModel,
-    ListMattersRequestModel,
-    WatchDocumentsRequestModel,
+from proviso_service.api.errors import DeadlinePassed
+from proviso_service.api.identity import Context, Identify, local_caller
+from proviso_service.api.request_models import (
+    DocumentId,
+    DocumentIds,
+    MatterId,
+    MatterIdOrDocumentation,
+    PagedRequest,
+    RequestModel,
+    UserId,
+    parse,
 )
-from proviso_service.api.uploads import Upload
+from proviso_service.errors import InvalidRequest
+from proviso_service.matters import Matters, UploadHeader
+from proviso_service.value_faults import refusal
+
+UPLOAD_IDLE_S = 60.0
+"""Longest wait for the next message of an upload."""
+
+
+class Upload:
+    """Reads the messages of one upload: first the header, then the pieces. A caller who sends nothing for `idle_s`
+    seconds is cut off, so that a stalled upload does not occupy the service."""
+
+    def __init__(self, requests: AsyncIterator[pb.UploadDocumentRequest], idle_s: float) -> None:
+        self._requests = aiter(requests)
+        self._idle_s = idle_s
+        self._has_checksum = False
+
+    async def header(self) -> UploadHeader:
+        """Raises InvalidRequest if the first message is no valid header."""
+        first = await self._next()
+        if first is None or first.WhichOneof("payload") != "header":
+            raise InvalidRequest.of("header", "must be the first message")
+        header = parse(UploadHeaderModel, first.header, within="header").to_domain()
+        self._has_checksum = header.sha256 != ""
+        return header
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        """Raises InvalidRequest for a second header, for a stream that ends without its end message, and for one that
+        goes on after it; DeadlinePassed for a caller who sends nothing for too long."""
+        while (message := await self._next()) is not None:
+            match message.WhichOneof("payload"):
+                case "header":
+                    raise InvalidRequest.of("header", "must be the first message and no other")
+                case "end":
+                    if await self._next() is not None:
+                        raise InvalidRequest.of("end", "must be the last message")
+                    return
+                case _:
+                    yield message.data
+        # Clients on Node end the stream of a call that they cancel, so its end alone does not prove that all was sent.
+        if not self._has_checksum:
+            raise InvalidRequest.of("end", "is missing: the upload broke off, or its end was not sent as last message")
+
+    async def _next(self) -> pb.UploadDocumentRequest | None:
+        timer = asyncio.timeout(self._idle_s)
+        try:
+            async with timer:
+                return await anext(self._requests, None)
+        except TimeoutError:
+            if timer.expired():
+                raise DeadlinePassed(self._idle_s) from None
+            raise
+
+
+SHA256_HEX_DIGITS = 64
+
+
+def _sha256(value: str) -> str:
+    """An empty text, or the digest in lower case."""
+    if value and (len(value) != SHA256_HEX_DIGITS or not set(value) <= set("0123456789abcdefABCDEF")):
+        raise refusal("must be 64 hexadecimal digits")
+    return value.lower()
+
+
+class CreateMatterRequestModel(RequestModel):
+    proto = pb.CreateMatterRequest
+
+    name: Annotated[str, Field(min_length=1, max_length=512)]
+    user_id: UserId
+
+
+class GetMatterRequestModel(RequestModel):
+    proto = pb.GetMatterRequest
+
+    matter_id: MatterId
+
+
+class ListMattersRequestModel(PagedRequest):
+    proto = pb.ListMattersRequest
+
+    name: Annotated[str, Field(max_length=512)]
+
+
+class DeleteMatterRequestModel(RequestModel):
+    proto = pb.DeleteMatterRequest
+
+    matter_id: MatterId
+
+
+class UploadHeaderModel(RequestModel):
+    proto = pb.UploadHeader
+
+    matter_id: MatterIdOrDocumentation
+    filename: Annotated[str, Field(min_length=1, max_length=255)]
+    sha256: Annotated[str, Field(max_length=64), AfterValidator(_sha256)]
+
+    def to_domain(self) -> UploadHeader:
+        return UploadHeader(self.matter_id, self.filename, self.sha256)
+
+
+class GetDocumentRequestModel(RequestModel):
+    proto = pb.GetDocumentRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_id: DocumentId
+
+
+class ListDocumentsRequestModel(PagedRequest):
+    proto = pb.ListDocumentsRequest
+
+    matter_id: MatterIdOrDocumentation
+
+
+class DeleteDocumentRequestModel(RequestModel):
+    proto = pb.DeleteDocumentRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_id: DocumentId
+
+
+class WatchDocumentsRequestModel(RequestModel):
+    proto = pb.WatchDocumentsRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_ids: DocumentIds
 
 
 class MatterServicer(MatterServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._matters = domain.matters
+    """A caller who sends nothing for `upload_idle_s` seconds in the middle of an upload is cut off."""
+
+    def __init__(
+        self, matters: Matters, identify: Identify = local_caller, upload_idle_s: float = UPLOAD_IDLE_S
+    ) -> None:
+        self._matters = matters
+        self._identify = identify
+        self._upload_idle_s = upload_idle_s
 
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
         return pb.CreateMatterResponse(matter=matter(await self._matters.create(caller.tenant, asked.name)))
 
     async def GetMatter(self, request: pb.GetMatterRequest, context: Context) -> pb.GetMatterResponse:
@@ -51,7 +183,7 @@ class MatterServicer(MatterServiceServicer):
     async def UploadDocument(
         self, requests: AsyncIterator[pb.UploadDocumentRequest], context: Context
     ) -> pb.UploadDocumentResponse:
-        upload = Upload(requests, self._domain.limits.upload_idle_s)
+        upload = Upload(requests, self._upload_idle_s)
         header = await upload.header()
         async with aclosing(upload.pieces()) as pieces:
             stored = await self._matters.upload(self._tenant(context), header, pieces)
@@ -84,5 +216,5 @@ class MatterServicer(MatterServiceServicer):
                 yield progress(state)
 
     def _tenant(self, context: Context) -> str:
-        """Matters belong to a tenant; these requests name no user."""
-        return self._domain.identify(context, "").tenant
+        """Matters belong to a tenant, so these requests name no user."""
+        return self._identify(context, "").tenant

@@ -1,6 +1,7 @@
 """The gRPC server."""
 
 import ipaddress
+from dataclasses import dataclass
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -14,20 +15,14 @@ from proviso_client.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_se
 from proviso_client.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
-from proviso_service.api.domain import Domain
-from proviso_service.api.interceptors import Around, CallInterceptor
-from proviso_service.api.interceptors.access_log import access_log
-from proviso_service.api.interceptors.deadlines import Deadlines
+from proviso_service.api.interceptors import CallInterceptor, Middleware
 from proviso_service.api.interceptors.errors import errors
-from proviso_service.api.interceptors.gate import Gate
-from proviso_service.api.interceptors.request_ids import request_ids
-from proviso_service.api.interceptors.running_calls import RunningCalls
-from proviso_service.api.interceptors.spans import CallSpans
+from proviso_service.api.interceptors.limits import Deadlines, Gate, RunningCalls
+from proviso_service.api.interceptors.observation import CallSpans, access_log, request_ids
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
-from proviso_service.api.readiness import Readiness
-from proviso_service.api.reflection import add_reflection
 from proviso_service.api.sessions import SessionServicer
+from proviso_service.api.standard_services import Readiness, add_reflection
 from proviso_service.api.tools import ToolServicer
 from proviso_service.settings import ServerSettings
 
@@ -65,20 +60,32 @@ def create_server(
     event loop that it will run in."""
     return grpc.aio.server(
         interceptors=[
-            CallInterceptor(_arounds(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running))
+            CallInterceptor(_middlewares(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running))
         ],
         options=_options(max_request_bytes),
     )
 
 
-def add_services(server: grpc.aio.Server, domain: Domain, readiness: Readiness) -> None:
-    """The contract's services, health and reflection."""
-    add_ChatServiceServicer_to_server(ChatServicer(domain), server)
-    add_SessionServiceServicer_to_server(SessionServicer(domain), server)
-    add_CatalogServiceServicer_to_server(CatalogServicer(domain), server)
-    add_MatterServiceServicer_to_server(MatterServicer(domain), server)
-    add_ToolServiceServicer_to_server(ToolServicer(domain), server)
-    add_MaintenanceServiceServicer_to_server(MaintenanceServicer(domain), server)
+@dataclass(frozen=True, slots=True)
+class Servicers:
+    """One servicer for each service of the contract."""
+
+    chat: ChatServicer
+    sessions: SessionServicer
+    catalog: CatalogServicer
+    matters: MatterServicer
+    tools: ToolServicer
+    maintenance: MaintenanceServicer
+
+
+def add_services(server: grpc.aio.Server, servicers: Servicers, readiness: Readiness) -> None:
+    """Adds the services of the contract, health and reflection."""
+    add_ChatServiceServicer_to_server(servicers.chat, server)
+    add_SessionServiceServicer_to_server(servicers.sessions, server)
+    add_CatalogServiceServicer_to_server(servicers.catalog, server)
+    add_MatterServiceServicer_to_server(servicers.matters, server)
+    add_ToolServiceServicer_to_server(servicers.tools, server)
+    add_MaintenanceServiceServicer_to_server(servicers.maintenance, server)
     health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
     add_reflection(server)
 
@@ -99,13 +106,13 @@ def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
         ) from error
 
 
-def _arounds(
+def _middlewares(
     settings: ServerSettings,
     readiness: Readiness,
     tracer_provider: TracerProvider | None,
     unary_timeout_s: float,
     max_calls_running: int,
-) -> list[Around]:
+) -> list[Middleware]:
     """In order from the outside: each sees what those after it make of a call."""
     spans = [CallSpans(tracer_provider.get_tracer(TRACER), settings.host)] if tracer_provider else []
     return [

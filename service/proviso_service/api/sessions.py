@@ -1,67 +1,173 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""SessionService."""
+"""SessionService: conversations, the items that belong to them, and the requests that their turns made."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Annotated
 from uuid import uuid4
+
+from pydantic import Field
 
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceServicer
+from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.context import request_context
-from proviso_service.api.convert.rebuilding import rebuilt_request
-from proviso_service.api.convert.sessions import chat_message, removal_suggestion, session
-from proviso_service.api.domain import Domain
-from proviso_service.api.identity import Context
-from proviso_service.api.requests.base import parse
-from proviso_service.api.requests.sessions import (
-    AddContextItemRequestModel,
-    CreateSessionRequestModel,
-    DeleteSessionRequestModel,
-    GetSessionRequestModel,
-    ListMessagesRequestModel,
-    ListSessionsRequestModel,
-    PreviewRequestContextRequestModel,
-    RebuildRequestRequestModel,
-    RemoveContextItemRequestModel,
-    SuggestRemovalsRequestModel,
+from proviso_service.api.convert.sessions import chat_message, rebuilt_request, removal_suggestion, session
+from proviso_service.api.identity import Context, Identify, local_caller
+from proviso_service.api.request_models import (
+    ContextItemRefModel,
+    MatterContextModel,
+    PagedRequest,
+    RequestLimits,
+    RequestModel,
+    SessionId,
+    TurnId,
+    UserId,
+    WithAssets,
+    parse,
 )
 from proviso_service.context.catalog.catalog import with_added, with_removed
-from proviso_service.context.model import ItemsChange
+from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.model import ItemsChange, RequestContext
+from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
 from proviso_service.turns import (
     ANSWERS_LOOKED_AT,
     Session,
+    SessionStore,
+    TurnRequest,
     mark_missing_in_message,
     mark_missing_in_session,
     removal_suggestions,
 )
 
+
+class CreateSessionRequestModel(RequestModel):
+    proto = pb.CreateSessionRequest
+
+    session_id: Annotated[str, Field(max_length=128)]
+    user_id: UserId
+
+
+class GetSessionRequestModel(RequestModel):
+    proto = pb.GetSessionRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class ListSessionsRequestModel(PagedRequest):
+    proto = pb.ListSessionsRequest
+
+    user_id: UserId
+
+
+class DeleteSessionRequestModel(RequestModel):
+    proto = pb.DeleteSessionRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class AddContextItemRequestModel(RequestModel):
+    proto = pb.AddContextItemRequest
+
+    session_id: SessionId
+    user_id: UserId
+    item: ContextItemRefModel
+
+
+class RemoveContextItemRequestModel(RequestModel):
+    proto = pb.RemoveContextItemRequest
+
+    session_id: SessionId
+    user_id: UserId
+    item: ContextItemRefModel
+
+
+class ListMessagesRequestModel(PagedRequest):
+    proto = pb.ListMessagesRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
+class PreviewRequestContextRequestModel(WithAssets):
+    proto = pb.PreviewRequestContextRequest
+
+    session_id: Annotated[str, Field(max_length=128)]
+    user_id: UserId
+    message: Annotated[str, Field(max_length=32_000)]
+    matter_context: MatterContextModel | None
+
+    def to_domain(self) -> TurnRequest:
+        """The message as Chat would be sent it."""
+        return TurnRequest(
+            message=self.message,
+            matter_context=self.matter_context.to_domain() if self.matter_context else None,
+            image_urls=self.image_urls,
+            document_context=self.documents(),
+            session_id=self.session_id,
+            selected_assets=self.selected_assets,
+        )
+
+
+class RebuildRequestRequestModel(RequestModel):
+    proto = pb.RebuildRequestRequest
+
+    turn_id: TurnId
+    user_id: UserId
+
+
+class SuggestRemovalsRequestModel(RequestModel):
+    proto = pb.SuggestRemovalsRequest
+
+    session_id: SessionId
+    user_id: UserId
+
+
 FEATURE = "the catalog"
 
 
 class SessionServicer(SessionServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    """`preview` gives the request context that a message would have."""
+
+    def __init__(
+        self,
+        sessions: SessionStore,
+        catalog: CatalogHolder,
+        preview: Callable[[Caller, TurnRequest], Awaitable[RequestContext]],
+        rebuilder: RequestRebuilder,
+        limits: RequestLimits,
+        identify: Identify = local_caller,
+    ) -> None:
+        self._sessions = sessions
+        self._catalog = catalog
+        self._preview = preview
+        self._rebuilder = rebuilder
+        self._limits = limits
+        self._identify = identify
 
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         asked = parse(CreateSessionRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
         session_id = asked.session_id or str(uuid4())
-        new = self._domain.catalog.current.new_session()
-        created = await self._domain.sessions.create(caller, session_id, new)
+        new = self._catalog.current.new_session()
+        created = await self._sessions.create(caller, session_id, new)
         return pb.CreateSessionResponse(session=self._shown(created))
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
         asked = parse(GetSessionRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
-        return pb.GetSessionResponse(session=self._shown(await self._domain.sessions.get(caller, asked.session_id)))
+        caller = self._identify(context, asked.user_id)
+        return pb.GetSessionResponse(session=self._shown(await self._sessions.get(caller, asked.session_id)))
 
     async def ListSessions(self, request: pb.ListSessionsRequest, context: Context) -> pb.ListSessionsResponse:
         asked = parse(ListSessionsRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
 
         async def answer(page: PageRequest) -> pb.ListSessionsResponse:
-            found = await self._domain.sessions.list(caller, page)
+            found = await self._sessions.list(caller, page)
             return pb.ListSessionsResponse(
                 sessions=[self._shown(item) for item in found.items], next_page_token=found.next_token
             )
@@ -70,17 +176,17 @@ class SessionServicer(SessionServiceServicer):
 
     async def DeleteSession(self, request: pb.DeleteSessionRequest, context: Context) -> pb.DeleteSessionResponse:
         asked = parse(DeleteSessionRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
-        await self._domain.sessions.delete(caller, asked.session_id)
+        caller = self._identify(context, asked.user_id)
+        await self._sessions.delete(caller, asked.session_id)
         return pb.DeleteSessionResponse()
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
         asked = parse(ListMessagesRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
+        caller = self._identify(context, asked.user_id)
 
         async def answer(page: PageRequest) -> pb.ListMessagesResponse:
-            found = await self._domain.sessions.messages(caller, asked.session_id, page)
-            catalog = self._domain.catalog.current
+            found = await self._sessions.messages(caller, asked.session_id, page)
+            catalog = self._catalog.current
             return pb.ListMessagesResponse(
                 messages=[chat_message(mark_missing_in_message(item, catalog)) for item in found.items],
                 next_page_token=found.next_token,
@@ -90,34 +196,34 @@ class SessionServicer(SessionServiceServicer):
 
     async def AddContextItem(self, request: pb.AddContextItemRequest, context: Context) -> pb.AddContextItemResponse:
         asked = parse(AddContextItemRequestModel, request)
-        change = partial(with_added, ref=asked.item.to_domain(), catalog=self._domain.catalog.current)
+        change = partial(with_added, ref=asked.item.to_domain(), catalog=self._catalog.current)
         return pb.AddContextItemResponse(session=await self._changed(asked, change, context))
 
     async def RemoveContextItem(
         self, request: pb.RemoveContextItemRequest, context: Context
     ) -> pb.RemoveContextItemResponse:
         asked = parse(RemoveContextItemRequestModel, request)
-        change = partial(with_removed, ref=asked.item.to_domain(), catalog=self._domain.catalog.current)
+        change = partial(with_removed, ref=asked.item.to_domain(), catalog=self._catalog.current)
         return pb.RemoveContextItemResponse(session=await self._changed(asked, change, context))
 
     async def PreviewRequestContext(
         self, request: pb.PreviewRequestContextRequest, context: Context
     ) -> pb.PreviewRequestContextResponse:
-        asked = parse(PreviewRequestContextRequestModel, request, context=self._domain.limits)
-        caller = self._domain.identify(context, asked.user_id)
-        preview = await self._domain.preview(caller, asked.to_domain())
+        asked = parse(PreviewRequestContextRequestModel, request, context=self._limits)
+        caller = self._identify(context, asked.user_id)
+        preview = await self._preview(caller, asked.to_domain())
         return pb.PreviewRequestContextResponse(request_context=request_context(preview))
 
     async def RebuildRequest(self, request: pb.RebuildRequestRequest, context: Context) -> pb.RebuildRequestResponse:
         asked = parse(RebuildRequestRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
-        return rebuilt_request(await self._domain.rebuilder.rebuild(caller, asked.turn_id))
+        caller = self._identify(context, asked.user_id)
+        return rebuilt_request(await self._rebuilder.rebuild(caller, asked.turn_id))
 
     async def SuggestRemovals(self, request: pb.SuggestRemovalsRequest, context: Context) -> pb.SuggestRemovalsResponse:
         asked = parse(SuggestRemovalsRequestModel, request)
-        caller = self._domain.identify(context, asked.user_id)
-        found = await self._domain.sessions.get(caller, asked.session_id)
-        contexts = await self._domain.sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
+        caller = self._identify(context, asked.user_id)
+        found = await self._sessions.get(caller, asked.session_id)
+        contexts = await self._sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
         suggested = removal_suggestions(found.items, contexts)
         return pb.SuggestRemovalsResponse(
             suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
@@ -126,9 +232,9 @@ class SessionServicer(SessionServiceServicer):
     async def _changed(
         self, asked: AddContextItemRequestModel | RemoveContextItemRequestModel, change: ItemsChange, context: Context
     ) -> pb.Session:
-        caller = self._domain.identify(context, asked.user_id)
-        return self._shown(await self._domain.sessions.change_items(caller, asked.session_id, change))
+        caller = self._identify(context, asked.user_id)
+        return self._shown(await self._sessions.change_items(caller, asked.session_id, change))
 
     def _shown(self, value: Session) -> pb.Session:
-        """As it is handed out: with marks on the items that have left the catalog."""
-        return session(mark_missing_in_session(value, self._domain.catalog.current))
+        """The session as callers see it: items that are no longer in the catalog are marked."""
+        return session(mark_missing_in_session(value, self._catalog.current))

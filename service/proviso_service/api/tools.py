@@ -1,53 +1,236 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""ToolService: the agent's tools without the agent."""
+"""ToolService: the tools of the agent, called directly."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_client.v1.tools_pb2_grpc import ToolServiceServicer
-from proviso_service.api.convert.classification import classify_response
-from proviso_service.api.convert.documentation import documentation_response
-from proviso_service.api.convert.extraction import extract_response
+from proviso_service.analysis.classification import DEFAULT_MAX_CLAUSES, Classification, ClassifyQuery
+from proviso_service.analysis.extraction import DEFAULT_MAX_ALTERNATIVES, Extraction, ExtractQuery
+from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery
+from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.api.convert.analysis import classify_response, extract_response
 from proviso_service.api.convert.iql import iql_progress, iql_response, iql_templates_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
-from proviso_service.api.convert.search import search_response
-from proviso_service.api.domain import Domain
-from proviso_service.api.identity import Context
-from proviso_service.api.requests.base import parse
-from proviso_service.api.requests.tools import (
-    DEFAULT_RESULTS,
-    ClassifyRequestModel,
-    ExecuteIqlRequestModel,
-    ExtractRequestModel,
-    GetDocumentTextRequestModel,
-    ListMatterDocumentsRequestModel,
-    ParseIqlRequestModel,
-    RetrieveDocumentationRequestModel,
-    SearchRequestModel,
-    StreamIqlRequestModel,
+from proviso_service.api.convert.search import documentation_response, search_response
+from proviso_service.api.identity import Context, Identify, local_caller
+from proviso_service.api.request_models import (
+    DocumentIds,
+    Fraction,
+    MatterId,
+    MatterIdOrDocumentation,
+    OptionalDocumentId,
+    OptionalMatterId,
+    RequestModel,
+    at_most,
+    known,
+    parse,
 )
+from proviso_service.errors import FieldViolation
+from proviso_service.iql import ComparisonMode
+from proviso_service.matters import (
+    DEFAULT_SEMANTIC_WEIGHT,
+    DEFAULT_THRESHOLD,
+    Documentation,
+    Matters,
+    Retriever,
+    SearchQuery,
+    TextPart,
+    conflicting_fields,
+)
+
+DEFAULT_RESULTS = 5
+DEFAULT_TEXT_LENGTH = 50_000
+
+_COMPARISONS = {
+    pb.IQL_COMPARISON_UNSPECIFIED: None,
+    pb.IQL_COMPARISON_CONTRACT: ComparisonMode.CONTRACT,
+    pb.IQL_COMPARISON_VENDOR: ComparisonMode.VENDOR,
+}
+
+IqlText = Annotated[str, Field(max_length=100_000)]
+Question = Annotated[str, Field(min_length=1, max_length=2_000)]
+ClauseType = Annotated[str, Field(min_length=1, max_length=200)]
+MaxResults = Annotated[int, Field(ge=0, le=20)]
+
+
+class ExecuteIqlRequestModel(RequestModel):
+    proto = pb.ExecuteIqlRequest
+
+    matter_id: MatterId
+    query: IqlText
+    document_ids: DocumentIds
+    model: Annotated[str, Field(max_length=128)]
+    min_score: Fraction | None
+    comparison: Annotated[ComparisonMode | None, known(_COMPARISONS)]
+    max_matches: Annotated[int, Field(ge=0, le=1_000)]
+    explain: bool
+
+    def to_domain(self) -> IqlQuery:
+        return IqlQuery(
+            matter_id=self.matter_id,
+            query=self.query,
+            document_ids=self.document_ids,
+            model=self.model,
+            min_score=self.min_score,
+            comparison=self.comparison,
+            max_matches=self.max_matches or DEFAULT_MAX_MATCHES,
+            explain=self.explain,
+        )
+
+
+class StreamIqlRequestModel(RequestModel):
+    proto = pb.StreamIqlRequest
+
+    query: ExecuteIqlRequestModel
+
+
+class ParseIqlRequestModel(RequestModel):
+    proto = pb.ParseIqlRequest
+
+    query: IqlText
+    matter_id: OptionalMatterId
+
+
+class SearchRequestModel(RequestModel):
+    proto = pb.SearchRequest
+
+    matter_id: MatterId
+    query: Question
+    max_results: MaxResults
+    threshold: Fraction | None
+    semantic_weight: Fraction | None
+    include_context: bool
+    document_ids: DocumentIds
+
+    def to_domain(self) -> SearchQuery:
+        return SearchQuery(
+            matter_id=self.matter_id,
+            query=self.query,
+            max_results=self.max_results or DEFAULT_RESULTS,
+            threshold=DEFAULT_THRESHOLD if self.threshold is None else self.threshold,
+            semantic_weight=DEFAULT_SEMANTIC_WEIGHT if self.semantic_weight is None else self.semantic_weight,
+            include_context=self.include_context,
+            document_ids=self.document_ids,
+        )
+
+
+class ExtractRequestModel(RequestModel):
+    proto = pb.ExtractRequest
+
+    matter_id: MatterId
+    question: Question
+    document_ids: DocumentIds
+    min_confidence: Fraction | None
+    max_alternatives: Annotated[int, Field(ge=0, le=20)] | None
+
+    def to_domain(self) -> ExtractQuery:
+        return ExtractQuery(
+            matter_id=self.matter_id,
+            question=self.question,
+            document_ids=self.document_ids,
+            min_confidence=self.min_confidence,
+            max_alternatives=DEFAULT_MAX_ALTERNATIVES if self.max_alternatives is None else self.max_alternatives,
+        )
+
+
+class ClassifyRequestModel(RequestModel):
+    proto = pb.ClassifyRequest
+
+    matter_id: MatterId
+    clause_types: Annotated[tuple[ClauseType, ...], at_most(50)]
+    document_ids: DocumentIds
+    min_confidence: Fraction | None
+    max_clauses: Annotated[int, Field(ge=0, le=1_000)]
+
+    def to_domain(self) -> ClassifyQuery:
+        return ClassifyQuery(
+            matter_id=self.matter_id,
+            clause_types=self.clause_types,
+            document_ids=self.document_ids,
+            min_confidence=self.min_confidence,
+            max_clauses=self.max_clauses or DEFAULT_MAX_CLAUSES,
+        )
+
+
+class ListMatterDocumentsRequestModel(RequestModel):
+    proto = pb.ListMatterDocumentsRequest
+
+    matter_id: MatterId
+
+
+class GetDocumentTextRequestModel(RequestModel):
+    """If a request has both document_id and filename, the id decides."""
+
+    proto = pb.GetDocumentTextRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_id: OptionalDocumentId
+    filename: Annotated[str, Field(max_length=255)]
+    max_length: Annotated[int, Field(ge=0, le=700_000)]
+    start: Annotated[int, Field(ge=0, le=2_147_483_647)]
+    page: Annotated[int, Field(ge=0, le=2_147_483_647)]
+    heading: Annotated[str, Field(max_length=512)]
+
+    def part(self) -> TextPart:
+        return TextPart(self.start, self.page, self.heading, self.max_length or DEFAULT_TEXT_LENGTH)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
+        if not values["document_id"] and not values["filename"]:
+            yield FieldViolation("document_id", "document_id or filename is required")
+        yield from conflicting_fields(values["start"], values["page"], values["heading"])
+
+
+class RetrieveDocumentationRequestModel(RequestModel):
+    proto = pb.RetrieveDocumentationRequest
+
+    query: Question
+    max_results: MaxResults
 
 
 class ToolServicer(ToolServiceServicer):
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    """`max_output_chars` bounds the text that RetrieveDocumentation makes of its passages."""
+
+    def __init__(
+        self,
+        matters: Matters,
+        retriever: Retriever,
+        documentation: Documentation,
+        analysis: IqlAnalysis,
+        classification: Classification,
+        extraction: Extraction,
+        max_output_chars: int,
+        identify: Identify = local_caller,
+    ) -> None:
+        self._matters = matters
+        self._retriever = retriever
+        self._documentation = documentation
+        self._analysis = analysis
+        self._classification = classification
+        self._extraction = extraction
+        self._max_output_chars = max_output_chars
+        self._identify = identify
 
     async def Search(self, request: pb.SearchRequest, context: Context) -> pb.SearchResponse:
         asked = parse(SearchRequestModel, request)
-        outcome = await self._domain.retriever.search(self._tenant(context), asked.to_domain())
+        outcome = await self._retriever.search(self._tenant(context), asked.to_domain())
         return search_response(outcome)
 
     async def ListMatterDocuments(
         self, request: pb.ListMatterDocumentsRequest, context: Context
     ) -> pb.ListMatterDocumentsResponse:
         asked = parse(ListMatterDocumentsRequestModel, request)
-        documents = await self._domain.matters.all_documents(self._tenant(context), asked.matter_id)
+        documents = await self._matters.all_documents(self._tenant(context), asked.matter_id)
         return matter_documents(asked.matter_id, documents)
 
     async def GetDocumentText(self, request: pb.GetDocumentTextRequest, context: Context) -> pb.GetDocumentTextResponse:
         asked = parse(GetDocumentTextRequestModel, request)
-        part = await self._domain.matters.document_text(
+        part = await self._matters.document_text(
             self._tenant(context),
             asked.matter_id,
             document_id=asked.document_id,
@@ -58,44 +241,44 @@ class ToolServicer(ToolServiceServicer):
 
     async def ExecuteIql(self, request: pb.ExecuteIqlRequest, context: Context) -> pb.ExecuteIqlResponse:
         asked = parse(ExecuteIqlRequestModel, request)
-        outcome = await self._domain.analysis.execute(self._tenant(context), asked.to_domain())
+        outcome = await self._analysis.execute(self._tenant(context), asked.to_domain())
         return iql_response(outcome)
 
     async def StreamIql(self, request: pb.StreamIqlRequest, context: Context) -> AsyncIterator[pb.StreamIqlResponse]:
         asked = parse(StreamIqlRequestModel, request)
-        stream = self._domain.analysis.stream(self._tenant(context), asked.query.to_domain())
+        stream = self._analysis.stream(self._tenant(context), asked.query.to_domain())
         async with aclosing(stream) as steps:
             async for progress in steps:
                 yield iql_progress(progress)
 
     async def ParseIql(self, request: pb.ParseIqlRequest, context: Context) -> pb.ParseIqlResponse:
         asked = parse(ParseIqlRequestModel, request)
-        inspection = await self._domain.analysis.inspect(self._tenant(context), asked.query, asked.matter_id)
+        inspection = await self._analysis.inspect(self._tenant(context), asked.query, asked.matter_id)
         return parse_iql_response(inspection)
 
     async def ListIqlTemplates(
         self, request: pb.ListIqlTemplatesRequest, context: Context
     ) -> pb.ListIqlTemplatesResponse:
-        return iql_templates_response(self._domain.analysis.templates)
+        return iql_templates_response(self._analysis.templates)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
         asked = parse(ExtractRequestModel, request)
-        outcome = await self._domain.extraction.extract(self._tenant(context), asked.to_domain())
+        outcome = await self._extraction.extract(self._tenant(context), asked.to_domain())
         return extract_response(outcome)
 
     async def Classify(self, request: pb.ClassifyRequest, context: Context) -> pb.ClassifyResponse:
         asked = parse(ClassifyRequestModel, request)
-        outcome = await self._domain.classification.classify(self._tenant(context), asked.to_domain())
+        outcome = await self._classification.classify(self._tenant(context), asked.to_domain())
         return classify_response(outcome)
 
     async def RetrieveDocumentation(
         self, request: pb.RetrieveDocumentationRequest, context: Context
     ) -> pb.RetrieveDocumentationResponse:
         asked = parse(RetrieveDocumentationRequestModel, request)
-        outcome = await self._domain.documentation.search(
+        outcome = await self._documentation.search(
             self._tenant(context), asked.query, asked.max_results or DEFAULT_RESULTS
         )
-        return documentation_response(outcome, self._domain.limits.turns.tool_result_chars)
+        return documentation_response(outcome, self._max_output_chars)
 
     def _tenant(self, context: Context) -> str:
-        return self._domain.identify(context, "").tenant
+        return self._identify(context, "").tenant

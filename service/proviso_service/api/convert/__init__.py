@@ -1,1 +1,1 @@
-"""Domain values to protobuf messages and back."""
+"""Makes protobuf messages from domain values."""

@@ -1,12 +1,23 @@
-"""Request contexts and what they are made of."""
+"""Converts request contexts, items of the catalog, and the states of tool servers."""
 
+from proviso_client.v1 import catalog_pb2
 from proviso_client.v1 import context_pb2 as pb
-from proviso_service.api.convert.enums import ASSET_KINDS, INCLUDE_MODES, ITEM_TYPES, OMISSION_REASONS
-from proviso_service.api.convert.times import timestamp
+from proviso_service.api.convert.values import (
+    ASSET_KINDS,
+    INCLUDE_MODE_SOURCES,
+    INCLUDE_MODES,
+    ITEM_TYPES,
+    OMISSION_REASONS,
+    TOOL_APPROVALS,
+    TOOL_SERVER_STATES,
+    timestamp,
+)
+from proviso_service.context.catalog.items import CatalogItem, ServerStatus
 from proviso_service.context.model import (
     AssetUse,
     ContextFill,
     ItemRef,
+    ItemType,
     MatterContext,
     OmittedItem,
     RequestContext,
@@ -85,4 +96,32 @@ def _fill(fill: ContextFill) -> pb.ContextFill:
         item_tokens=fill.item_tokens,
         item_tokens_limit=fill.item_tokens_limit,
         near_limit=fill.near_limit,
+    )
+
+
+def catalog_item(item: CatalogItem) -> catalog_pb2.CatalogItem:
+    return catalog_pb2.CatalogItem(
+        item=item_ref(item.ref),
+        description=item.description,
+        include_mode=INCLUDE_MODES[item.include_mode],
+        include_mode_source=INCLUDE_MODE_SOURCES[item.include_mode_source],
+        characters=len(item.content),
+        content_sha256=item.content_sha256,
+        priority=item.priority,
+        enabled=item.enabled,
+        approval=TOOL_APPROVALS[item.approval] if item.ref.type is ItemType.TOOL else None,
+    )
+
+
+def tool_server(status: ServerStatus) -> catalog_pb2.ToolServer:
+    health = status.health
+    return catalog_pb2.ToolServer(
+        name=health.name,
+        state=TOOL_SERVER_STATES[health.state],
+        state_time=timestamp(health.since),
+        reason=health.reason,
+        starts=health.starts,
+        tool_count=health.tools,
+        refused=[catalog_pb2.RefusedTool(name=tool.name, reason=tool.reason) for tool in health.refused],
+        include_mode=INCLUDE_MODES[status.include] if status.include else None,
     )

@@ -1,4 +1,4 @@
-"""Events of a turn."""
+"""Converts the events of a turn and its final state."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,15 +6,17 @@ from typing import Any
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.answer_size import clear_if_too_large, fit
 from proviso_service.api.convert.context import request_context
-from proviso_service.api.convert.enums import (
+from proviso_service.api.convert.sessions import chat_message, tool_call_record, usage
+from proviso_service.api.convert.values import (
     CONTEXT_PROBLEMS,
     DISCARD_REASONS,
     EXIT_REASONS,
     RETRYABLE,
+    duration,
+    set_unix_time,
+    timestamp,
+    unix_timestamp,
 )
-from proviso_service.api.convert.sessions import chat_message
-from proviso_service.api.convert.times import duration, set_unix_time, timestamp, unix_timestamp
-from proviso_service.api.convert.turns import tool_call_record, usage
 from proviso_service.turns import (
     ApprovalRequired,
     Citation,

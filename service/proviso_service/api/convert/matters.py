@@ -1,12 +1,11 @@
-"""Matters and documents."""
+"""Converts matters, documents and parts of their text."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_service.api.answer_size import fit
-from proviso_service.api.convert.enums import DOCUMENT_STATUSES
-from proviso_service.api.convert.times import timestamp
+from proviso_service.api.convert.values import DOCUMENT_STATUSES, timestamp
 from proviso_service.matters import Document, DocumentProgress, DocumentStatus, DocumentText, Matter
 
 

@@ -1,10 +1,13 @@
-"""Search results."""
+"""Converts results of searches in matters and in the documentation."""
+
+from itertools import count
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.api.answer_size import fit
 from proviso_service.matters import DocumentHits, SearchHit, SearchOutcome, Snippet
 from proviso_service.reading import Chunk
+from proviso_service.tools.retriever import DocumentationResult
 
 
 def search_response(outcome: SearchOutcome) -> pb.SearchResponse:
@@ -72,3 +75,11 @@ def document_error(target: TargetDocument) -> pb.DocumentError:
 
 def _document_hits(hits: DocumentHits) -> pb.DocumentHits:
     return pb.DocumentHits(document_id=hits.document_id, filename=hits.filename, passages=hits.passages)
+
+
+def documentation_response(outcome: SearchOutcome, max_output_chars: int) -> pb.RetrieveDocumentationResponse:
+    """The passages, and the text that the agent's tool makes of them, where the nth passage has the number n."""
+    numbers = count(1)
+    output = DocumentationResult(outcome).render(lambda _: next(numbers), max_output_chars)
+    results = [search_result(hit) for hit in outcome.hits]
+    return pb.RetrieveDocumentationResponse(results=results, output=output.text)

@@ -1,12 +1,75 @@
-"""Sessions and their messages."""
+"""Converts sessions, their messages and turns, and rebuilt requests."""
 
 from proviso_client.v1 import sessions_pb2 as pb
+from proviso_client.v1 import turns_pb2
+from proviso_service.agent.rebuilding import RebuiltRequest
+from proviso_service.api.answer_size import clear_if_too_large
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
-from proviso_service.api.convert.enums import INCLUDE_MODES, MESSAGE_ROLES
-from proviso_service.api.convert.times import timestamp
-from proviso_service.api.convert.turns import turn_summary
+from proviso_service.api.convert.values import (
+    DECISIONS,
+    EXIT_REASONS,
+    INCLUDE_MODES,
+    ITEM_CHANGES,
+    MESSAGE_ROLES,
+    duration,
+    timestamp,
+)
 from proviso_service.context.model import SessionItem
-from proviso_service.turns import ChatMessage, RemovalSuggestion, Session
+from proviso_service.turns import (
+    ChatMessage,
+    ModelCallUsage,
+    RemovalSuggestion,
+    Session,
+    ToolCallRecord,
+    TurnSummary,
+    Usage,
+)
+
+
+def turn_summary(summary: TurnSummary) -> turns_pb2.TurnSummary:
+    return turns_pb2.TurnSummary(
+        exit_reason=EXIT_REASONS[summary.exit_reason],
+        tool_calls=[tool_call_record(record) for record in summary.tool_calls],
+        usage=usage(summary.usage),
+        duration=None if summary.duration_s is None else duration(summary.duration_s),
+        model=summary.model,
+    )
+
+
+def tool_call_record(record: ToolCallRecord) -> turns_pb2.ToolCallRecord:
+    return turns_pb2.ToolCallRecord(
+        call_id=record.call_id,
+        tool=record.tool,
+        server_name=record.server_name,
+        input_json=record.input_json,
+        error=record.error,
+        start_time=timestamp(record.start_time),
+        duration=duration(record.duration_s),
+        from_cache=record.from_cache,
+        decision=DECISIONS[record.decision] if record.decision else None,
+    )
+
+
+def usage(value: Usage) -> turns_pb2.Usage:
+    return turns_pb2.Usage(
+        input_tokens=value.input_tokens,
+        output_tokens=value.output_tokens,
+        model_calls=value.model_calls,
+        cached_input_tokens=value.cached_input_tokens,
+        calls=[_model_call(call) for call in value.calls],
+    )
+
+
+def _model_call(call: ModelCallUsage) -> turns_pb2.ModelCallUsage:
+    return turns_pb2.ModelCallUsage(
+        model=call.model,
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        cached_input_tokens=call.cached_input_tokens,
+        duration=duration(call.duration_s),
+        from_cache=call.from_cache,
+        failed=call.failed,
+    )
 
 
 def chat_message(message: ChatMessage) -> pb.ChatMessage:
@@ -42,3 +105,24 @@ def _item(item: SessionItem) -> pb.SessionContextItem:
     return pb.SessionContextItem(
         item=item_ref(item.ref), include_mode=INCLUDE_MODES[item.include_mode], missing=item.missing
     )
+
+
+def rebuilt_request(rebuilt: RebuiltRequest) -> pb.RebuildRequestResponse:
+    answer = pb.RebuildRequestResponse(
+        payload_json=rebuilt.payload_json,
+        payload_sha256=rebuilt.payload_sha256,
+        recorded_sha256=rebuilt.recorded_sha256,
+        matches=rebuilt.matches,
+        differences=[
+            pb.ItemDifference(
+                item=item_ref(difference.ref),
+                change=ITEM_CHANGES[difference.change],
+                used_sha256=difference.used_sha256,
+                current_sha256=difference.current_sha256,
+            )
+            for difference in rebuilt.differences
+        ],
+        system_prompt_changed=rebuilt.system_prompt_changed,
+    )
+    clear_if_too_large(answer, "payload_json")
+    return answer

@@ -1,6 +1,6 @@
-"""What happens around every call: one concern a file, each an async context manager, entered in order by one
-interceptor."""
+"""What happens before and after every call. Each concern is a middleware, an async context manager that runs the call
+inside; one gRPC interceptor enters them in order."""
 
-from proviso_service.api.interceptors.chain import Around, Call, CallInterceptor
+from proviso_service.api.interceptors.chain import Call, CallInterceptor, Middleware
 
-__all__ = ["Around", "Call", "CallInterceptor"]
+__all__ = ["Call", "CallInterceptor", "Middleware"]

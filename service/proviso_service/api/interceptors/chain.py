@@ -1,7 +1,7 @@
-"""One gRPC interceptor that runs each call inside a stack of async context managers.
+"""The gRPC interceptor that runs each call inside the middlewares.
 
-Handlers may be coroutines or async generators, also where a plain function returns one; responses are written from one
-coroutine, so that a generator is closed in the call's own task as soon as the call ends, however it ends.
+A handler may be a coroutine, an async generator, or a function that returns one. The responses of a stream are written
+here, so that its generator is closed in the task of the call as soon as the call ends.
 """
 
 import inspect
@@ -25,8 +25,8 @@ Behaviour = Callable[[Any, Context], Any]
 
 @dataclass(slots=True)
 class Call:
-    """One call on its way: `unary` says that both request and response are single messages. `code` is what it ends
-    with, set by `errors`; `request_id` is set by `request_ids`."""
+    """One call while it runs. `unary` says that it has one request and one response. The middleware `request_ids` sets
+    `request_id`; the middleware `errors` sets `code`, the status that the call ends with."""
 
     method: str
     context: Context
@@ -35,15 +35,15 @@ class Call:
     code: grpc.StatusCode = grpc.StatusCode.OK
 
 
-Around = Callable[[Call], AbstractAsyncContextManager[None]]
-"""Runs a call's handler inside; sees what it raises and may raise something else."""
+Middleware = Callable[[Call], AbstractAsyncContextManager[None]]
+"""Runs the handler of a call inside; it sees what the handler raises, and may raise something else."""
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Enters `arounds` in order, the first one outermost, then runs the handler."""
+    """Enters the middlewares in order, so that the first one is outermost, and then runs the handler."""
 
-    def __init__(self, arounds: Sequence[Around]) -> None:
-        self._arounds = tuple(arounds)
+    def __init__(self, middlewares: Sequence[Middleware]) -> None:
+        self._middlewares = tuple(middlewares)
 
     async def intercept_service(
         self,
@@ -54,7 +54,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return None if handler is None else self._wrap(handler, handler_call_details.method)
 
     def _wrap(self, handler: Handler, method: str) -> Handler:
-        """The same method with a behaviour that enters the stack first."""
+        """The same handler, run inside the middlewares."""
         kind = (handler.request_streaming, handler.response_streaming)
         attribute, rebuild = _KINDS[kind]
         inner: Behaviour = getattr(handler, attribute)
@@ -77,8 +77,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     @asynccontextmanager
     async def _entered(self, call: Call) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for around in self._arounds:
-                await stack.enter_async_context(around(call))
+            for middleware in self._middlewares:
+                await stack.enter_async_context(middleware(call))
             yield
 
 
@@ -88,11 +88,13 @@ _KINDS: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
     (True, False): ("stream_unary", grpc.stream_unary_rpc_method_handler),
     (True, True): ("stream_stream", grpc.stream_stream_rpc_method_handler),
 }
-"""By (request streaming, response streaming): where a handler keeps its behaviour, and what makes a handler of one."""
+"""By (request streaming, response streaming): the attribute of a handler that holds its function, and the function that
+makes a handler from one."""
 
 
 async def _write(responses: Any, context: Context) -> None:
-    """Runs a streaming handler: a coroutine writes by itself, what a generator yields is written here."""
+    """Runs a handler that streams responses: a coroutine writes them itself; what a generator yields is written
+    here."""
     if inspect.isawaitable(responses):
         await responses
         return
@@ -103,7 +105,8 @@ async def _write(responses: Any, context: Context) -> None:
 
 
 class _Malformed:
-    """Stands for a request whose bytes are not the message; gRPC itself would answer UNKNOWN with exception text."""
+    """Takes the place of a request whose bytes cannot be decoded. gRPC itself would answer UNKNOWN with the text of the
+    exception."""
 
 
 def _lenient(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:

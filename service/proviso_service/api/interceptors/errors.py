@@ -1,4 +1,4 @@
-"""Turns what a handler raises into the call's status."""
+"""The middleware that turns an exception of a handler into the status of the call."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,18 +22,18 @@ async def errors(call: Call) -> AsyncIterator[None]:
     except asyncio.CancelledError as error:
         if not _is_call_cancelled():
             await _abort(call, RuntimeError("a task that the call waited for was cancelled"), error)
-        # gRPC is owed this exception: a handler that keeps it leaks its call.
+        # gRPC has to see this exception, or the call would leak.
         call.code = _deadline_or_cancelled(call)
         raise
     except grpc.aio.AbortError:
-        call.code = call.context.code()  # a handler of its own mind: health, which is gRPC's
+        call.code = call.context.code()  # gRPC's own handlers, such as health, abort by themselves
         raise
     except Exception as error:  # the boundary: nothing may leave without a status
         await _abort(call, error, error)
 
 
 async def _abort(call: Call, error: Exception, cause: BaseException) -> Never:
-    """Ends the call with the error's status; the trailing metadata set so far is kept."""
+    """Ends the call with the status of the error. The trailing metadata that was set before is kept."""
     if is_fault(error):
         log.error("call failed", method=call.method, exc_info=cause)
     status = rpc_status.to_status(status_of(error, call.request_id))
@@ -44,7 +44,7 @@ async def _abort(call: Call, error: Exception, cause: BaseException) -> Never:
 
 
 def _is_call_cancelled() -> bool:
-    """Whether the cancellation was meant for this call, not for something that the handler awaited."""
+    """Whether this call was cancelled, and not just a task that its handler awaited."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
