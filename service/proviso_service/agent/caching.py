@@ -71,7 +71,7 @@ class _Computation:
     value; the others wait until it `is_over`."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    visitors: int = 0
+    callers: int = 0
     is_over: bool = False
 
 
@@ -84,15 +84,15 @@ class SharedCache(Generic[V]):
         self.misses = 0
         self._cache = cache
         self._size_bytes = size_bytes
-        self._making: dict[CacheKey, _Computation] = {}
+        self._computing: dict[CacheKey, _Computation] = {}
 
     @property
     def in_progress(self) -> int:
         """The number of values that are being computed now."""
-        return len(self._making)
+        return len(self._computing)
 
     @asynccontextmanager
-    async def visit(self, key: CacheKey) -> AsyncIterator[CacheLookup[V]]:
+    async def look_up(self, key: CacheKey) -> AsyncIterator[CacheLookup[V]]:
         """Looks up a value, and waits while another caller computes it.
 
         Where that caller fails or keeps nothing, all that wait go on at once, and each computes the value for itself,
@@ -103,40 +103,40 @@ class SharedCache(Generic[V]):
             self.hits += 1
             yield CacheLookup(found)
             return
-        async with self._after_the_maker(key):
+        async with self._after_the_first(key):
             found = await self._cache.get(key)
             self.hits += found is not None
             self.misses += found is None
-            visit = CacheLookup(found, wanted=found is None)
-            yield visit
-            if visit.made is not None:
-                await self._cache.put(key, visit.made, self._size_bytes(visit.made))
+            lookup = CacheLookup(found, wanted=found is None)
+            yield lookup
+            if lookup.made is not None:
+                await self._cache.put(key, lookup.made, self._size_bytes(lookup.made))
 
     async def forget_other_versions(self, scope: CacheScope) -> None:
         """Deletes the entries of the scope's matter that have other versions than the scope."""
         await self._cache.forget_other_versions(scope)
 
     @asynccontextmanager
-    async def _after_the_maker(self, key: CacheKey) -> AsyncIterator[None]:
+    async def _after_the_first(self, key: CacheKey) -> AsyncIterator[None]:
         """A block that the computing caller enters alone, and that the others enter once it has left."""
-        making = self._making.setdefault(key, _Computation())
-        making.visitors += 1
+        computation = self._computing.setdefault(key, _Computation())
+        computation.callers += 1
         try:
-            async with making.lock:
-                if not making.is_over:
-                    with _over_unless_cancelled(making):
+            async with computation.lock:
+                if not computation.is_over:
+                    with _over_unless_cancelled(computation):
                         yield
                     return
         finally:
-            making.visitors -= 1
+            computation.callers -= 1
             # A caller that comes later computes the value anew.
-            if (making.is_over or not making.visitors) and self._making.get(key) is making:
-                del self._making[key]
+            if (computation.is_over or not computation.callers) and self._computing.get(key) is computation:
+                del self._computing[key]
         yield
 
 
 @contextmanager
-def _over_unless_cancelled(making: _Computation) -> Iterator[None]:
+def _over_unless_cancelled(computation: _Computation) -> Iterator[None]:
     is_cancelled = False
     try:
         yield
@@ -144,7 +144,7 @@ def _over_unless_cancelled(making: _Computation) -> Iterator[None]:
         is_cancelled = True
         raise
     finally:
-        making.is_over = not is_cancelled
+        computation.is_over = not is_cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +201,13 @@ class TurnCache:
         """Looks up the reply to `messages`, which begin with the payload. Only the messages after the payload are
         hashed here: the payload may hold images, and its hash is known."""
         later = [(message.type, dict(message)) for message in messages[self._payload_messages :]]
-        return self._caches.replies.visit(self._key("reply", self._model, self._payload_sha256, with_tools, later))
+        return self._caches.replies.look_up(self._key("reply", self._model, self._payload_sha256, with_tools, later))
 
     def result(
         self, tool: str, args: ToolArgs, scope: ToolScope
     ) -> AbstractAsyncContextManager[CacheLookup[ToolResult]]:
         """Looks up the result of a retrieval with validated arguments."""
-        return self._caches.results.visit(self._key("result", tool, args.model_dump_json(), scope.document_id))
+        return self._caches.results.look_up(self._key("result", tool, args.model_dump_json(), scope.document_id))
 
     def _key(self, *parts: object) -> CacheKey:
         text = json.dumps([self._caches.setup, *parts], sort_keys=True, default=str)

@@ -164,18 +164,18 @@ class LlmNode:
 
         turns = state["turns"] if answer_step else state["turns"] + 1
         scope.memory.cycles = turns
-        async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as visit:
+        async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as lookup:
             try:
-                given = _again(scope, visit.found) or await self._call(scope, trimmed.messages, answer_step)
+                given = _again(scope, lookup.found) or await self._call(scope, trimmed.messages, answer_step)
             except Exception as error:
                 scope.text.discard(DiscardReason.NOT_FINAL)
                 return {"turns": turns, "exit_reason": _failure(scope, error)}
             if state["turns"] == 0:
                 scope.memory.context_tokens = given.input_tokens
             reply = given.message
-            update = _judge(state, scope, reply, from_cache=visit.found is not None)
-            if visit.wanted and _is_worth_keeping(scope, reply, update):
-                visit.keep(given.copy())
+            update = _judge(state, scope, reply, from_cache=lookup.found is not None)
+            if lookup.wanted and _is_worth_keeping(scope, reply, update):
+                lookup.keep(given.copy())
         return {"messages": [reply], "turns": turns} | update
 
     async def _call(self, scope: TurnScope, messages: Sequence[AnyMessage], answer_step: bool) -> CachedReply:

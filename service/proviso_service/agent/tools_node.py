@@ -133,12 +133,12 @@ class ToolsNode:
         """The result of a call, and whether it came from the cache. Only retrieval tools use the cache."""
         if not call.tool.is_retrieval:
             return await self._run_tool(call, scope), False
-        async with scope.cache.result(call.tool.name, call.args, scope.tool_scope) as visit:
-            if visit.found is not None:
-                return visit.found, True
+        async with scope.cache.result(call.tool.name, call.args, scope.tool_scope) as lookup:
+            if lookup.found is not None:
+                return lookup.found, True
             result = await self._run_tool(call, scope)
-            if visit.wanted and result.found and not (isinstance(result, MaybePartial) and result.partial):
-                visit.keep(result)
+            if lookup.wanted and result.found and not (isinstance(result, MaybePartial) and result.partial):
+                lookup.keep(result)
         return result, False
 
     async def _run_tool(self, call: ValidCall, scope: TurnScope) -> ToolResult:

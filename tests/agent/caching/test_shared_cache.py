@@ -22,12 +22,12 @@ def shared_cache() -> SharedCache[str]:
 
 async def use(cache: SharedCache[str], make: Callable[[], Awaitable[str | None]], key: CacheKey = KEY) -> str | None:
     """What was found, else what `make` gives, which is kept unless it is None."""
-    async with cache.visit(key) as visit:
-        if visit.found is not None:
-            return visit.found
+    async with cache.look_up(key) as lookup:
+        if lookup.found is not None:
+            return lookup.found
         value = await make()
         if value is not None:
-            visit.keep(value)
+            lookup.keep(value)
         return value
 
 
@@ -176,11 +176,11 @@ def test_one_makes_the_value_unless_it_is_cancelled_and_where_it_is_not_kept_all
 
 async def _visit(fates: list[Fate], impatient: set[int]) -> None:
     """Visitors come in order; those that are impatient leave while they wait."""
-    cache, making, makers = shared_cache(), list[int](), list[int]()
+    cache, computation, makers = shared_cache(), list[int](), list[int]()
     go = [asyncio.Event() for _ in fates]
 
     async def make(number: int) -> str | None:
-        making.append(number)
+        computation.append(number)
         makers.append(number)
         try:
             await go[number].wait()
@@ -191,7 +191,7 @@ async def _visit(fates: list[Fate], impatient: set[int]) -> None:
                     raise asyncio.CancelledError
             return str(number) if fates[number] is Fate.KEEPS else None
         finally:
-            making.remove(number)
+            computation.remove(number)
 
     def visitor(number: int) -> asyncio.Task[str | None]:
         return asyncio.create_task(use(cache, lambda: make(number)))
@@ -206,14 +206,14 @@ async def _visit(fates: list[Fate], impatient: set[int]) -> None:
     waiting, fate = list(patient), Fate.IS_CANCELLED
     while waiting and fate is Fate.IS_CANCELLED:
         maker = waiting.pop(0)
-        assert making == [maker]
+        assert computation == [maker]
         go[maker].set()
         await settle()
         fate = fates[maker]
     if fate is Fate.KEEPS:
         assert [tasks[number].result() for number in waiting] == [str(maker)] * len(waiting)
     else:
-        assert making == waiting
+        assert computation == waiting
     for number in waiting:
         go[number].set()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -221,5 +221,5 @@ async def _visit(fates: list[Fate], impatient: set[int]) -> None:
     assert (cache.misses, cache.hits) == (len(makers), len(patient) - len(makers))
     # Nobody is left in the way of the next one.
     assert cache.in_progress == 0
-    async with asyncio.timeout(30), cache.visit(KEY) as visit:
-        assert (visit.found is not None) is any(fates[number] is Fate.KEEPS for number in makers)
+    async with asyncio.timeout(30), cache.look_up(KEY) as lookup:
+        assert (lookup.found is not None) is any(fates[number] is Fate.KEEPS for number in makers)

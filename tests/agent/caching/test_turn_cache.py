@@ -26,13 +26,13 @@ async def test_a_reply_depends_on_the_messages_after_the_payload_and_on_whether_
         ([*PAYLOAD, HumanMessage("")], True),
     ]
     for number, (messages, with_tools) in enumerate(asked):
-        async with cache.reply(messages, with_tools=with_tools) as visit:
-            assert visit.found is None
-            visit.keep(CachedReply(AIMessage(str(number)), None))
+        async with cache.reply(messages, with_tools=with_tools) as lookup:
+            assert lookup.found is None
+            lookup.keep(CachedReply(AIMessage(str(number)), None))
     for number, (messages, with_tools) in enumerate(asked):
-        async with cache.reply(messages, with_tools=with_tools) as visit:
-            assert visit.found is not None
-            assert visit.found.message.content == str(number)
+        async with cache.reply(messages, with_tools=with_tools) as lookup:
+            assert lookup.found is not None
+            assert lookup.found.message.content == str(number)
 
 
 async def test_a_retrieval_depends_on_the_tool_its_arguments_and_the_document_on_view() -> None:
@@ -44,8 +44,8 @@ async def test_a_retrieval_depends_on_the_tool_its_arguments_and_the_document_on
         ("lookup", LookupArgs(query="law"), ToolScope(CALLER, MATTER_ID, "d")),
     ]
     for tool, args, scope in asked:
-        async with cache.result(tool, args, scope) as visit:
-            assert visit.found is None
-            visit.keep(Found([PASSAGE]))
-    async with cache.result(*asked[0]) as visit:
-        assert visit.found == Found([PASSAGE])
+        async with cache.result(tool, args, scope) as lookup:
+            assert lookup.found is None
+            lookup.keep(Found([PASSAGE]))
+    async with cache.result(*asked[0]) as lookup:
+        assert lookup.found == Found([PASSAGE])
