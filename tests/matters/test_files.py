@@ -5,7 +5,6 @@ import pytest
 from proviso_service.errors import Draining, NotReady, ProvisoError, UnsupportedDocument
 from proviso_service.matters.files import FileReader
 from proviso_service.reading import ReadDocument, ReaderClosed, ReaderUnavailable, UnreadableFile
-from proviso_service.settings import DocumentSettings
 from tests.support.thread_reader import ThreadReader
 
 
@@ -46,5 +45,5 @@ def test_a_name_of_no_format_is_refused_before_anything_is_read() -> None:
 
 
 async def test_the_text_of_a_file_is_read() -> None:
-    files = FileReader(ThreadReader(DocumentSettings()))
+    files = FileReader(ThreadReader())
     assert await files.text("lease.txt", b"The rent is due.") == "The rent is due."

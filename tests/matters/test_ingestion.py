@@ -10,6 +10,7 @@ from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.reading import ReadingLimits
 from tests.support.matters_world import TENANT, MattersWorld
 from tests.support.thread_reader import ThreadReader
 
@@ -45,7 +46,7 @@ async def test_a_file_that_cannot_be_read_fails_with_the_reason(
 
 
 async def test_a_text_over_the_limit_fails(idle_world: MattersWorld) -> None:
-    idle_world.settings = idle_world.settings.model_copy(update={"max_text_chars": 50})
+    idle_world.limits = ReadingLimits(max_text_chars=50)
     async with idle_world.running():
         assert "longer than 50 characters" in await _failure_of(idle_world, LEASE)
 
@@ -125,9 +126,7 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
 
 
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(
-        world.store, world.blobs, world.vectors, world.embedder, FileReader(ThreadReader(world.settings))
-    )
+    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, FileReader(ThreadReader()))
     return Ingestion(world.store, world.vectors, pipeline, board, workers=1, retry_s=0.001)
 
 

@@ -25,6 +25,7 @@ from proviso_service.matters.model import (
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models import Embedder, Vectors
+from proviso_service.reading import ReadingLimits
 from proviso_service.settings import DocumentSettings
 from tests.support.changes import Changes, database_changes
 from tests.support.migrated import state_in
@@ -94,10 +95,11 @@ class MattersWorld:
     embedder: GatedEmbedder
     changes: Changes
     settings: DocumentSettings = field(default_factory=DocumentSettings)
+    limits: ReadingLimits = ReadingLimits()
     matters: Matters = field(init=False)
 
     def new_matters(self) -> Matters:
-        reader = ThreadReader(self.settings)
+        reader = ThreadReader(self.limits)
         return Matters(self.store, self.vectors, self.blobs, self.embedder, self.settings, reader)
 
     @asynccontextmanager

@@ -129,7 +129,7 @@ async def _state(settings: Settings) -> tuple[Finding, int]:
         return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it."), chunk_count
     if other_count:
         message = f"{other_count} passages were embedded by another model, and are found by their words only"
-        remedy = "Delete their documents and upload them again, or set PROVISO_BACKENDS__EMBEDDER back."
+        remedy = "Delete their documents and upload them again, or set PROVISO_MODELS__EMBEDDER back."
         return Finding(Level.WARN, name, message, remedy), chunk_count
     return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
 
