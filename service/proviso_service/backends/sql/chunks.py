@@ -1,4 +1,4 @@
-"""Rows of chunks and of their vectors, and the exact search over the vectors of a matter."""
+"""Rows of chunks and of their vectors: search by words and clause numbers, and exact search by vectors."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -14,21 +14,28 @@ from proviso_service.matters import DocumentHits, DocumentStatus, LexicalHit, St
 from proviso_service.models import Vectors
 from proviso_service.reading import Chunk, significant_words, telling_words
 
+HASHES_PER_QUERY = 500
+DOCUMENTS_PER_QUERY = 500
+ROWS_SCORED = 2_000
+"""The vectors that an exact search holds in memory at a time."""
+
+_JOINED = documents.join(matters).join(chunks).join(embeddings)
+
 _POSITION = (documents.c.upload_time, documents.c.document_id, chunks.c.ordinal)
 
 
 class ChunkRows(Store):
-    """Chunks and full text of the MatterStore port."""
+    """The methods of MatterStore for chunks and full-text search."""
 
     @reading
     def chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
         query = (
             select(chunks, documents.c.filename)
             .join_from(chunks, documents)
-            .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _ready_chunks())
+            .where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(chunk_ids), _is_ready())
         )
         rows = transaction.execute(query).all()
-        stored = {row.chunk_id: _stored(row) for row in rows}
+        stored = {row.chunk_id: _stored_chunk(row) for row in rows}
         return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
 
     @reading
@@ -41,7 +48,7 @@ class ChunkRows(Store):
                 chunks.c.tenant == tenant,
                 chunks.c.document_id == stored.document_id,
                 chunks.c.ordinal.in_([before, after]),
-                _ready_chunks(),
+                _is_ready(),
             )
         )
         texts = {row.ordinal: row.text for row in transaction.execute(query)}
@@ -61,16 +68,16 @@ class ChunkRows(Store):
         words = significant_words(query)
         if not words and not phrases:
             return []
-        # Without a filter nothing that is found is dropped below: the index holds chunks of READY documents only. Twice
-        # as many as wanted, so that an order of equals by position has room.
+        # The index holds chunks of READY documents only, so without a filter every hit is kept, and the best ones are
+        # enough. Twice as many as wanted are taken, so that hits of equal rank can be ordered by position.
         best = None if document_ids or phrases else 2 * limit
         hits = found(any_word(tenant, matter_id, telling_words(words), phrases), best)
         complete = holds(chunks.c.row_id, all_words(tenant, matter_id, words, phrases))
         statement = (
             select(chunks.c.chunk_id, complete.label("all_terms"))
             .select_from(_with_chunks(hits))
-            .where(*_within(tenant, matter_id, document_ids), *_holding(phrases))
-            # Where ranks are equal the order must not depend on which document was ingested first.
+            .where(*_ready_chunks_of(tenant, matter_id, document_ids), *_holds_phrases(phrases))
+            # The order of hits of equal rank must not depend on which document was ingested first.
             .order_by(hits.c.rank, *_POSITION)
             .limit(limit)
         )
@@ -94,7 +101,7 @@ class ChunkRows(Store):
         statement = (
             select(chunks.c.chunk_id)
             .select_from(_with_chunks(hits))
-            .where(*_within(tenant, matter_id, document_ids))
+            .where(*_ready_chunks_of(tenant, matter_id, document_ids))
             .order_by(itself.desc(), *_POSITION)
             .limit(limit)
         )
@@ -118,7 +125,7 @@ class ChunkRows(Store):
         statement: Select[Any] = (
             select(documents.c.document_id, documents.c.filename, passages)
             .select_from(_with_chunks(hits))
-            .where(*_within(tenant, matter_id, document_ids), *_holding(phrases))
+            .where(*_ready_chunks_of(tenant, matter_id, document_ids), *_holds_phrases(phrases))
             .group_by(documents.c.document_id, documents.c.filename, documents.c.upload_time)
             .order_by(passages.desc(), documents.c.upload_time, documents.c.document_id)
         )
@@ -126,43 +133,8 @@ class ChunkRows(Store):
         return [DocumentHits(row.document_id, row.filename, row.passages) for row in rows]
 
 
-def _with_chunks(hits: FromClause) -> FromClause:
-    return hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents)
-
-
-def _within(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[ColumnElement[bool]]:
-    conditions = [documents.c.tenant == tenant, documents.c.matter_id == matter_id, _ready_chunks()]
-    if document_ids:
-        conditions.append(documents.c.document_id.in_(document_ids))
-    return conditions
-
-
-def _holding(phrases: Sequence[str]) -> list[ColumnElement[bool]]:
-    """The index knows stems and no marks: whether the very phrases are there is told by the text."""
-    return [func.holds_phrases(chunks.c.text, json.dumps(phrases)) == 1] if phrases else []
-
-
-def _ready_chunks() -> ColumnElement[bool]:
-    return documents.c.status == DocumentStatus.READY
-
-
-def _stored(row: Row[Any]) -> StoredChunk:
-    chunk = Chunk(
-        row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path, row.clause_numbers
-    )
-    return StoredChunk(row.chunk_id, row.document_id, row.filename, chunk)
-
-
-HASHES_PER_QUERY = 500
-DOCUMENTS_PER_QUERY = 500
-ROWS_SCORED = 2_000
-"""Vectors held at once by an exact search."""
-
-_JOINED = documents.join(matters).join(chunks).join(embeddings)
-
-
 class EmbeddingRows(Store):
-    """Embeddings of the MatterStore port; the VectorSource port."""
+    """The methods of MatterStore for embeddings; it is also the VectorSource from which the vector index is built."""
 
     @reading
     def known_embeddings(
@@ -191,12 +163,14 @@ class EmbeddingRows(Store):
     ) -> Sequence[VectorHit]:
         ready = list(_chunk_counts(transaction, tenant, matter_id, document_ids))
         query = select(chunks.c.chunk_id, embeddings.c.vector).select_from(_JOINED)
-        query = query.where(documents.c.tenant == tenant, *_ready(model_id)).execution_options(yield_per=ROWS_SCORED)
+        query = query.where(documents.c.tenant == tenant, *_ready_with_model(model_id)).execution_options(
+            yield_per=ROWS_SCORED
+        )
         best: list[tuple[float, str]] = []
         for start in range(0, len(ready), DOCUMENTS_PER_QUERY):
             some = documents.c.document_id.in_(ready[start : start + DOCUMENTS_PER_QUERY])
             for rows in transaction.execute(query.where(some)).partitions():
-                scored = [*best, *_nearest(rows, vector, limit)]
+                scored = [*best, *_nearest_rows(rows, vector, limit)]
                 best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:limit]
         return [VectorHit(chunk_id, similarity) for similarity, chunk_id in best]
 
@@ -204,7 +178,7 @@ class EmbeddingRows(Store):
     def count_vectors(
         self, transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
     ) -> int:
-        query = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(*_ready_of(tenant, matter_id))
+        query = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(*_ready_documents(tenant, matter_id))
         if document_ids:
             query = query.where(documents.c.document_id.in_(document_ids))
         return int(transaction.execute(query).scalar_one())
@@ -222,7 +196,7 @@ class EmbeddingRows(Store):
     async def matter_vectors(
         self, tenant: str, matter_id: str, model_id: str, batch_size: int
     ) -> AsyncIterator[Sequence[VectorRecord]]:
-        # No transaction is held while the caller works on a batch.
+        # Each batch is read in a transaction of its own, so that none is open while the caller works on it.
         for ids, first in _batches(await self._counts(tenant, matter_id), batch_size):
             part = chunks.c.ordinal.between(first, first + batch_size - 1)
             if records := await self._vectors(tenant, model_id, documents.c.document_id.in_(ids), part):
@@ -240,7 +214,9 @@ class EmbeddingRows(Store):
         )
         final = {document_id: found.is_final for document_id, found in transaction.execute(status)}
         ready = select(chunks.c.chunk_id).select_from(documents.join(matters).join(chunks))
-        ready = ready.where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(list(document_of)), *_ready(model_id))
+        ready = ready.where(
+            chunks.c.tenant == tenant, chunks.c.chunk_id.in_(list(document_of)), *_ready_with_model(model_id)
+        )
         claimed = set(transaction.execute(ready).scalars())
         return [
             chunk_id
@@ -268,18 +244,45 @@ class EmbeddingRows(Store):
         query = (
             select(chunks.c.chunk_id, documents.c.matter_id, documents.c.document_id, embeddings.c.vector)
             .select_from(_JOINED)
-            .where(documents.c.tenant == tenant, *_ready(model_id), *conditions)
+            .where(documents.c.tenant == tenant, *_ready_with_model(model_id), *conditions)
         )
         return [VectorRecord(*row[:3], _vector(row.vector)) for row in transaction.execute(query)]
 
 
-def _ready(model_id: str) -> tuple[ColumnElement[bool], ...]:
-    # The function keeps the planner from the index by model, which would lead it through every chunk of the tenant.
+def _with_chunks(hits: FromClause) -> FromClause:
+    return hits.join(chunks, chunks.c.row_id == hits.c.row_id).join(documents)
+
+
+def _ready_chunks_of(tenant: str, matter_id: str, document_ids: Sequence[str]) -> list[ColumnElement[bool]]:
+    conditions = [documents.c.tenant == tenant, documents.c.matter_id == matter_id, _is_ready()]
+    if document_ids:
+        conditions.append(documents.c.document_id.in_(document_ids))
+    return conditions
+
+
+def _holds_phrases(phrases: Sequence[str]) -> list[ColumnElement[bool]]:
+    """The condition that a chunk's text holds the exact phrases; the index knows only the stems of their words."""
+    return [func.holds_phrases(chunks.c.text, json.dumps(phrases)) == 1] if phrases else []
+
+
+def _is_ready() -> ColumnElement[bool]:
+    return documents.c.status == DocumentStatus.READY
+
+
+def _stored_chunk(row: Row[Any]) -> StoredChunk:
+    chunk = Chunk(
+        row.ordinal, row.start_offset, row.end_offset, row.text, row.page, row.section_path, row.clause_numbers
+    )
+    return StoredChunk(row.chunk_id, row.document_id, row.filename, chunk)
+
+
+def _ready_with_model(model_id: str) -> tuple[ColumnElement[bool], ...]:
+    # `coalesce` keeps the planner from using the index by model, with which it would visit every chunk of the tenant.
     of_model = func.coalesce(chunks.c.model_id, "") == model_id
     return (documents.c.status == DocumentStatus.READY, ~matters.c.deleted, of_model)
 
 
-def _ready_of(tenant: str, matter_id: str) -> tuple[ColumnElement[bool], ...]:
+def _ready_documents(tenant: str, matter_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         documents.c.tenant == tenant,
         documents.c.matter_id == matter_id,
@@ -290,8 +293,8 @@ def _ready_of(tenant: str, matter_id: str) -> tuple[ColumnElement[bool], ...]:
 def _chunk_counts(
     transaction: Connection, tenant: str, matter_id: str, document_ids: Sequence[str] = ()
 ) -> Mapping[str, int]:
-    """Of the matter's READY documents, all or those given."""
-    query = select(documents.c.document_id, documents.c.chunk_count).where(*_ready_of(tenant, matter_id))
+    """The number of chunks of each READY document of the matter, or of those given."""
+    query = select(documents.c.document_id, documents.c.chunk_count).where(*_ready_documents(tenant, matter_id))
     wanted = set(document_ids)
     return {
         document_id: count for document_id, count in transaction.execute(query) if not wanted or document_id in wanted
@@ -299,8 +302,8 @@ def _chunk_counts(
 
 
 def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], int]]:
-    """Documents of together at most `size` chunks, and the ordinal from which on they are meant: a longer document
-    comes in several batches of its own."""
+    """Divides documents into batches of at most `size` chunks. Each batch is its documents and the ordinal of its first
+    chunk: 0, unless a document is longer than `size` and has several batches of its own."""
     together: list[str] = []
     room = size
     for document_id, count in counts.items():
@@ -316,7 +319,7 @@ def _batches(counts: Mapping[str, int], size: int) -> Iterator[tuple[list[str], 
         yield together, 0
 
 
-def _nearest(rows: Sequence[Row[Any, Any]], vector: Vectors, limit: int) -> list[tuple[float, str]]:
+def _nearest_rows(rows: Sequence[Row[Any, Any]], vector: Vectors, limit: int) -> list[tuple[float, str]]:
     values = np.frombuffer(b"".join(packed for _, packed in rows), dtype="<f4")
     similarities = values.reshape(len(rows), -1) @ vector
     return [(float(similarities[row]), rows[row].chunk_id) for row in np.argsort(-similarities)[:limit]]

@@ -1,6 +1,7 @@
-"""What ingestion makes of a document, as rows: its text, outline, chunks, full-text entries and embeddings.
+"""Builds, writes and deletes the rows that ingestion makes of a document: text, outline, chunks, full-text entries and
+embeddings.
 
-All functions run inside the caller's transaction.
+`write_contents` and `forget_contents` run inside the caller's transaction.
 """
 
 from collections.abc import Sequence
@@ -17,17 +18,17 @@ from proviso_service.models import Vectors
 from proviso_service.reading import Chunk, ParsedDocument
 
 SEGMENT_CHARS = 16_384
-"""Code points in each segment of a text but the last. Stored texts depend on it."""
+"""Code points in each segment of a text; the last one may be shorter. Stored texts depend on this number."""
 
 BATCH_ROWS = 500
-"""Rows written in one step."""
+"""The most rows that one statement writes."""
 
 Rows = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Rows of one document, ready to be written."""
+    """The rows of one document, ready to be written."""
 
     outline: Rows
     segments: Rows
@@ -38,7 +39,8 @@ class Contents:
 def contents_of(
     document: Document, parsed: ParsedDocument, parts: Sequence[Chunk], model_id: str, vectors: Vectors
 ) -> Contents:
-    """`vectors` has one row for each chunk; else ValueError. Takes a while for a long document: run it in a thread."""
+    """The rows of a parsed document. `vectors` has one row for each chunk. Slow for a long document: run it in a
+    thread. Raises ValueError for another number of vectors."""
     here = {"tenant": document.tenant, "document_id": document.document_id}
     hashes = [part.content_sha256 for part in parts]
     vector_of = {sha256: vector.astype("<f4").tobytes() for sha256, vector in zip(hashes, vectors, strict=True)}
@@ -72,7 +74,7 @@ def contents_of(
 
 
 def write_contents(transaction: Connection, document: Document, contents: Contents) -> None:
-    """Writes everything anew; what an earlier ingestion wrote goes."""
+    """Writes the contents, in place of those of an earlier ingestion."""
     forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
     _write(transaction, insert(outlines), contents.outline)
     _write(transaction, insert(segments), contents.segments)

@@ -1,9 +1,9 @@
-"""Transactions in threads of their own, and the schema.
+"""Database runs transactions in threads of its own and brings the schema up to date; Store is the base of the stores.
 
-A transaction is one function that gets a Connection and runs whole in one thread. Handing each statement to a thread,
-as the asyncio extension of SQLAlchemy does for SQLite, costs a turn of the event loop for each of some 25 steps: on a
-busy loop a write was measured to take 65 times as long. Engines whose drivers are asynchronous can run the same
-functions by `AsyncConnection.run_sync`.
+A transaction is one function that is given a Connection and runs from start to end in one thread. The asyncio
+extension of SQLAlchemy hands each of some 25 steps to a thread instead, and waits for the event loop after each: on a
+busy loop a write was measured to take 65 times as long. Engines with asynchronous drivers can run the same functions by
+`AsyncConnection.run_sync`.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 READERS = 4
-"""Threads that read; one more writes, as SQLite has one writer at a time."""
+"""Number of threads that read. One more thread writes, since SQLite allows one writer at a time."""
 
 MAX_WAITING = 4_096
 """Transactions that may wait for a thread."""
 
 MAX_TOGETHER = 32
-"""Writes that share a commit."""
+"""The most writes that share a commit."""
 
 WAIT_S = 10.0
-"""Longest wait for a thread, and for a lock that another process holds."""
+"""Longest wait in seconds for a thread, and for a lock that another process holds."""
 
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 BROKEN_CODES = (
@@ -96,16 +96,17 @@ class Database:
         self.now = now
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns; it sees one state of the data throughout."""
+        """Runs `work` in a transaction that reads, and returns its result. It sees one state of the data throughout."""
         with self._admitted() as latest:
             call = asyncio.get_running_loop().run_in_executor(self._reading, _transact, self._engine, work, latest)
             return await call
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns; committed when it does, rolled back when it raises. Writes run in order.
+        """Runs `work` in a transaction, and returns its result once that is committed. When `work` raises an exception,
+        its changes are rolled back. Writes run in the order of the calls.
 
-        Those that wait while another is committed share the next commit, each in a savepoint of its own: a commit has
-        to reach the disk, which takes many times as long as the work."""
+        Writes that wait while another one is committed share the next commit, each in a savepoint of its own: a commit
+        has to reach the disk, which takes many times as long as the work."""
         with self._admitted() as latest:
             done: Future[T] = Future()
             self._to_write.append(_Write(work, done, latest))
@@ -128,7 +129,7 @@ class Database:
         await self.write(upgrade)
 
     async def close(self) -> None:
-        """Waits for the transactions that have been asked for."""
+        """Refuses new transactions and waits for those that have been asked for."""
         self._closed = True
         for threads in (self._writing, self._reading):
             await asyncio.to_thread(threads.shutdown)
@@ -136,7 +137,8 @@ class Database:
 
     @contextmanager
     def _admitted(self) -> Iterator[float]:
-        """One more waiting transaction; gives the latest moment on the monotonic clock at which it may begin."""
+        """Counts one more transaction while the context is open. Gives the latest moment on the monotonic clock at
+        which the transaction may begin."""
         if self._closed:
             raise NotReady("The service's storage is closed")
         if self._waiting >= MAX_WAITING:
@@ -148,7 +150,7 @@ class Database:
             self._waiting -= 1
 
     def _write_waiting(self) -> None:
-        """Runs the writes that wait, in the writing thread; there are none when an earlier call has taken them."""
+        """Runs the waiting writes, in the writing thread. There may be none, when an earlier call has taken them."""
         writes: list[_Write] = []
         while self._to_write and len(writes) < MAX_TOGETHER:
             write = self._to_write.popleft()
@@ -161,7 +163,8 @@ class Database:
 
 
 class Store:
-    """Base of the repositories; each method is one transaction."""
+    """The base of the stores. Each of their methods that is decorated with `reading` or `writing` is one
+    transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -170,14 +173,14 @@ class Store:
 S = TypeVar("S", bound=Store)
 
 Method = Callable[Concatenate[S, Connection, P], T]
-"""A method of a store as it is written: it is given the transaction to work in."""
+"""A method of a store as it is defined: its first argument is the transaction."""
 
 AsyncMethod = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
-"""The same as it is called."""
+"""The same method as it is called: asynchronous and without the transaction."""
 
 
 def reading(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
-    """Runs a store's method in a transaction that reads."""
+    """Decorates a method of a store, which then runs in a transaction that reads."""
 
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -187,7 +190,7 @@ def reading(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
 
 
 def writing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
-    """Runs a store's method in a transaction that writes."""
+    """Decorates a method of a store, which then runs in a transaction that writes."""
 
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -197,7 +200,7 @@ def writing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
 
 
 def insert(table: Table) -> sqlite.Insert:
-    """An INSERT that knows ON CONFLICT."""
+    """An INSERT statement with support for ON CONFLICT, which SQLAlchemy's general one lacks."""
     return sqlite.insert(table)
 
 
@@ -248,7 +251,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) -> T:
-    """One transaction, in the thread it is called in; not begun after `latest` on the monotonic clock."""
+    """Runs one transaction in the calling thread, unless `latest` on the monotonic clock has passed. Raises TooBusy."""
     if time.monotonic() > latest:
         raise _busy()
     with _failures_named(), engine.begin() as connection:
@@ -258,12 +261,13 @@ def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) ->
 def _write_alone(engine: Engine, write: _Write) -> None:
     try:
         write.done.set_result(_transact(engine, write.work, write.latest))
-    except BaseException as error:  # it is the caller's
+    except BaseException as error:  # the caller raises it
         write.done.set_exception(error)
 
 
 def _write_together(engine: Engine, writes: Sequence[_Write]) -> None:
-    """All in one transaction. One that raises undoes its own work only; nobody is told before the commit."""
+    """Runs the writes in one transaction. A write that raises an exception undoes its own work only. No caller gets its
+    result before the commit."""
     outcomes: list[tuple[_Write, Any, BaseException | None]] = []
     try:
         with _failures_named(), engine.begin() as connection:
@@ -278,8 +282,8 @@ def _write_together(engine: Engine, writes: Sequence[_Write]) -> None:
 
 
 def _in_savepoint(connection: Connection, write: _Write) -> tuple[Any, BaseException | None]:
-    """What the write returned, or raised. Raises where a failure has ended the whole transaction, as one of the disk
-    does: what was written before it is lost too."""
+    """The result of the write, or the exception that it raised. Raises the exception when it has ended the whole
+    transaction, as a failure of the disk does: then the writes before this one are lost, too."""
     if time.monotonic() > write.latest:
         return None, _busy()
     try:
@@ -293,7 +297,8 @@ def _in_savepoint(connection: Connection, write: _Write) -> tuple[Any, BaseExcep
 
 @contextmanager
 def _failures_named() -> Iterator[None]:
-    """Locks and disk failures as errors of the service; other database errors are faults of the code."""
+    """Turns exceptions for locks and disk failures into errors of the service. Other database errors pass: they are
+    bugs."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:

@@ -1,4 +1,4 @@
-"""Rows of documents: as they are uploaded, make their way to READY, and are removed with all that hangs on them."""
+"""Rows of documents, from upload through ingestion to deletion, and of leftovers of uploads and deletions."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -24,16 +24,17 @@ from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
 
+_BATCH_ROWS = 500
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
 
 
 class DocumentRows(Store):
-    """Documents of the MatterStore port."""
+    """The methods of MatterStore for documents and their status."""
 
     @writing
     def add_document(self, transaction: Connection, document: Document) -> tuple[Document, bool]:
         _require_matter(transaction, document.tenant, document.matter_id)
-        named = _named(document.tenant, document.matter_id, document.filename)
+        named = _by_filename(document.tenant, document.matter_id, document.filename)
         values = _values(document) | {
             "status": DocumentStatus.PENDING,
             "replaces_document_id": _id_of(transaction.execute(named).first()),
@@ -43,7 +44,7 @@ class DocumentRows(Store):
         if row is not None:
             forget_leftovers(transaction, document.tenant, [document.document_id])
             return document_of(row), True
-        same = _of_matter(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
+        same = _documents_of(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
         known = document_of(transaction.execute(same).one())
         if known.status is DocumentStatus.FAILED:
             known = _try_again(transaction, known, document.filename, document.media_type)
@@ -51,7 +52,7 @@ class DocumentRows(Store):
 
     @reading
     def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
-        query = _of_matter(tenant, matter_id).where(documents.c.document_id == document_id)
+        query = _documents_of(tenant, matter_id).where(documents.c.document_id == document_id)
         row = transaction.execute(query).one_or_none()
         if row is None:
             raise DocumentNotFound(document_id)
@@ -59,7 +60,7 @@ class DocumentRows(Store):
 
     @reading
     def find_by_filename(self, transaction: Connection, tenant: str, matter_id: str, filename: str) -> Document:
-        row = transaction.execute(_named(tenant, matter_id, filename)).first()
+        row = transaction.execute(_by_filename(tenant, matter_id, filename)).first()
         if row is None:
             raise DocumentNotFound(filename)
         return document_of(row)
@@ -67,12 +68,12 @@ class DocumentRows(Store):
     @reading
     def list_documents(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
         order = Order(documents.c.upload_time, documents.c.document_id, ("documents", tenant, matter_id))
-        rows, token = rows_by_time(transaction, _of_matter(tenant, matter_id), order, page)
+        rows, token = rows_by_time(transaction, _documents_of(tenant, matter_id), order, page)
         return Page([document_of(row) for row in rows], token)
 
     @reading
     def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
-        query = _of_matter(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
+        query = _documents_of(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
         return [document_of(row) for row in transaction.execute(query)]
 
     @reading
@@ -91,7 +92,8 @@ class DocumentRows(Store):
     ) -> Document:
         before = lock_document(transaction, document)
         row = change_document(transaction, document, status=status, failure_reason=failure_reason)
-        noticed = {DocumentStatus.READY, DocumentStatus.FAILED}  # by searches, and by what says which were not read
+        # Searches show READY documents, and answers name FAILED ones as unread: both depend on the index version.
+        noticed = {DocumentStatus.READY, DocumentStatus.FAILED}
         if before.status != status and noticed & {before.status, status}:
             bump_index_version(transaction, document.tenant, document.matter_id)
         return row
@@ -113,9 +115,118 @@ class DocumentRows(Store):
             bump_index_version(transaction, tenant, matter_id)
 
 
+class IngestedRows(Store):
+    """The methods of MatterStore for the contents that ingestion makes of documents."""
+
+    async def commit_ready(
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        model_id: str,
+        vectors: Vectors,
+    ) -> Document:
+        # Built before the transaction, so that other writers do not wait for it.
+        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
+        measures = {
+            "character_count": len(parsed.text),
+            "chunk_count": len(chunks),
+            "page_count": len(parsed.pages),
+        }
+        return await self._commit_contents(document, contents, measures)
+
+    @writing
+    def _commit_contents(
+        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
+    ) -> Document:
+        lock_document(transaction, document)
+        write_contents(transaction, document, contents)
+        bump_index_version(transaction, document.tenant, document.matter_id)
+        return change_document(transaction, document, status=DocumentStatus.READY, failure_reason="", **measures)
+
+    @reading
+    def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
+        """The text of a READY document from the offset `start` (at least 0) to `end` or to its own end. Raises
+        DocumentNotFound."""
+        first = start // SEGMENT_CHARS
+        query = select(segments.c.text).where(
+            segments.c.tenant == tenant, segments.c.document_id == document_id, segments.c.ordinal >= first
+        )
+        if end is not None:
+            query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
+        ready = select(documents.c.document_id).where(
+            documents.c.tenant == tenant,
+            documents.c.document_id == document_id,
+            documents.c.status == DocumentStatus.READY,
+        )
+        if transaction.execute(ready).one_or_none() is None:
+            raise DocumentNotFound(document_id)
+        pieces = transaction.execute(query.order_by(segments.c.ordinal)).scalars().all()
+        offset = first * SEGMENT_CHARS
+        return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
+
+    @reading
+    def structure(
+        self, transaction: Connection, tenant: str, document_id: str
+    ) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
+        """The headings and pages of a READY document. Raises DocumentNotFound."""
+        query = (
+            select(outlines.c.headings, outlines.c.pages)
+            .join_from(outlines, documents)
+            .where(
+                outlines.c.tenant == tenant,
+                outlines.c.document_id == document_id,
+                documents.c.status == DocumentStatus.READY,
+            )
+        )
+        row = transaction.execute(query).one_or_none()
+        if row is None:
+            raise DocumentNotFound(document_id)
+        return row.headings, row.pages
+
+
+class LeftoverRows(Store):
+    """The methods of MatterStore for leftovers of uploads and deletions."""
+
+    @writing
+    def begin_upload(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+        note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
+
+    @writing
+    def give_up_uploads(self, transaction: Connection) -> None:
+        transaction.execute(update(leftovers).where(leftovers.c.uploading).values(uploading=False))
+
+    @reading
+    def leftovers(self, transaction: Connection, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
+        matter_exists = exists().where(
+            and_(
+                matters.c.tenant == leftovers.c.tenant,
+                matters.c.matter_id == leftovers.c.matter_id,
+                ~matters.c.deleted,
+            )
+        )
+        query = (
+            select(leftovers.c.tenant, leftovers.c.matter_id, leftovers.c.document_id, ~matter_exists)
+            .where(~leftovers.c.uploading)
+            .order_by(leftovers.c.tenant, leftovers.c.document_id)
+            .limit(limit)
+        )
+        if after is not None:
+            key = tuple_(leftovers.c.tenant, leftovers.c.document_id)
+            query = query.where(key > tuple_(after.tenant, after.document_id))
+        return [
+            Leftover(tenant, matter_id, document_id, bool(gone))
+            for tenant, matter_id, document_id, gone in transaction.execute(query)
+        ]
+
+    @writing
+    def forget_leftovers(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> None:
+        forget_leftovers(transaction, tenant, document_ids)
+
+
 def lock_document(transaction: Connection, document: Document) -> Document:
-    """The document as it is now, held until the transaction ends. Raises DocumentNotFound when it is gone."""
-    query = _of_matter(document.tenant, document.matter_id).where(documents.c.document_id == document.document_id)
+    """The current row of the document, locked until the transaction ends. Raises DocumentNotFound."""
+    query = _documents_of(document.tenant, document.matter_id).where(documents.c.document_id == document.document_id)
     row = transaction.execute(query.with_for_update()).one_or_none()
     if row is None:
         raise DocumentNotFound(document.document_id)
@@ -123,12 +234,12 @@ def lock_document(transaction: Connection, document: Document) -> Document:
 
 
 def _try_again(transaction: Connection, failed: Document, filename: str, media_type: str) -> Document:
-    """A FAILED document as PENDING. Under another name it replaces what had that name when it was uploaded: never a
-    later one, so that no two documents replace each other."""
+    """Sets a FAILED document to PENDING. With a new filename it replaces the document that had this filename before it
+    was uploaded, and never a later one: else two documents could replace each other."""
     changes = {"filename": filename, "filename_folded": filename.casefold(), "media_type": media_type}
     if filename.casefold() != failed.filename.casefold():
         place = tuple_(documents.c.upload_time, documents.c.document_id)
-        earlier = _named(failed.tenant, failed.matter_id, filename).where(
+        earlier = _by_filename(failed.tenant, failed.matter_id, filename).where(
             place < tuple_(literal(failed.upload_time, UtcDateTime), failed.document_id)
         )
         changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
@@ -166,20 +277,20 @@ def _values(document: Document) -> dict[str, Any]:
     return values | {"filename_folded": document.filename.casefold()}
 
 
-def _of_matter(tenant: str, matter_id: str) -> Select[Any]:
-    """The documents of a matter; none when the matter is deleted."""
-    not_deleted = exists().where(_is(tenant, matter_id))
+def _documents_of(tenant: str, matter_id: str) -> Select[Any]:
+    """A query for the documents of a matter; it finds none when the matter is deleted."""
+    not_deleted = exists().where(_is_matter(tenant, matter_id))
     return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted)
 
 
-def _is(tenant: str, matter_id: str) -> ColumnElement[bool]:
-    """Whether a row of matters is this one and not deleted."""
+def _is_matter(tenant: str, matter_id: str) -> ColumnElement[bool]:
+    """The condition that a row of `matters` is this matter and not deleted."""
     return and_(matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
 
 
-def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
+def _by_filename(tenant: str, matter_id: str, filename: str) -> Select[Any]:
     return (
-        _of_matter(tenant, matter_id)
+        _documents_of(tenant, matter_id)
         .where(documents.c.filename_folded == filename.casefold())
         .order_by(documents.c.upload_time.desc(), documents.c.document_id.desc())
         .limit(1)
@@ -187,120 +298,9 @@ def _named(tenant: str, matter_id: str, filename: str) -> Select[Any]:
 
 
 def _require_matter(transaction: Connection, tenant: str, matter_id: str) -> None:
-    query = select(matters.c.matter_id).where(_is(tenant, matter_id))
+    query = select(matters.c.matter_id).where(_is_matter(tenant, matter_id))
     if transaction.execute(query).one_or_none() is None:
         raise MatterNotFound(matter_id)
-
-
-class IngestedRows(Store):
-    """Contents of documents of the MatterStore port."""
-
-    async def commit_ready(
-        self,
-        document: Document,
-        parsed: ParsedDocument,
-        chunks: Sequence[Chunk],
-        model_id: str,
-        vectors: Vectors,
-    ) -> Document:
-        # Ahead of the transaction: other writers do not wait for it.
-        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
-        measures = {
-            "character_count": len(parsed.text),
-            "chunk_count": len(chunks),
-            "page_count": len(parsed.pages),
-        }
-        return await self._commit_contents(document, contents, measures)
-
-    @writing
-    def _commit_contents(
-        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
-    ) -> Document:
-        lock_document(transaction, document)
-        write_contents(transaction, document, contents)
-        bump_index_version(transaction, document.tenant, document.matter_id)
-        return change_document(transaction, document, status=DocumentStatus.READY, failure_reason="", **measures)
-
-    @reading
-    def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
-        """From `start` (at least 0) to `end`, or to the text's end; less where the text is shorter."""
-        first = start // SEGMENT_CHARS
-        query = select(segments.c.text).where(
-            segments.c.tenant == tenant, segments.c.document_id == document_id, segments.c.ordinal >= first
-        )
-        if end is not None:
-            query = query.where(segments.c.ordinal * SEGMENT_CHARS < end)
-        ready = select(documents.c.document_id).where(
-            documents.c.tenant == tenant,
-            documents.c.document_id == document_id,
-            documents.c.status == DocumentStatus.READY,
-        )
-        if transaction.execute(ready).one_or_none() is None:
-            raise DocumentNotFound(document_id)
-        pieces = transaction.execute(query.order_by(segments.c.ordinal)).scalars().all()
-        offset = first * SEGMENT_CHARS
-        return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
-
-    @reading
-    def structure(
-        self, transaction: Connection, tenant: str, document_id: str
-    ) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
-        """Of a READY document. Raises DocumentNotFound."""
-        query = (
-            select(outlines.c.headings, outlines.c.pages)
-            .join_from(outlines, documents)
-            .where(
-                outlines.c.tenant == tenant,
-                outlines.c.document_id == document_id,
-                documents.c.status == DocumentStatus.READY,
-            )
-        )
-        row = transaction.execute(query).one_or_none()
-        if row is None:
-            raise DocumentNotFound(document_id)
-        return row.headings, row.pages
-
-
-_BATCH_ROWS = 500
-
-
-class LeftoverRows(Store):
-    """Leftovers of the MatterStore port."""
-
-    @writing
-    def begin_upload(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
-        note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
-
-    @writing
-    def give_up_uploads(self, transaction: Connection) -> None:
-        transaction.execute(update(leftovers).where(leftovers.c.uploading).values(uploading=False))
-
-    @reading
-    def leftovers(self, transaction: Connection, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
-        matter_exists = exists().where(
-            and_(
-                matters.c.tenant == leftovers.c.tenant,
-                matters.c.matter_id == leftovers.c.matter_id,
-                ~matters.c.deleted,
-            )
-        )
-        query = (
-            select(leftovers.c.tenant, leftovers.c.matter_id, leftovers.c.document_id, ~matter_exists)
-            .where(~leftovers.c.uploading)
-            .order_by(leftovers.c.tenant, leftovers.c.document_id)
-            .limit(limit)
-        )
-        if after is not None:
-            key = tuple_(leftovers.c.tenant, leftovers.c.document_id)
-            query = query.where(key > tuple_(after.tenant, after.document_id))
-        return [
-            Leftover(tenant, matter_id, document_id, bool(gone))
-            for tenant, matter_id, document_id, gone in transaction.execute(query)
-        ]
-
-    @writing
-    def forget_leftovers(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> None:
-        forget_leftovers(transaction, tenant, document_ids)
 
 
 def note_leftovers(

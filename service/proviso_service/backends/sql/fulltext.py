@@ -1,11 +1,10 @@
-"""Full text search in SQLite (FTS5), the one place that knows its syntax.
+"""Full-text search in SQLite (FTS5). This is the only module that knows the syntax of its expressions.
 
-The index holds one row for each chunk: its words, the numbers of its clauses, and one word that stands for its tenant
-and matter. Asking for that word along with the others keeps a search inside the matter without visiting the entries of
-all others.
+The index has one row for each chunk: its words, the numbers of its clauses, and one word that stands for its tenant and
+matter. Each search asks for that word, too, and so stays inside the matter without visiting the entries of others.
 
-It keeps no copy of what it has read, so an entry can only be removed by reading the same again: `searchable` and
-`clause_words` may change with a migration that builds the index anew, and not otherwise.
+The index does not store the texts. To remove an entry it must be given the same words again, so `searchable` and
+`clause_words` may only change together with a migration that rebuilds the index.
 """
 
 import hashlib
@@ -31,43 +30,42 @@ from proviso_service.matters import holds_phrase, searchable
 from proviso_service.reading import MAX_WORDS, levels_of, words_of
 
 MAX_PHRASES = 32
-"""Phrases that the index is asked for; the rest of them are looked for in what it finds."""
+"""The most phrases that the index is asked for. Further ones are looked for in the texts of the chunks it finds."""
 
 _LEVEL_END = "q"
-"""The stemmer leaves words alone that end in it."""
+"""The end of each level of a clause number in the index: the stemmer does not change words that end in this letter."""
 
 
 def any_word(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
-    """Full-text expression: passages of the matter that hold at least one of the words, and what phrases are made
-    of."""
+    """The expression for chunks of the matter that hold at least one of the words, and the words of all phrases."""
     return _expression(tenant, matter_id, _any(words), *_phrases(phrases))
 
 
 def all_words(tenant: str, matter_id: str, words: Iterable[str], phrases: Sequence[str] = ()) -> str:
-    """Full-text expression: passages of the matter that hold every one of the words, and what phrases are made of."""
+    """The expression for chunks of the matter that hold all of the words, and the words of all phrases."""
     return _expression(tenant, matter_id, *map(_quoted, words), *_phrases(phrases))
 
 
 def any_clause(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
-    """Full-text expression: passages of the matter in clauses of these numbers."""
+    """The expression for chunks of the matter in clauses with these numbers."""
     return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}"' for levels in numbers))
 
 
 def any_clause_or_below(tenant: str, matter_id: str, numbers: Iterable[Sequence[str]]) -> str:
-    """Full-text expression: passages of the matter in clauses of these numbers or in those below."""
+    """The expression for chunks of the matter in clauses with these numbers or in their subclauses."""
     return _clauses(tenant, matter_id, (f'"{_clause_word(levels)}" *' for levels in numbers))
 
 
 def clause_words(clause_numbers: str) -> str:
-    """The words that a chunk's clause numbers, a JSON list, have in the index. A clause below another one begins with
-    its word."""
-    numbers = json.loads(clause_numbers) if clause_numbers != "[]" else ()  # reading JSON takes long for nothing
+    """The words for a chunk's clause numbers (a JSON list) in the index. The word of a subclause begins with the word
+    of its clause."""
+    numbers = json.loads(clause_numbers) if clause_numbers != "[]" else ()  # most are empty, and parsing JSON is slow
     return " ".join(_clause_word(levels_of(number)) for number in numbers)
 
 
 def found(expression: str, best: int | None = None) -> FromClause:
-    """What an expression finds: columns `row_id` and `rank` (BM25; the smaller the better). Only the `best` of it, when
-    a number is given: the index sorts by rank itself, faster than a query over its rows could."""
+    """What an expression finds, with the columns `row_id` and `rank` (BM25; smaller is better). `best` limits it to so
+    many rows of the best rank: the index itself sorts by rank, faster than a query over its rows could."""
     entries = table("chunk_words", column("rank"))
     rows = select(literal_column("chunk_words.rowid").label("row_id"), entries.c.rank).where(_matches(expression))
     if best is not None:
@@ -76,7 +74,7 @@ def found(expression: str, best: int | None = None) -> FromClause:
 
 
 def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
-    """Whether an expression finds a chunk."""
+    """The condition that an expression finds the chunk."""
     rows: Select[Any] = (
         select(literal_column("chunk_words.rowid")).select_from(table("chunk_words")).where(_matches(expression))
     )
@@ -84,12 +82,13 @@ def holds(row_id: ColumnElement[int], expression: str) -> ColumnElement[bool]:
 
 
 def index_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
-    """Enters the document's chunks, which are stored already."""
+    """Adds the document's chunks to the index; they must be stored already."""
     _write(transaction, "scope, clauses, body", "", tenant, matter_id, document_id)
 
 
 def forget_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
-    """Removes the document's chunks, which must still be stored: the index finds its entries by their text."""
+    """Removes the document's chunks from the index; they must still be stored, since it finds its entries by their
+    text."""
     _write(transaction, "chunk_words, scope, clauses, body", "'delete',", tenant, matter_id, document_id)
 
 
@@ -113,7 +112,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 def _phrases(phrases: Sequence[str]) -> Iterable[str]:
-    """Longer ones by their first words."""
+    """The phrases in quotes; a long one is cut to its first words."""
     return (_quoted(" ".join(words_of(phrase)[:MAX_WORDS])) for phrase in phrases[:MAX_PHRASES])
 
 
@@ -131,19 +130,19 @@ def _clauses(tenant: str, matter_id: str, words: Iterable[str]) -> str:
 
 
 def _clause_word(levels: Sequence[str]) -> str:
-    """Numbers that differ only in their case share a word."""
+    """The word for a clause number, the same for upper and lower case."""
     return "".join(level.lower() + _LEVEL_END for level in levels)
 
 
 def scope_word(tenant: str, matter_id: str) -> str:
-    """The word for a matter. Digits, because the stemmer leaves those alone. Two matters may share a word once in 2^64;
-    every query checks tenant and matter of what it finds."""
+    """The word that stands for a matter, in digits, which the stemmer does not change. Two matters share a word with a
+    probability of 1 in 2^64; every query checks the tenant and the matter of what it finds."""
     digest = hashlib.sha256(f"{tenant}\0{matter_id}".encode()).digest()
     return str(int.from_bytes(digest[:8], "big"))
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Makes the functions known to a connection."""
+    """Defines the SQL functions that statements on the index use, for one connection."""
     connection.create_function("searchable", 1, searchable, deterministic=True)
     connection.create_function("clause_words", 1, clause_words, deterministic=True)
     connection.create_function("scope_word", 2, scope_word, deterministic=True)

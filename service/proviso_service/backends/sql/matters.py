@@ -1,4 +1,4 @@
-"""SqlMatterStore: rows of matters, and with the classes it is made of, of everything in them."""
+"""SqlMatterStore keeps the rows of matters. Its base classes keep those of documents, chunks, vectors and leftovers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,22 +29,23 @@ from proviso_service.paging import Page, PageRequest
 
 SLICE_DOCUMENTS = 50
 SLICE_CHUNKS = 1_000
-"""Of a deleted matter, what one transaction removes: other writers wait some tenths of a second for it."""
+"""The documents and chunks of a deleted matter that one transaction removes at most; other writers wait some tenths of
+a second for it."""
 
 
 class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, LeftoverRows):
-    """The MatterStore port on a Database."""
+    """A MatterStore in a Database."""
 
     @writing
     def create_matter(self, transaction: Connection, tenant: str, name: str) -> Matter:
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
-        transaction.execute(_new(matter))
+        transaction.execute(_insert_matter(matter))
         return matter
 
     @writing
     def begin_documentation(self, transaction: Connection, tenant: str) -> None:
         documentation = Matter(DOCUMENTATION, tenant, DOCUMENTATION, self._database.now())
-        transaction.execute(_new(documentation).on_conflict_do_nothing(["tenant", "matter_id"]))
+        transaction.execute(_insert_matter(documentation).on_conflict_do_nothing(["tenant", "matter_id"]))
 
     @reading
     def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
@@ -55,7 +56,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
 
     @reading
     def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        query = _of_tenant(tenant).where(matters.c.matter_id != DOCUMENTATION)
+        query = _matters_of(tenant).where(matters.c.matter_id != DOCUMENTATION)
         if name:
             query = query.where(matters.c.name == name)
         order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
@@ -75,7 +76,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
 
     @writing
     def delete_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Leftover]:
-        document_ids = _next_slice(transaction, tenant, matter_id)
+        document_ids = _next_documents(transaction, tenant, matter_id)
         for document_id in document_ids:
             forget_contents(transaction, tenant, matter_id, document_id)
         these = (documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
@@ -88,7 +89,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
 
 
-def _new(matter: Matter) -> Insert:
+def _insert_matter(matter: Matter) -> Insert:
     return insert(matters).values(
         tenant=matter.tenant,
         matter_id=matter.matter_id,
@@ -98,7 +99,7 @@ def _new(matter: Matter) -> Insert:
     )
 
 
-def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
+def _matters_of(tenant: str | BindParameter[str]) -> Select[Any]:
     mine = select(func.count()).where(
         documents.c.tenant == matters.c.tenant, documents.c.matter_id == matters.c.matter_id
     )
@@ -114,8 +115,8 @@ def _of_tenant(tenant: str | BindParameter[str]) -> Select[Any]:
     ).where(matters.c.tenant == tenant, ~matters.c.deleted)
 
 
-def _next_slice(transaction: Connection, tenant: str, matter_id: str) -> list[str]:
-    """Ids of the next documents to remove: at least one, when there is any."""
+def _next_documents(transaction: Connection, tenant: str, matter_id: str) -> list[str]:
+    """The ids of the documents of a deleted matter to remove next; empty when it has none left."""
     inside = (
         select(documents.c.document_id, documents.c.chunk_count)
         .join_from(documents, matters)
@@ -132,8 +133,8 @@ def _next_slice(transaction: Connection, tenant: str, matter_id: str) -> list[st
     return taken
 
 
-# Built once: every turn runs it.
-_ONE_MATTER = _of_tenant(bindparam("this_tenant")).where(matters.c.matter_id == bindparam("this_matter"))
+# Built once, because every turn runs this statement.
+_ONE_MATTER = _matters_of(bindparam("this_tenant")).where(matters.c.matter_id == bindparam("this_matter"))
 
 
 def _matter_of(row: Row[Any]) -> Matter:

@@ -1,4 +1,5 @@
-"""Pages of a query, by key: what is deleted or added meanwhile moves no page."""
+"""Pages of a query's rows. A page begins after the key of the last row before it, so that rows that are added or
+deleted meanwhile do not shift it."""
 
 import hashlib
 import json
@@ -21,7 +22,8 @@ from proviso_service.paging import PageRequest, page_token
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Rows by a moment, and by id where moments are equal. `scope` names the list, whose tokens no other takes."""
+    """The order of the rows: by `time`, then by the id `tie`. `scope` identifies the list: a page token of one list is
+    refused by every other."""
 
     time: ColumnElement[datetime]
     tie: ColumnElement[str]
@@ -32,7 +34,8 @@ class Order:
 def rows_by_time(
     transaction: Connection, query: Select[Any], order: Order, page: PageRequest
 ) -> tuple[Sequence[Row[Any]], str]:
-    """The page's rows and the next page's token (empty on the last). Raises InvalidRequest for a foreign token."""
+    """The rows of the page and the token of the next page (empty on the last). Raises InvalidRequest for a token that
+    this list did not make."""
     key = tuple_(order.time, order.tie)
     after = start_after(page, order.scope, 2)
     if after is not None:
@@ -52,7 +55,7 @@ def next_token(scope: tuple[str, ...], *key: str) -> str:
 
 
 def start_after(page: PageRequest, scope: tuple[str, ...], length: int) -> list[str] | None:
-    """The key, `length` strings, of the last item before the page; None at the start. Raises InvalidRequest."""
+    """The key of the last item before the page, as `length` strings; None for the first page. Raises InvalidRequest."""
     key = page.after(length + 1)
     if key is None:
         return None
@@ -73,7 +76,7 @@ def _moment(value: str) -> datetime:
 
 
 def _is_text(value: str) -> bool:
-    """Whether a database can hold it: JSON can smuggle in half of a surrogate pair."""
+    """Whether a database can store the text. JSON can hold a lone surrogate, which cannot be encoded."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 

@@ -1,4 +1,4 @@
-"""Scores of statements, packed by document; and chunks as a classifier reads them."""
+"""SqlScoreStore keeps the scores of statements on documents, and reads chunks in the form that a classifier needs."""
 
 import hashlib
 import json
@@ -32,10 +32,11 @@ from proviso_service.reading import Chunk
 DOCUMENTS_PER_QUERY = 500
 CHUNKS_PER_QUERY = 500
 SHARING_DOCUMENTS = 16
-"""Documents that scores are taken over from: those with the most passages in common."""
+"""The most documents whose scores a new document takes over: those that have the most passages in common with it."""
 
 MAX_EQUAL_PASSAGES = 10_000
-"""Pairs of equal passages looked at to find them: a standard clause may stand in thousands of documents."""
+"""The most pairs of equal passages that are counted to find those documents: a standard clause may stand in thousands
+of documents."""
 
 _MATCHED = (
     chunks.c.chunk_id,
@@ -44,12 +45,12 @@ _MATCHED = (
     chunks.c.end_offset,
     chunks.c.text,
     chunks.c.page,
-    type_coerce(chunks.c.section_path, Text),  # decoded here: thousands are read for one answer
+    type_coerce(chunks.c.section_path, Text),  # decoded by json: it is faster, and one answer reads thousands
 )
 
 
 class SqlScoreStore(Store):
-    """The ScoreStore port on a Database."""
+    """A ScoreStore in a Database."""
 
     @reading
     def passages(
@@ -70,7 +71,7 @@ class SqlScoreStore(Store):
             select(
                 chunks.c.document_id,
                 chunks.c.text,
-                type_coerce(chunks.c.section_path, Text),  # decoded here: most are those of the chunk before
+                type_coerce(chunks.c.section_path, Text),  # decoded below: most equal that of the chunk before
                 chunks.c.model_id,
                 embeddings.c.vector,
             )
@@ -115,7 +116,7 @@ class SqlScoreStore(Store):
     def shared_scores(
         self, transaction: Connection, tenant: str, model_id: str, document: Document, statements: Sequence[str]
     ) -> ScoresByStatement:
-        others = _most_alike(transaction, tenant, model_id, document.document_id, statements)
+        others = _most_similar(transaction, tenant, model_id, document.document_id, statements)
         if not others:
             return {}
         known = _known_scores(transaction, tenant, model_id, others, statements)
@@ -205,7 +206,7 @@ def _replace(transaction: Connection, tenant: str, model_id: str, rows: Sequence
 
 
 def _prune(transaction: Connection, tenant: str, document_ids: Sequence[str], max_statements: int) -> None:
-    """The latest statements of each document stay."""
+    """Deletes the scores of all but the latest `max_statements` statements of each document."""
     of_documents = (statement_scores.c.tenant == tenant, statement_scores.c.document_id.in_(document_ids))
     full = (
         select(statement_scores.c.document_id)
@@ -242,10 +243,10 @@ def _known_scores(
     return known
 
 
-def _most_alike(
+def _most_similar(
     transaction: Connection, tenant: str, model_id: str, document_id: str, statements: Sequence[str]
 ) -> list[str]:
-    """Ids of documents with scores of the statements that have the most passages in common with this one."""
+    """The ids of the documents with scores of the statements that have the most passages in common with this one."""
     mine, theirs = chunks.alias("mine"), chunks.alias("theirs")
     equal = (
         select(theirs.c.document_id)
@@ -273,7 +274,8 @@ def _most_alike(
 def _equal_passages(
     transaction: Connection, tenant: str, document_id: str, others: Sequence[str]
 ) -> list[tuple[int, str, int]]:
-    """(ordinal of a chunk of the document, id of another one, ordinal of the equal passage in it)."""
+    """Pairs of equal chunks: the ordinal of a chunk of the document, the id of another document, and the ordinal of the
+    chunk with the same text and headings in it."""
     mine, theirs = chunks.alias("mine"), chunks.alias("theirs")
     query = (
         select(mine.c.ordinal, theirs.c.document_id, theirs.c.ordinal)

@@ -1,5 +1,6 @@
-"""SqlSessionStore keeps sessions and their messages; SqlContentStore keeps the texts of context items that they name
-by hash."""
+"""SqlSessionStore keeps sessions and their messages; SqlContentStore keeps the texts that their contexts name by hash.
+
+The functions below the stores run inside a transaction of the caller's; the store of turns uses some of them, too."""
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,121 +34,11 @@ from proviso_service.identity import Caller
 from proviso_service.paging import Page, PageRequest
 from proviso_service.turns import ChatMessage, MessageRole, Session, TurnOutcome, with_late_items
 
-
-def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:
-    """Makes the session when it is unknown; whether it was."""
-    statement = insert(sessions).values(
-        tenant=caller.tenant,
-        session_key=uuid4().hex,
-        user_id=caller.user,
-        session_id=session_id,
-        items=new.items,
-        pending_servers=new.pending_servers,
-        matter_context=None,
-        message_count=0,
-        create_time=now,
-        update_time=now,
-    )
-    unique = ["tenant", "user_id", "session_id"]
-    result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
-    return result.one_or_none() is not None
-
-
-def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
-    """Raises SessionNotFound."""
-    query = select(sessions.c.session_key).where(*this_session(caller, session_id))
-    key: str | None = transaction.execute(query).scalar_one_or_none()
-    if key is None:
-        raise SessionNotFound(session_id)
-    return key
-
-
-def keep_outcome(
-    transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
-) -> None:
-    """Appends a turn's messages to its session and updates its matter context. An unknown session is made for them,
-    not for nothing."""
-    if outcome.new_messages or outcome.update_matter_context:
-        ensure_session(transaction, caller, session_id, now, outcome.new_session)
-    changes: dict[str, Any] = {
-        "update_time": now,
-        "message_count": sessions.c.message_count + len(outcome.new_messages),
-    }
-    if outcome.update_matter_context:
-        changes["matter_context"] = outcome.matter_context
-    statement = (
-        update(sessions)
-        .where(*this_session(caller, session_id))
-        .values(changes)
-        .returning(sessions.c.session_key, sessions.c.message_count)
-    )
-    session = transaction.execute(statement).one_or_none()
-    if session is not None:
-        first = session.message_count - len(outcome.new_messages)
-        _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
-
-
-def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
-    """The tool needs no further approval in the session, where there is one. It takes the place of what was approved
-    under its name before."""
-    this = this_session(caller, session_id)
-    approved = transaction.execute(select(sessions.c.approved_tools).where(*this)).scalar_one_or_none()
-    if approved is not None and tool not in approved:
-        others = [known for known in approved if known.ref != tool.ref]
-        transaction.execute(update(sessions).where(*this).values(approved_tools=(*others, tool)))
-
-
-def this_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
-    return (
-        sessions.c.tenant == caller.tenant,
-        sessions.c.user_id == caller.user,
-        sessions.c.session_id == session_id,
-    )
-
-
-def _append(
-    transaction: Connection,
-    caller: Caller,
-    key: str,
-    turn_id: str,
-    first: int,
-    new: Sequence[ChatMessage],
-    now: datetime,
-) -> None:
-    rows = [
-        {
-            "tenant": caller.tenant,
-            "session_key": key,
-            "position": position,
-            "message_id": message.message_id or str(uuid4()),
-            "turn_id": message.turn_id or turn_id,
-            "role": message.role,
-            "create_time": message.create_time or now,
-            "character_count": len(message.content),
-            "content": message.content,
-            "request_context": message.request_context,
-            "turn": message.turn,
-        }
-        for position, message in enumerate(new, start=first)
-    ]
-    if rows:
-        transaction.execute(insert(messages), rows)
-
-
-def message_of(row: Row[Any]) -> ChatMessage:
-    return ChatMessage(
-        role=row.role,
-        content=row.content,
-        request_context=row.request_context,
-        turn_id=row.turn_id,
-        message_id=row.message_id,
-        create_time=row.create_time,
-        turn=row.turn,
-    )
+_MAX_REMEMBERED = 10_000
 
 
 class SqlSessionStore(Store):
-    """The SessionStore port on a Database."""
+    """A SessionStore in a Database."""
 
     @writing
     def create(self, transaction: Connection, caller: Caller, session_id: str, new: NewSession) -> Session:
@@ -166,19 +57,19 @@ class SqlSessionStore(Store):
         joined = with_late_items(session, new)
         if joined is not session:
             changed = {"items": joined.items, "pending_servers": joined.pending_servers}
-            transaction.execute(update(sessions).where(*this_session(caller, session_id)).values(changed))
+            transaction.execute(update(sessions).where(*is_session(caller, session_id)).values(changed))
         return joined
 
     @reading
     def list(self, transaction: Connection, caller: Caller, page: PageRequest) -> Page[Session]:
         scope = ("sessions", caller.tenant, caller.user)
         order = Order(sessions.c.create_time, sessions.c.session_key, scope, newest_first=True)
-        rows, token = rows_by_time(transaction, _of(caller), order, page)
+        rows, token = rows_by_time(transaction, _owned_by(caller), order, page)
         return Page([_session_of(row) for row in rows], token)
 
     @writing
     def delete(self, transaction: Connection, caller: Caller, session_id: str) -> None:
-        """The ended turns of the session go too: their final states repeat its messages."""
+        """Deletes the session with its ended turns, whose final states repeat its messages."""
         mine = (
             turns.c.tenant == caller.tenant,
             turns.c.user_id == caller.user,
@@ -194,12 +85,13 @@ class SqlSessionStore(Store):
 
     @writing
     def change_items(self, transaction: Connection, caller: Caller, session_id: str, change: ItemsChange) -> Session:
-        """Reads and writes in one transaction, of which there is one at a time."""
+        """Applies the change to the session's items. Only one transaction writes at a time, so no other change is
+        lost."""
         before = _get(transaction, caller, session_id)
         items = change(before.items)
         if items == before.items:
             return before
-        statement = update(sessions).where(*this_session(caller, session_id))
+        statement = update(sessions).where(*is_session(caller, session_id))
         transaction.execute(statement.values(items=items, update_time=self._database.now()))
         return _get(transaction, caller, session_id)
 
@@ -257,14 +149,137 @@ class SqlSessionStore(Store):
         return tuple(transaction.execute(query).scalars())
 
 
+class SqlContentStore(Store):
+    """A ContentStore in a Database."""
+
+    @reading
+    def contents(self, transaction: Connection, tenant: str, hashes: Collection[str]) -> Mapping[str, str]:
+        query = select(item_contents.c.content_sha256, item_contents.c.content).where(
+            item_contents.c.tenant == tenant, item_contents.c.content_sha256.in_(list(hashes))
+        )
+        return {row.content_sha256: row.content for row in transaction.execute(query)}
+
+
+def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:
+    """Creates the session unless it exists; returns whether it was created."""
+    statement = insert(sessions).values(
+        tenant=caller.tenant,
+        session_key=uuid4().hex,
+        user_id=caller.user,
+        session_id=session_id,
+        items=new.items,
+        pending_servers=new.pending_servers,
+        matter_context=None,
+        message_count=0,
+        create_time=now,
+        update_time=now,
+    )
+    unique = ["tenant", "user_id", "session_id"]
+    result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
+    return result.one_or_none() is not None
+
+
+def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
+    """The key of the session. Raises SessionNotFound."""
+    query = select(sessions.c.session_key).where(*is_session(caller, session_id))
+    key: str | None = transaction.execute(query).scalar_one_or_none()
+    if key is None:
+        raise SessionNotFound(session_id)
+    return key
+
+
+def keep_outcome(
+    transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
+) -> None:
+    """Appends a turn's messages to its session, and updates the session's matter context. An unknown session is
+    created, but only when there is something to store in it."""
+    if outcome.new_messages or outcome.update_matter_context:
+        ensure_session(transaction, caller, session_id, now, outcome.new_session)
+    changes: dict[str, Any] = {
+        "update_time": now,
+        "message_count": sessions.c.message_count + len(outcome.new_messages),
+    }
+    if outcome.update_matter_context:
+        changes["matter_context"] = outcome.matter_context
+    statement = (
+        update(sessions)
+        .where(*is_session(caller, session_id))
+        .values(changes)
+        .returning(sessions.c.session_key, sessions.c.message_count)
+    )
+    session = transaction.execute(statement).one_or_none()
+    if session is not None:
+        first = session.message_count - len(outcome.new_messages)
+        _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+
+
+def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
+    """Records that the tool needs no further approval in the session, if the session exists. An earlier approval of a
+    tool of the same name is replaced."""
+    this = is_session(caller, session_id)
+    approved = transaction.execute(select(sessions.c.approved_tools).where(*this)).scalar_one_or_none()
+    if approved is not None and tool not in approved:
+        others = [known for known in approved if known.ref != tool.ref]
+        transaction.execute(update(sessions).where(*this).values(approved_tools=(*others, tool)))
+
+
+def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        sessions.c.tenant == caller.tenant,
+        sessions.c.user_id == caller.user,
+        sessions.c.session_id == session_id,
+    )
+
+
+def _append(
+    transaction: Connection,
+    caller: Caller,
+    key: str,
+    turn_id: str,
+    first: int,
+    new: Sequence[ChatMessage],
+    now: datetime,
+) -> None:
+    rows = [
+        {
+            "tenant": caller.tenant,
+            "session_key": key,
+            "position": position,
+            "message_id": message.message_id or str(uuid4()),
+            "turn_id": message.turn_id or turn_id,
+            "role": message.role,
+            "create_time": message.create_time or now,
+            "character_count": len(message.content),
+            "content": message.content,
+            "request_context": message.request_context,
+            "turn": message.turn,
+        }
+        for position, message in enumerate(new, start=first)
+    ]
+    if rows:
+        transaction.execute(insert(messages), rows)
+
+
+def message_of(row: Row[Any]) -> ChatMessage:
+    return ChatMessage(
+        role=row.role,
+        content=row.content,
+        request_context=row.request_context,
+        turn_id=row.turn_id,
+        message_id=row.message_id,
+        create_time=row.create_time,
+        turn=row.turn,
+    )
+
+
 def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
-    row = transaction.execute(_of(caller).where(sessions.c.session_id == session_id)).one_or_none()
+    row = transaction.execute(_owned_by(caller).where(sessions.c.session_id == session_id)).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)
 
 
-def _of(caller: Caller) -> Select[Any]:
+def _owned_by(caller: Caller) -> Select[Any]:
     running = select(turns.c.turn_id).where(
         turns.c.tenant == sessions.c.tenant,
         turns.c.user_id == sessions.c.user_id,
@@ -303,39 +318,26 @@ def _last_position(page: PageRequest, scope: tuple[str, ...]) -> int:
     return int(after[0])
 
 
-class SqlContentStore(Store):
-    """The ContentStore port on a Database."""
-
-    @reading
-    def contents(self, transaction: Connection, tenant: str, hashes: Collection[str]) -> Mapping[str, str]:
-        query = select(item_contents.c.content_sha256, item_contents.c.content).where(
-            item_contents.c.tenant == tenant, item_contents.c.content_sha256.in_(list(hashes))
-        )
-        return {row.content_sha256: row.content for row in transaction.execute(query)}
-
-
-_MAX_REMEMBERED = 10_000
-
-
 def keep_contents(transaction: Connection, tenant: str, contents: Mapping[str, str]) -> None:
-    """Stores those that are new."""
+    """Stores the contents that are not stored yet; keys are their hashes."""
     if contents:
         rows = [{"tenant": tenant, "content_sha256": sha, "content": text} for sha, text in contents.items()]
         transaction.execute(insert(item_contents).on_conflict_do_nothing(), rows)
 
 
 class KnownContents:
-    """Which contents this process has stored lately: not every turn writes what hardly ever changes. Bounded."""
+    """The hashes of at most _MAX_REMEMBERED contents that this process has stored, so that not every turn writes the
+    same texts again."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def new(self, tenant: str, contents: Mapping[str, str]) -> dict[str, str]:
-        """Those of `contents` that may not be stored yet."""
+        """The contents that are not known to be stored."""
         return {sha: text for sha, text in contents.items() if (tenant, sha) not in self._known}
 
     def stored(self, tenant: str, hashes: Iterable[str]) -> None:
-        """To be told once they are."""
+        """Remembers contents as stored; to be called after the commit."""
         for sha in hashes:
             self._known[tenant, sha] = None
         while len(self._known) > _MAX_REMEMBERED:

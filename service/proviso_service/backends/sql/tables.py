@@ -1,4 +1,5 @@
-"""Every table. Each row carries its tenant, and foreign keys include it: a row can't hang under another tenant's."""
+"""All tables. Each row has its tenant, and foreign keys include it, so that a row cannot belong to one of another
+tenant."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -35,7 +36,7 @@ from proviso_service.turns import FinalState, MessageRole, TurnState, TurnSummar
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment: stored in UTC, handed out in UTC, refused without a time zone."""
+    """A moment, stored and returned in UTC. Raises ValueError for one without a time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -54,7 +55,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Encoded(TypeDecorator[Any]):
-    """A frozen dataclass, or a tuple of them, as JSON; `form` is its type. None is NULL."""
+    """A frozen dataclass, or a tuple of them, stored as JSON; `form` is its type. None is stored as NULL."""
 
     impl = Text
     cache_ok = True
@@ -72,7 +73,7 @@ class Encoded(TypeDecorator[Any]):
 
 
 def enumerated(kind: type[StrEnum]) -> Enum:
-    """A column of an enum's values, in text: a new value needs no migration."""
+    """The type of a column that holds an enum's values as text. A new value of the enum needs no migration."""
     return Enum(kind, native_enum=False, length=32, values_callable=lambda members: [m.value for m in members])
 
 
@@ -85,8 +86,8 @@ metadata = MetaData(
     }
 )
 
-# Conditions of partial indexes. Queries repeat them word for word: with bound values the planner would not see that
-# an index serves.
+# Conditions of partial indexes. Queries repeat them literally: with bound values the planner would not recognise that
+# it can use the index.
 DELETED = text("deleted")
 UNFINISHED = text("status IN ('pending', 'processing')")
 RUNNING = text("state = 'running'")
@@ -113,7 +114,8 @@ matters = Table(
     Index(None, "tenant", "name"),
     Index("ix_matters_deleted", "tenant", "matter_id", sqlite_where=DELETED, postgresql_where=DELETED),
 )
-"""A matter that is `deleted` exists for nobody; its documents go in several transactions, and then its row."""
+"""A matter that is marked `deleted` is invisible to callers. Its documents are then removed in several transactions,
+and at last its row."""
 
 documents = Table(
     "documents",
@@ -157,8 +159,8 @@ leftovers = Table(
     Column("uploading", Boolean, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
 )
-"""Documents whose bytes or vectors may be there while their row is not: being uploaded, or deleted. What a killed
-process leaves behind is found here by the next one."""
+"""Documents that have no row, while their bytes or vectors may exist: they are being uploaded, or were deleted. After a
+process was killed, the next one finds here what it has to remove."""
 
 
 def _of_document() -> ForeignKeyConstraint:
@@ -177,7 +179,7 @@ outlines = Table(
     PrimaryKeyConstraint("tenant", "document_id"),
     _of_document(),
 )
-"""Structure of a document's text."""
+"""The headings and pages of each document's text."""
 
 segments = Table(
     "segments",
@@ -189,7 +191,8 @@ segments = Table(
     PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
     _of_document(),
 )
-"""A document's text in pieces of one length (documents.SEGMENT_CHARS), so that a range is read without the rest."""
+"""Each document's text in pieces of equal length (contents.SEGMENT_CHARS), so that a range can be read without the
+rest."""
 
 embeddings = Table(
     "embeddings",
@@ -200,7 +203,7 @@ embeddings = Table(
     Column("vector", LargeBinary, nullable=False),
     PrimaryKeyConstraint("tenant", "model_id", "content_sha256"),
 )
-"""One vector, little-endian float32, for each text that a tenant's chunks hold."""
+"""One vector, as little-endian float32, for each distinct text of a tenant's chunks."""
 
 chunks = Table(
     "chunks",
@@ -230,7 +233,7 @@ chunks = Table(
     ),
     Index(None, "tenant", "model_id", "content_sha256"),
 )
-"""`row_id` ties a chunk to its entry in the full-text index."""
+"""The chunks of documents. `row_id` is also the id of the chunk's entry in the full-text index."""
 
 statement_scores = Table(
     "statement_scores",
@@ -247,8 +250,8 @@ statement_scores = Table(
     _of_document(),
     Index(None, "tenant", "model_id", "statement_sha256", "document_id"),
 )
-"""What a classifier made of one statement on a document: little-endian float32 by the ordinal of the chunk, NaN for
-those not `scored` yet. The larger a `row_id`, the later the row was written."""
+"""A classifier's scores of one statement on the chunks of one document, as little-endian float32 by the ordinal of the
+chunk. Chunks without a score yet are NaN; `scored` counts the others. A larger `row_id` means a later row."""
 
 sessions = Table(
     "sessions",
@@ -268,7 +271,8 @@ sessions = Table(
     UniqueConstraint("tenant", "user_id", "session_id"),
     Index(None, "tenant", "user_id", "create_time", "session_key"),
 )
-"""`session_key` is ours, short and never used again; `session_id` is the caller's string."""
+"""The sessions. `session_id` is the string that the caller chose; `session_key` is the service's own key, which is
+never used again after the session is deleted."""
 
 messages = Table(
     "messages",
@@ -296,8 +300,8 @@ item_contents = Table(
     Column("content", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "content_sha256"),
 )
-"""What request contexts name by hash: contents of the catalog's items and the service's own instructions, so that old
-payloads can be rebuilt. Nothing of a user's is in them."""
+"""The texts that request contexts name by their hash: contents of the catalog's items and the service's own
+instructions. With them the payload of an earlier turn can be rebuilt. They hold nothing that a user wrote."""
 
 turns = Table(
     "turns",
@@ -349,12 +353,12 @@ turns = Table(
         postgresql_where=AWAITING,
     ),
 )
-"""A session may be made by its first turn's end, so a turn names its session by the caller's string. `suspended` is
-what a turn that awaits an approval goes on from, as JSON."""
+"""The turns. A session may be created only when its first turn ends, so a turn names its session by `session_id`.
+`suspended` is the state, as JSON, from which a turn that awaits an approval is resumed."""
 
 
 CURRENT_REVISION = "0004"
-"""The newest step in `migrations/versions`."""
+"""The revision of the newest migration in `migrations/versions`."""
 
 
 class UnknownSchema(Exception):
@@ -365,7 +369,7 @@ class UnknownSchema(Exception):
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether every step has been applied."""
+    """Whether every migration has been applied."""
     if not inspect(connection).has_table("alembic_version"):
         return False
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == CURRENT_REVISION

@@ -1,4 +1,4 @@
-"""SqlTurnStore: rows of turns."""
+"""SqlTurnStore keeps the rows of turns, with the state of those that wait for an approval."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from proviso_service.turns import (
 
 IDS_PER_UPDATE = 500
 
-# Built once: every turn runs these two, and building and compiling takes longer than running them.
+# Built once: every turn runs these two statements, and building and compiling them takes longer than running them.
 _BEGIN = insert(turns).on_conflict_do_nothing().returning(turns.c.turn_id)
 _FINISH = (
     update(turns)
@@ -49,8 +49,8 @@ _FINISH = (
     )
 )
 
-# Not what waiting turns are suspended with, which may be megabytes.
-_RECORD: tuple[Column[Any], ...] = (
+# All columns of a TurnRecord. The suspended state of waiting turns is not one of them: it may be megabytes.
+_RECORD_COLUMNS: tuple[Column[Any], ...] = (
     turns.c.tenant,
     turns.c.user_id,
     turns.c.turn_id,
@@ -62,7 +62,7 @@ _RECORD: tuple[Column[Any], ...] = (
 
 
 class SqlTurnStore(Store):
-    """The TurnStore port on a Database."""
+    """A TurnStore in a Database."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -96,7 +96,7 @@ class SqlTurnStore(Store):
         created = transaction.execute(_BEGIN, row)
         if created.one_or_none() is not None:
             return TurnBegun(turn_id, created=True)
-        return _in_the_way(transaction, caller, request, payload_sha256)
+        return _begun_or_busy(transaction, caller, request, payload_sha256)
 
     @reading
     def begun_before(self, transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
@@ -119,7 +119,7 @@ class SqlTurnStore(Store):
     async def finish(
         self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
     ) -> None:
-        """Raises TurnUnknown."""
+        """Ends the turn, and stores its messages in its session. Raises TurnUnknown."""
         contents = self._known.new(caller.tenant, outcome.contents)
         if await self._finish(caller, turn_id, session_id, last_sequence, outcome, contents):
             self._known.stored(caller.tenant, contents)
@@ -135,7 +135,7 @@ class SqlTurnStore(Store):
         outcome: TurnOutcome,
         contents: Mapping[str, str],
     ) -> bool:
-        """Whether it had not ended before."""
+        """Returns whether this call has ended the turn; False when it had ended before."""
         now = self._database.now()
         row = {
             "this_tenant": caller.tenant,
@@ -154,7 +154,7 @@ class SqlTurnStore(Store):
         return True
 
     async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
-        # Not in the transaction: there is one thread that writes, and megabytes take long.
+        # Encoded outside the transaction: megabytes take long, and all writes share one thread.
         await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(suspended_to_json, suspended))
 
     @writing
@@ -189,12 +189,12 @@ class SqlTurnStore(Store):
 
     @reading
     def waiting(self, transaction: Connection, owner: str) -> Sequence[TurnRecord]:
-        query = select(*_RECORD).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
+        query = select(*_RECORD_COLUMNS).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
         return [_record_of(row) for row in transaction.execute(query)]
 
     @reading
     def suspended(self, transaction: Connection, caller: Caller, turn_id: str) -> SuspendedTurn:
-        query = select(turns.c.suspended).where(*_this(caller, turn_id), AWAITING)
+        query = select(turns.c.suspended).where(*_is_turn(caller, turn_id), AWAITING)
         row = transaction.execute(query).one_or_none()
         if row is None:
             raise TurnUnknown(turn_id)
@@ -215,19 +215,22 @@ class SqlTurnStore(Store):
         return transaction.execute(statement).rowcount
 
 
-def _in_the_way(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
-    """Why a turn's row was refused: the same request before (then its turn), or the session's open turn."""
+def _begun_or_busy(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
+    """Why the row of a new turn was refused: the turn of the same request, if there was one. Raises SessionBusy when
+    another turn of the session is open."""
     if request.request_id:
         earlier = _begun_before(transaction, caller, request.request_id, payload_sha256)
         if earlier is not None:
             return TurnBegun(earlier, created=False)
-    in_session = select(turns.c.turn_id).where(*_of(caller), turns.c.session_id == request.session_id, OPEN_IN_SESSION)
+    in_session = select(turns.c.turn_id).where(
+        *_owned_by(caller), turns.c.session_id == request.session_id, OPEN_IN_SESSION
+    )
     raise SessionBusy(request.session_id, transaction.execute(in_session).scalar_one())
 
 
 def _begun_before(transaction: Connection, caller: Caller, request_id: str, payload_sha256: str) -> str | None:
     query = select(turns.c.turn_id, turns.c.payload_sha256).where(
-        *_of(caller), turns.c.request_id == request_id, WITH_REQUEST_ID
+        *_owned_by(caller), turns.c.request_id == request_id, WITH_REQUEST_ID
     )
     row = transaction.execute(query).one_or_none()
     if row is None:
@@ -239,7 +242,7 @@ def _begun_before(transaction: Connection, caller: Caller, request_id: str, payl
 
 
 def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
-    row = transaction.execute(select(*_RECORD).where(*_this(caller, turn_id))).one_or_none()
+    row = transaction.execute(select(*_RECORD_COLUMNS).where(*_is_turn(caller, turn_id))).one_or_none()
     if row is None:
         raise TurnUnknown(turn_id)
     return row
@@ -248,17 +251,17 @@ def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
 def _change(
     transaction: Connection, caller: Caller, turn_id: str, condition: ColumnElement[bool] | TextClause, values: Any
 ) -> None:
-    """Raises TurnUnknown where there is no such turn in this condition."""
-    changed = transaction.execute(update(turns).where(*_this(caller, turn_id), condition).values(values))
+    """Updates the turn. Raises TurnUnknown unless there is such a turn that fulfils the condition."""
+    changed = transaction.execute(update(turns).where(*_is_turn(caller, turn_id), condition).values(values))
     if changed.rowcount == 0:
         raise TurnUnknown(turn_id)
 
 
-def _this(caller: Caller, turn_id: str) -> tuple[Any, ...]:
-    return *_of(caller), turns.c.turn_id == turn_id
+def _is_turn(caller: Caller, turn_id: str) -> tuple[Any, ...]:
+    return *_owned_by(caller), turns.c.turn_id == turn_id
 
 
-def _of(caller: Caller) -> tuple[Any, ...]:
+def _owned_by(caller: Caller) -> tuple[Any, ...]:
     return turns.c.tenant == caller.tenant, turns.c.user_id == caller.user
 
 

@@ -1,8 +1,8 @@
-"""The schema's history: one file in `versions/` for each step, applied by Alembic.
+"""The migrations of the schema, one file in `versions/` for each, applied by Alembic.
 
-A step is `upgrade(op)`. It gets its operations as an argument, because Alembic's own global `op` belongs to one
-migration at a time in a process. A step is never edited once released; tests hold the sum of the steps to
-`tables.metadata`.
+A migration is a function `upgrade(op)`. It is given its operations as an argument, because Alembic's own global `op`
+allows one migration at a time in a process. A migration is never edited once it is released. Tests check that all
+migrations together make the tables of `tables.metadata`.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from proviso_service.backends.sql.tables import UnknownSchema
 
 
 def upgrade(connection: Connection) -> None:
-    """Applies the steps that are missing, inside the connection's transaction. Raises UnknownSchema."""
+    """Applies the missing migrations inside the connection's transaction. Raises UnknownSchema."""
     scripts = ScriptDirectory(str(Path(__file__).parent))
 
     def missing(current: Any, _context: MigrationContext) -> Iterable[Any]:

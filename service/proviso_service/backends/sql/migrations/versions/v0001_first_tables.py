@@ -1,4 +1,4 @@
-"""Matters, documents and their contents, sessions, turns."""
+"""Creates the tables of matters, documents and their contents, sessions and turns."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
@@ -160,7 +160,7 @@ def _chunks(op: Operations) -> None:
         "CREATE VIRTUAL TABLE chunk_words USING fts5"
         "(scope, body, content='', tokenize='porter unicode61 remove_diacritics 2')"
     )
-    # The word that stands for the matter selects; it has no part in the ranking.
+    # The word that stands for the matter only selects rows: its weight in the ranking is 0.
     op.execute("INSERT INTO chunk_words (chunk_words, rank) VALUES ('rank', 'bm25(0.0, 1.0)')")
 
 

@@ -1,5 +1,5 @@
-"""Leftovers of uploads and deletions, matters that are being deleted, the clause numbers of chunks, and a full-text
-index that knows them."""
+"""Adds leftovers of uploads and deletions, the mark of matters that are being deleted, and the clause numbers of
+chunks, and rebuilds the full-text index with these numbers."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
@@ -34,7 +34,7 @@ def _rebuild_full_text(op: Operations) -> None:
         "CREATE VIRTUAL TABLE chunk_words USING fts5"
         "(scope, clauses, body, content='', tokenize='porter unicode61 remove_diacritics 2')"
     )
-    # The words that stand for the matter and for clauses select; they have no part in the ranking.
+    # The words that stand for the matter and for clauses only select rows: their weight in the ranking is 0.
     op.execute("INSERT INTO chunk_words (chunk_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)')")
     op.execute(
         "INSERT INTO chunk_words (rowid, scope, clauses, body)"

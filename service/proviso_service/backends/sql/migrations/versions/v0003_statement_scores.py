@@ -1,4 +1,4 @@
-"""Scores of statements on documents."""
+"""Creates the table of scores of statements on documents."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations

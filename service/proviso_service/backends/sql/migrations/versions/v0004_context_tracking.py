@@ -1,4 +1,5 @@
-"""Contents of context items, what sessions remember of tools, summaries of turns, and turns that wait for approvals."""
+"""Adds the contents of context items, the approved tools and pending servers of sessions, the summaries of turns, and
+the state of turns that wait for approvals."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
