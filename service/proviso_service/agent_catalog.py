@@ -1,4 +1,5 @@
-"""Puts the catalog together, and keeps it so: an agent's folder, the service's own tools, and those of MCP servers."""
+"""Makes the catalog from the agent's folder, the service's own tools and the tools of MCP servers, and makes it anew
+when one of them changes."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +25,8 @@ _log = structlog.get_logger(__name__)
 
 
 class AgentCatalog:
-    """Owns the servers of the agent that was loaded last. `holder` has the catalog, `toolbox` the tools in it; both
-    are exchanged as a whole, together, when the folder is read again and when a server lists other tools."""
+    """Runs the MCP servers of the agent. `holder` has the catalog, and `toolbox` has the tools in it; both are replaced
+    together when the folder is read again, and when a server lists other tools."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class AgentCatalog:
         connect: Connect,
         restarts: RestartPolicy | None = None,
     ) -> None:
-        """Not loaded yet: that is for `holder.reload`. Without a folder it is the default agent's."""
+        """Loads nothing; `holder.reload` does. Without a folder it uses that of the default agent."""
         self._folder = folder or default_agent_folder()
         self._reader = reader
         self._servers = McpServers(connect, restarts=restarts, on_change=self._on_change)
@@ -49,7 +50,7 @@ class AgentCatalog:
         await self._servers.stop()
 
     def tool_servers(self) -> tuple[ServerStatus, ...]:
-        """The service itself, then the MCP servers by name."""
+        """The states of all servers of tools: first the service itself, then the MCP servers by name."""
         agent = self.holder.current.agent
         own = ServerHealth(
             OWN_SERVER, ServerState.READY, self._since, starts=1, tools=len(self.toolbox.definitions(OWN_SERVER))
@@ -59,7 +60,8 @@ class AgentCatalog:
         return (ServerStatus(own, agent.own_tools.include), *sorted(others, key=lambda status: status.health.name))
 
     async def _load(self) -> Catalog:
-        """Once the folder has been read, nothing can fail, and nothing else runs until the catalog is exchanged."""
+        """Reads the folder and makes the catalog. Nothing can fail once the folder has been read, and no other task
+        runs before the catalog is replaced."""
         agent = await load_agent_folder(self._folder, self._reader)
         self._servers.apply([server.config for server in agent.mcp_servers])
         self._listings = {}  # all are looked at anew, beside what is said of their tools now
@@ -70,7 +72,7 @@ class AgentCatalog:
             self.holder.exchange(self._catalog(self.holder.current.agent))
 
     def _catalog(self, agent: AgentDefinition) -> Catalog:
-        """With the tools that there are now."""
+        """The catalog with the tools that are listed now."""
         before, self._listings = self._listings, self._servers.listings()
         for server in agent.mcp_servers:
             if self._listings.get(server.name) is not before.get(server.name):
@@ -82,17 +84,18 @@ class AgentCatalog:
 
 
 def _warn_of_unknown_tools(server: McpServer, listing: ToolListing | None) -> None:
-    """A mistyped name would leave the tool that was meant without its approval."""
+    """Warns of settings for tools that a server does not list: a mistyped name would leave a tool without its
+    approval."""
     listed = {tool.name for tool in listing.tools} if listing else set()
     if listing and (unknown := sorted(server.policy.tools.keys() - listed)):
         _log.warning("settings_of_unknown_tools", server=server.name, tools=unknown)
 
 
 def _pending(agent: AgentDefinition, listings: Mapping[str, ToolListing | None]) -> Sequence[str]:
-    """Servers that will list tools, but have not yet."""
+    """The names of the enabled servers that have not listed their tools yet."""
     return [server.name for server in agent.mcp_servers if server.config.enabled and listings.get(server.name) is None]
 
 
 async def load_agent_folder(folder: Path, reader: DocumentReader) -> AgentDefinition:
-    """Secrets of MCP servers come from the environment of the process. Raises CatalogInvalid."""
+    """Reads an agent's folder; secrets of its MCP servers come from the environment. Raises CatalogInvalid."""
     return await load_agent(folder, FileReader(reader), os.environ, OWN_TOOL_NAMES)

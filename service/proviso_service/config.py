@@ -1,4 +1,4 @@
-"""What the parts of the service are built with: what an operator sets, and the limits beside it that are fixed."""
+"""The settings of an operator together with the limits that are fixed, as the parts of the service take them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from proviso_service.turns import TurnConfig
 
 @dataclass(frozen=True, slots=True)
 class ServiceConfig:
-    """One part for each folder that has limits of its own, which declares them and says what they mean."""
+    """The configuration of each part that has fixed limits. The folder of the part declares them and says what they
+    mean."""
 
     turns: TurnConfig
     chat_model: ChatModelConfig

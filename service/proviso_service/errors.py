@@ -41,8 +41,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
-    """What is wrong with one field of a request; `field` is a path such as `history[2].content`. A description that
-    `is_sentence` is understood without it."""
+    """What is wrong with one field of a request. `field` is a path such as `history[2].content`. With `is_sentence` the
+    description is a whole sentence, which is shown without the path."""
 
     field: str
     description: str
@@ -54,8 +54,8 @@ class FieldViolation:
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """What is wrong with a file of an agent's folder. `line` counts from 1, 0 where the whole file is meant; `field` is
-    a path such as `mcp_servers.time.include`, empty where no field is meant."""
+    """What is wrong with a file of an agent's folder. `line` counts from 1, and is 0 if the whole file is meant.
+    `field` is a path such as `mcp_servers.time.include`, and is empty if no field is meant."""
 
     file: str
     line: int
@@ -64,7 +64,7 @@ class FileFault:
 
     @property
     def where(self) -> str:
-        """`rules/quoting.md:3 include`."""
+        """The place of the fault, such as `rules/quoting.md:3 include`."""
         place = f"{self.file}:{self.line}" if self.line else self.file
         return f"{place} {self.field}".rstrip()
 
@@ -73,8 +73,8 @@ class FileFault:
 
 
 class ProvisoError(Exception):
-    """Base of every failure that a caller can be told about; `message` is fit for a person. `hint`, where it is not
-    empty, tells a chat model what to do instead."""
+    """Base of every failure that a caller can be told about. `message` is written for a person. `hint` tells a chat
+    model what to do instead; it may be empty."""
 
     hint = ""
 
@@ -90,12 +90,13 @@ class InvalidRequest(ProvisoError):
 
     @classmethod
     def of(cls, field: str, description: str) -> "InvalidRequest":
-        """The common case: one field is wrong."""
+        """The error for one wrong field."""
         return cls([FieldViolation(field, description)])
 
 
 class InvalidIql(InvalidRequest):
-    """`details` tells every fault in one line; the first stands at `start` to `end`, in code points of the query."""
+    """A query that cannot be read. `details` names every fault in one line; the first fault stands from `start` to
+    `end`, in code points of the query."""
 
     def __init__(self, details: str, violations: Sequence[FieldViolation], start: int, end: int) -> None:
         super().__init__(violations)
@@ -108,7 +109,7 @@ class UnsupportedDocument(ProvisoError): ...
 
 
 class NotFound(ProvisoError):
-    """Base of the absent; `resource` is the kind of thing, `name` its id."""
+    """Base of the errors for things that do not exist; `resource` is the kind of thing, and `name` is its id."""
 
     resource = "resource"
 
@@ -134,8 +135,8 @@ class SessionNotFound(NotFound):
 
 
 class ContextItemNotFound(NotFound):
-    """`name` is the item in words, such as "rule 'Quoting'"; so are the `near_matches`. `not_yet`: it is a tool of a
-    server that has not listed any."""
+    """The catalog has no such item. `name` is the item in words, such as "rule 'Quoting'", and so are the
+    `near_matches`. `not_yet` says that it is a tool of a server that has not listed its tools."""
 
     resource = "context item"
 
@@ -148,7 +149,7 @@ class ContextItemNotFound(NotFound):
 
 
 class ContextItemDisabled(ContextItemNotFound):
-    """It stands in the catalog, but nobody may use it."""
+    """The item is in the catalog, but nobody may use it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

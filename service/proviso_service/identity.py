@@ -1,4 +1,4 @@
-"""The caller of a method."""
+"""On whose behalf a call runs."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ LOCAL_TENANT = "local"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Tenant and user on whose behalf a call runs; every row, vector, blob and cache key is scoped by the tenant."""
+    """The tenant and the user on whose behalf a call runs. Whatever is stored belongs to a tenant, and no tenant sees
+    the data of another."""
 
     tenant: str
     user: str

@@ -1,4 +1,5 @@
-"""Pages of a list, as in AIP-158: an opaque token holds the sort key of the last item of the page before."""
+"""Pages of a list, as in AIP-158: the token of a page, which callers do not look into, holds the sort key of the last
+item of the page before."""
 
 import base64
 import binascii
@@ -17,18 +18,20 @@ MAX_PAGE_SIZE = 100
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A page asked for: `size` items, after the key in `token` (empty: from the start)."""
+    """Asks for `size` items after the sort key in `token`; an empty token asks for the first ones."""
 
     size: int = DEFAULT_PAGE_SIZE
     token: str = ""
 
     @classmethod
     def of(cls, page_size: int, page_token: str) -> "PageRequest":
-        """From request fields: 0 means the default, more than the maximum means the maximum."""
+        """The page that a request asks for. A size of 0 means the default; a larger size than the maximum means the
+        maximum."""
         return cls(min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE), page_token)
 
     def after(self, length: int) -> list[str] | None:
-        """Sort key to start after: `length` strings, None at the start. Raises InvalidRequest for a foreign token."""
+        """The sort key to start after, which has `length` strings; None for the first page. Raises InvalidRequest for a
+        token that no page returned."""
         if not self.token:
             return None
         try:

@@ -1,8 +1,8 @@
-"""Every setting, one typed tree.
+"""Everything that an operator can set. Limits that nobody sets stand in the folders that use them (see `config.py`).
 
-Sources, strongest first: command-line flags, environment (`PROVISO_` and the path joined by `__`, for example
-`PROVISO_TURNS__TIME_LIMIT_S=60`), `proviso.toml` (path in `PROVISO_CONFIG`), the defaults below.
-"""
+A setting comes from a command-line flag, else from an environment variable (`PROVISO_` and its path joined by `__`, as
+in `PROVISO_TURNS__TIME_LIMIT_S=60`), else from `proviso.toml` (or the file that `PROVISO_CONFIG` names), else from the
+defaults below. `variables.py` lists the variables; `make settings` writes the page about them."""
 
 import os
 import re
@@ -44,7 +44,7 @@ ApiUrl = Annotated[str, AfterValidator(_api_url)]
 
 
 class Section(BaseModel):
-    """A group of settings; unknown names are errors, so that a typing mistake is noticed."""
+    """A group of settings. A name that it does not have is an error, so that typing mistakes are noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -180,8 +180,10 @@ class Settings(BaseSettings):
         nested_model_default_partial_update=True,
     )
 
-    data_dir: Path = Field(Path(".proviso"), description="Folder of everything the service keeps.")
-    models_dir: Path | None = Field(None, description="Folder of the embedded models; `models` in the data folder.")
+    data_dir: Path = Field(Path(".proviso"), description="Folder of everything that the service stores.")
+    models_dir: Path | None = Field(
+        None, description="Folder of the embedded models; `models` in the data folder when empty."
+    )
     agent_dir: Annotated[Path | None, BeforeValidator(lambda value: value or None)] = Field(
         None, description="Folder of the agent: its rules, references and MCP servers; the service's own when empty."
     )
@@ -199,7 +201,9 @@ class Settings(BaseSettings):
         description="Address of Gemini's API.",
     )
     openai_api_key: SecretStr | None = Field(
-        None, validation_alias="OPENAI_API_KEY", description="Key for openai models; not needed at another address."
+        None,
+        validation_alias="OPENAI_API_KEY",
+        description="Key for openai models; not needed when OPENAI_BASE_URL is another server.",
     )
     openai_base_url: ApiUrl = Field(
         OPENAI_URL,

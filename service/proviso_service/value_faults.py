@@ -1,9 +1,8 @@
-"""What is wrong with a value, in words.
+"""Says in plain words what is wrong with a value of a request, a tool call, an agent's file or a setting.
 
-Pydantic names each kind of fault; here is the one table from those kinds to sentences, for requests, arguments of
-tools, the agent's files and settings. Pydantic's own texts are shown to nobody: they speak of classes, and some repeat
-the value. A sentence goes on from the name of a field: "max_results: must be at most 20".
-"""
+Pydantic finds the faults and names their kinds; the table here has a sentence for each kind. Pydantic's own texts are
+not shown, because they speak of classes, and some repeat the value. A sentence follows the name of a field, as in
+"max_results: must be at most 20"."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 REFUSED = "refused"
-"""The kind of fault that comes with a sentence of its own, from `refusal`."""
+"""The kind of a fault that `refusal` made, which has a sentence of its own."""
 
 OTHERWISE = "has a value that is not allowed"
 
@@ -66,16 +65,17 @@ SENTENCES: Mapping[str, str] = {
     "url_syntax_violation": _ADDRESS,
     "path_type": "must be a path of a file or a folder",
 }
-"""By kind of fault. In braces stand the limits that come with it; a noun behind one says what is counted."""
+"""The sentence for each kind of fault. Braces hold the limits that come with a fault; a noun after the colon says what
+is counted."""
 
 
 def refusal(description: str) -> PydanticCustomError:
-    """The error for a validator to raise; the text reaches the caller as it is."""
+    """An error for a validator to raise. The caller is shown its text as it is."""
     return PydanticCustomError(REFUSED, "{description}", {"description": description})
 
 
 def words_for(fault: ErrorDetails, sentences: Mapping[str, str] = SENTENCES) -> str:
-    """The sentence for a fault. It holds nothing of the value; OTHERWISE where the kind is not known."""
+    """The sentence for a fault, without the value; OTHERWISE for a kind that is not in the table."""
     limits = fault.get("ctx", {})
     if fault["type"] in ("string_too_short", "too_short") and limits.get("min_length") == 1:
         return "must not be empty"
@@ -83,7 +83,7 @@ def words_for(fault: ErrorDetails, sentences: Mapping[str, str] = SENTENCES) -> 
 
 
 class _Told:
-    """A limit in a sentence; with a noun as its format, so many of them."""
+    """A limit in a sentence. A noun as its format makes it a number of things, such as `5 items`."""
 
     def __init__(self, limit: Any) -> None:
         self._limit = int(limit) if isinstance(limit, float) and limit.is_integer() else limit

@@ -1,4 +1,4 @@
-"""The environment variables that set the settings: their names, the page that lists them, and those that set nothing.
+"""The environment variables of the settings: their names, the page that lists them, and variables that set nothing.
 
 `python -m proviso_service.variables > docs/settings.md` writes the page anew.
 """

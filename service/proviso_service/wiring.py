@@ -1,4 +1,4 @@
-"""The composition root: the only place that puts ports and adapters together."""
+"""Puts the service together: the only place that knows which implementation each part uses."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -79,17 +79,17 @@ _log = structlog.get_logger(__name__)
 LOCAL_MODEL = "local"
 
 _OWNER = "embedded"
-"""The lock on the data folder makes this process the only owner of its turns, so that a restart may close at once what
-an earlier life left running."""
+"""The owner of this process's turns in the store. The lock on the data folder makes this process the only owner, so
+that it may close at once the turns that an earlier process left running."""
 
 _TRACER = "proviso_service"
 
 _HANG_UP_S = 2.0
-"""What readers of ended turns get to take their final state, when the server stops."""
+"""Seconds that readers have to receive the final states of their turns when the server stops."""
 
 
 class StartupError(Exception):
-    """The service cannot start; the message is the one line that says why and how to mend it."""
+    """The service cannot start. The message is one line that says why, and what an operator can do about it."""
 
 
 _MENDABLE = (
@@ -106,12 +106,12 @@ _MENDABLE = (
     UnknownSchema,
     UnusableState,
 )
-"""What an operator can mend; each says how."""
+"""Failures of the start that an operator can mend; the message of each says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What is opened before anything listens."""
+    """What the parts of the service are built on; it is opened before them and closed after them."""
 
     database: Database
     store: SqlMatterStore
@@ -133,7 +133,7 @@ class Wired:
 
 
 class App:
-    """The service, wired and SERVING. Made by `start`, ended by `stop`."""
+    """The running service. `start` makes it, and `stop` ends it."""
 
     def __init__(
         self,
@@ -164,9 +164,10 @@ class App:
         encoder: MiniLmEncoder | None = None,
         config: ServiceConfig | None = None,
     ) -> Self:
-        """Returns when the service is SERVING. What is given takes the place of what the settings name.
+        """Starts the service and returns once it is SERVING. Models, images and limits that are given take the place of
+        those that the settings name.
 
-        Raises StartupError; then nothing is left running and nothing was changed but the data folder's schema."""
+        Raises StartupError; then nothing is left running, and nothing was changed except the schema of the database."""
         try:
             config = config or ServiceConfig.of(settings)
             async with AsyncExitStack() as stack:
@@ -193,7 +194,8 @@ class App:
             raise StartupError(str(error)) from error
 
     async def stop(self) -> None:
-        """Drains and stops: NOT_SERVING, new turns refused, running ones get the drain time and end in CANCELLED."""
+        """Stops the service. It is NOT_SERVING from now on and refuses new turns; running turns have `drain_s` seconds
+        to end, and are cancelled after that."""
         await self._readiness.enter_shutdown()
         _log.info("draining", turns=self._turns.running)
         await self._turns.drain(self._settings.server.drain_s)
@@ -201,7 +203,7 @@ class App:
 
 
 def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvider | None":
-    """Where spans go; the exporter takes long to import, so only where it is wanted."""
+    """What records traces, if they are wanted at all: the exporter takes long to import."""
     if not settings.otlp_endpoint:
         return None
     from proviso_service.telemetry.tracing import tracer_provider
@@ -219,7 +221,7 @@ def _spans(traces: "TracerProvider | None") -> Spans:
 async def _open(
     settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
 ) -> Resources:
-    """Opens storage in the data folder, which is ours."""
+    """Opens the storage in the data folder, whose lock this process holds."""
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     blobs = FolderBlobStore(settings.data_dir / "blobs")
@@ -241,7 +243,7 @@ def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetc
 
 
 def vector_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> MaintainedIndex:
-    """Not open yet."""
+    """The vector index of the data folder, not open yet."""
     layout = VectorLayout(COLLECTIONS, embedder.dimensions, embedder.model_id)
     return MaintainedIndex(
         store, ChromaIndexStore(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions
@@ -264,7 +266,7 @@ def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches
 
 
 def _retrieval_setup(settings: Settings, models: Models) -> str:
-    """Settings and models that shape what the tools find."""
+    """Identifies the settings and models on which results of retrieval depend."""
     sections = settings.model_dump_json(include={"documents"})
     reranker = models.reranker.model_id if models.reranker else ""
     return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
@@ -361,7 +363,7 @@ def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScor
 
 
 def _hosted_models(settings: Settings, config: ChatModelConfig) -> ChatModels | None:
-    """The provider's model that the settings name; None when they name the embedded one."""
+    """The hosted chat model that the settings name; None if they name the embedded one."""
     if settings.llm == LOCAL_MODEL:
         return None
     hosted = build_chat_model(settings)
@@ -375,7 +377,7 @@ def _embedded_chat(embedder: Embedder) -> ChatModels:
 
 
 async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> None:
-    """Starts what works on its own, then the server."""
+    """Starts the parts that work on their own, and then the server."""
     await wired.catalog.reload()
     await wired.turns.open()
     stack.push_async_callback(wired.turns.close)

@@ -1,4 +1,4 @@
-"""The part of the composition root that chooses the models behind the ports, and opens those that are used."""
+"""The part of the wiring that chooses the models which embed, classify, extract and rerank, and loads them."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -28,12 +28,12 @@ class BackEnd(StrEnum):
 
 
 class BackEndUnavailable(Exception):
-    """A back end cannot be used; the message says what to set."""
+    """A chosen back end cannot be used; the message says which variable to set."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackEnds:
-    """Which back end serves which port."""
+    """The back end that was chosen for each kind of model."""
 
     embedder: BackEnd
     classifier: BackEnd
@@ -47,7 +47,7 @@ class BackEnds:
 
 @dataclass(frozen=True, slots=True)
 class VectorModel:
-    """Whose vectors are stored and searched."""
+    """The model whose vectors are stored and searched."""
 
     model_id: str
     dimensions: int
@@ -55,7 +55,8 @@ class VectorModel:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What serves the ports. `classifier_vectors` names the model whose vectors the classifier takes with passages."""
+    """The loaded models. `classifier_vectors` is the id of the model whose vectors the classifier takes along with
+    passages; it is empty if the classifier takes none."""
 
     embedder: Embedder
     classifier: Classifier
@@ -65,7 +66,8 @@ class Models:
 
 
 def back_ends(settings: Settings) -> BackEnds:
-    """Makes no call. Raises BackEndUnavailable when Isaacus is named and cannot be used."""
+    """Chooses by the settings, without making a call. Raises BackEndUnavailable if the settings name Isaacus and it
+    cannot be used."""
     wanted = settings.models
     key = _key(settings)
     for port, name in wanted:
@@ -83,7 +85,7 @@ def back_ends(settings: Settings) -> BackEnds:
 
 
 def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> VectorModel:
-    """Loads nothing."""
+    """The model whose vectors the settings ask for; it is not loaded."""
     config = isaacus or IsaacusConfig()
     if BackEnd(settings.models.embedder) is BackEnd.ISAACUS:
         return VectorModel(embedder_id(config), config.dimensions)
@@ -102,7 +104,7 @@ class ModelLoader:
         spans: Spans = NO_SPANS,
         encoder: MiniLmEncoder | None = None,
     ) -> None:
-        """An encoder that is given is not loaded."""
+        """An encoder that is given is used in place of one that would be loaded."""
         self._settings = settings
         self._chosen = chosen
         self._stack = stack
@@ -113,7 +115,7 @@ class ModelLoader:
         self._minilm: MiniLmEmbedder | None = None
 
     async def models(self, classifier: Classifier | None = None, extractor: AnswerExtractor | None = None) -> Models:
-        """Those that are chosen, but for ones that are given. Raises ModelNotPrepared."""
+        """Loads the chosen models; a model that is given takes the place of the chosen one. Raises ModelNotPrepared."""
         embedder = await self._embedder()
         return Models(
             embedder=embedder,
@@ -124,7 +126,7 @@ class ModelLoader:
         )
 
     async def minilm(self) -> MiniLmEmbedder:
-        """The embedded embedder. Raises ModelNotPrepared."""
+        """The embedded embedding model. Raises ModelNotPrepared."""
         if self._minilm is None:
             if self._encoder is None:
                 self._encoder = await asyncio.to_thread(self._load_encoder)

@@ -1,6 +1,7 @@
-"""The one map from failures to status codes and google.rpc details (see errors.proto).
+"""Maps failures to status codes and google.rpc details, as errors.proto describes them. No other file does this.
 
-Everything in the details is bounded, because gRPC carries them in trailing metadata, of which peers accept about 8 KB.
+Everything in the details is limited in size, because gRPC sends them in trailing metadata, of which peers accept about
+8 KB.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ MAX_TEXT_CHARS = 200
 
 
 class DeadlinePassed(ProvisoError):
-    """The service's own time limit of a call passed."""
+    """A call took longer than the service allows."""
 
     def __init__(self, limit_s: float) -> None:
         super().__init__(f"The call took longer than {limit_s:g} s; set a deadline for more time")
@@ -73,8 +74,8 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
 
 
 def status_of(error: Exception, request_id: str) -> Status:
-    """The status a caller gets for a failure: that of its class or of the nearest one above it. What is not in the
-    table is a fault of the service: INTERNAL, with nothing of its text, only the id under which it is logged."""
+    """The status that a caller gets for a failure: that of its class, or of the nearest base class in the table. Any
+    other exception is a fault of the service. It becomes INTERNAL, and shows only the id under which it is logged."""
     if not isinstance(error, ProvisoError) or is_fault(error):
         return _internal(request_id)
     code, reason = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
@@ -83,7 +84,7 @@ def status_of(error: Exception, request_id: str) -> Status:
 
 
 def is_fault(error: Exception) -> bool:
-    """Whether a failure is a fault of the service rather than something a caller is told about."""
+    """Whether an exception is a fault of the service, of which callers are told nothing."""
     return not isinstance(error, tuple(STATUS_OF))
 
 
@@ -132,7 +133,7 @@ def _details(error: ProvisoError) -> Iterator[Message]:
 
 
 def _bad_request(violations: tuple[FieldViolation, ...]) -> BadRequest:
-    """Every violation while they fit; then one that counts the rest."""
+    """As many violations as fit, and one that counts the rest."""
     answer = BadRequest()
     for index, violation in enumerate(violations):
         answer.field_violations.add(
@@ -146,7 +147,7 @@ def _bad_request(violations: tuple[FieldViolation, ...]) -> BadRequest:
 
 
 def _bounded(message: str) -> str:
-    """Cuts a message by its size on the wire, where it is percent-encoded."""
+    """Cuts a message to its largest size; gRPC sends it percent-encoded, and the size is counted so."""
     size = 0
     for index, character in enumerate(message):
         size += len(quote(character, safe=" !#$&'()*+,/:;=?@[]\"<>\\^`{|}"))

@@ -1,4 +1,4 @@
-"""Results of IQL queries."""
+"""Converts the results of IQL queries, and what is known of a query and of templates without running one."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,7 +20,7 @@ _INT32_MAX = 2**31 - 1
 
 
 def iql_response(outcome: IqlOutcome) -> pb.ExecuteIqlResponse:
-    """Where the answer would be too large, every document shows fewer of its matches, the best of them."""
+    """The response. If it would be too large, every document shows only the best of its matches."""
     answer = _summary(outcome.summary)
     answer.document_results.extend(_result(result) for result in outcome.results)
     most = max((len(result.matches) for result in outcome.results), default=0)
@@ -59,7 +59,7 @@ def parse_iql_response(inspection: Inspection) -> pb.ParseIqlResponse:
 
 
 def iql_templates_response(templates: Iterable[TemplateDefinition]) -> pb.ListIqlTemplatesResponse:
-    """Never too large: a file of templates has at most a million bytes."""
+    """The response, which is never too large, because a file of templates has at most a million bytes."""
     return pb.ListIqlTemplatesResponse(
         templates=[
             pb.IqlTemplate(name=one.name, arguments=one.arguments, statement=one.statement, meaning=one.meaning)
@@ -110,7 +110,7 @@ def _statement_scores(scores: Sequence[StatementScore]) -> list[pb.IqlStatementS
 
 
 def _keep_best(results: Iterable[pb.IqlDocumentResult], count: int) -> None:
-    """At most `count` matches of each, still by position."""
+    """Keeps the best `count` matches of each document, in order of their position."""
     for result in results:
         best_last = sorted(range(len(result.matches)), key=lambda index: (result.matches[index].score, -index))
         for index in sorted(best_last[: max(0, len(best_last) - count)], reverse=True):
