@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from proviso_service.cli import ingest_report
-from proviso_service.cli.discovery import Found
+from proviso_service.cli.discovery import DiscoveredFiles
 from proviso_service.cli.ingest import Outcome, Result
 from proviso_service.cli.ingest_report import showing_progress
 
@@ -19,7 +19,7 @@ def test_progress_shows_files_rate_and_the_time_that_is_left(tmp_path: Path, mon
     shown = StringIO()
     screen = Console(file=shown, force_terminal=True, width=100)
     monkeypatch.setattr(ingest_report, "console", lambda *, stderr: screen)
-    with showing_progress(Found({"M": paths}, ()), as_json=False) as progress:
+    with showing_progress(DiscoveredFiles({"M": paths}, ()), as_json=False) as progress:
         progress(250, [])
         progress(1_000, [Outcome(paths[0], Result.READY, size_bytes=1_000)])
     last = shown.getvalue().rsplit("Ingesting", maxsplit=1)[-1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.iql import Span, Statement, TemplateCatalog, canonical_text, parse
+from proviso_service.iql import QuerySpan, Statement, TemplateCatalog, canonical_text, parse
 from proviso_service.iql.syntax import And, Average, Comparison, Not
 
 
@@ -81,4 +81,4 @@ def test_spans_are_positions_in_code_points(catalog: TemplateCatalog) -> None:
 
 
 def test_span_of_a_bare_statement_is_its_words(catalog: TemplateCatalog) -> None:
-    assert parse("  a clause ", catalog).span == Span(2, 10)
+    assert parse("  a clause ", catalog).span == QuerySpan(2, 10)

@@ -14,7 +14,7 @@ SUPPORTED = frozenset({".pdf", ".docx", ".html", ".htm", ".md", ".markdown", ".t
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DiscoveredFiles:
     """The files to upload, by the name of their matter, and the files passed over. Each file is there once."""
 
     files: Mapping[str, tuple[Path, ...]]
@@ -25,7 +25,7 @@ class Found:
         return tuple(path for paths in self.files.values() for path in paths)
 
 
-def find_files(paths: Sequence[Path], matter: str, *, per_folder: bool, documentation: bool) -> Found:
+def find_files(paths: Sequence[Path], matter: str, *, per_folder: bool, documentation: bool) -> DiscoveredFiles:
     """Finds files for one matter, for a matter for each folder, or for the documentation.
 
     Raises UsageProblem unless exactly one of the three is asked for, and CommandError when there is no file to upload.
@@ -43,7 +43,7 @@ def find_files(paths: Sequence[Path], matter: str, *, per_folder: bool, document
     return found
 
 
-def discover(paths: Iterable[Path], matter: str) -> Found:
+def discover(paths: Iterable[Path], matter: str) -> DiscoveredFiles:
     """Finds all files for one matter. Raises UsageProblem.
 
     It goes through folders, without following links to folders and without entering hidden ones.
@@ -51,7 +51,7 @@ def discover(paths: Iterable[Path], matter: str) -> Found:
     return _found((matter, file) for path in paths for file in _files_of(path))
 
 
-def discover_matters(folders: Sequence[Path]) -> Found:
+def discover_matters(folders: Sequence[Path]) -> DiscoveredFiles:
     """Finds the files of each folder inside `folders`, for a matter of the folder's name. Raises UsageProblem.
 
     Folders of one name are one matter. Files that lie beside the folders are passed over.
@@ -68,7 +68,7 @@ def discover_matters(folders: Sequence[Path]) -> Found:
     )
 
 
-def discover_documentation(paths: Iterable[Path]) -> Found:
+def discover_documentation(paths: Iterable[Path]) -> DiscoveredFiles:
     """Finds all files for the documentation, where a file replaces the earlier one of its name.
 
     Raises UsageProblem, also for two files of the same name.
@@ -84,7 +84,7 @@ def discover_documentation(paths: Iterable[Path]) -> Found:
     return found
 
 
-def _found(candidates: Iterable[tuple[str, Path]]) -> Found:
+def _found(candidates: Iterable[tuple[str, Path]]) -> DiscoveredFiles:
     files: dict[str, list[Path]] = {}
     skipped: list[Path] = []
     seen: set[Path] = set()
@@ -97,7 +97,7 @@ def _found(candidates: Iterable[tuple[str, Path]]) -> Found:
             files.setdefault(matter, []).append(file)
         else:
             skipped.append(file)
-    return Found({matter: tuple(paths) for matter, paths in files.items()}, tuple(skipped))
+    return DiscoveredFiles({matter: tuple(paths) for matter, paths in files.items()}, tuple(skipped))
 
 
 def _files_of(path: Path) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from proviso_client import ProvisoError
 from proviso_client.errors import DeadlineExceeded, DocumentsFailed, InvalidRequest, NotFound, TooBusy
 from proviso_client.v1 import matters_pb2
 from proviso_service.cli.connection import DOCUMENTATION, Connection, newest_matter
-from proviso_service.cli.discovery import Found
+from proviso_service.cli.discovery import DiscoveredFiles
 
 MATTERS_AT_ONCE = 4
 UPLOADS_AT_ONCE = 4
@@ -57,7 +57,7 @@ class Ingest:
     documentation and take the place of earlier ones of the same name.
     """
 
-    found: Found
+    found: DiscoveredFiles
     documentation: bool = False
     outcomes: list[Outcome] = field(default_factory=list)
     _done_bytes: dict[str, float] = field(default_factory=dict)

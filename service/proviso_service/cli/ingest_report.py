@@ -14,14 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from proviso_service.cli.connection import connect
-from proviso_service.cli.discovery import Found
+from proviso_service.cli.discovery import DiscoveredFiles
 from proviso_service.cli.ingest import Ingest, Outcome, Progress, Result
 from proviso_service.cli.output import console, print_json, printable
 
 MAX_LISTED = 20
 
 
-def ingest_and_report(found: Found, address: str, *, documentation: bool, as_json: bool) -> bool:
+def ingest_and_report(found: DiscoveredFiles, address: str, *, documentation: bool, as_json: bool) -> bool:
     """Ingests what was found, and returns whether any file failed. Raises CommandError.
 
     An ingest that is stopped by Ctrl-C is summed up, too, before KeyboardInterrupt is raised.
@@ -51,7 +51,7 @@ class RateColumn(ProgressColumn):
 
 
 @contextmanager
-def showing_progress(found: Found, *, as_json: bool) -> Iterator[Progress]:
+def showing_progress(found: DiscoveredFiles, *, as_json: bool) -> Iterator[Progress]:
     """Yields the function that an ingest calls. Progress is shown on stderr, results on stdout."""
     if as_json:
         yield _print_outcomes
@@ -90,7 +90,7 @@ def _print_outcomes(_: float, outcomes: list[Outcome]) -> None:
         print_json(_record(outcome))
 
 
-def _report(found: Found, outcomes: list[Outcome], *, as_json: bool, stopped: bool = False) -> None:
+def _report(found: DiscoveredFiles, outcomes: list[Outcome], *, as_json: bool, stopped: bool = False) -> None:
     """Sums up an ingest, or the part of it that was done when it was stopped."""
     matter_of = {path: matter for matter, paths in found.files.items() for path in paths}
     counts = {matter: Counter[Result]() for matter in found.files}
@@ -114,7 +114,7 @@ def _report(found: Found, outcomes: list[Outcome], *, as_json: bool, stopped: bo
         )
 
 
-def _print_summary(found: Found, counts: "dict[str, Counter[Result]]", *, stopped: bool) -> None:
+def _print_summary(found: DiscoveredFiles, counts: "dict[str, Counter[Result]]", *, stopped: bool) -> None:
     for matter, of_matter in counts.items():
         print_json({"matter": matter, "summary": {result.value: of_matter[result] for result in Result}})
     total = sum(counts.values(), Counter[Result]())

@@ -33,7 +33,7 @@ _HIGHLIGHT = "bold yellow"
 
 
 @dataclass(slots=True)
-class Found:
+class QueryOutcome:
     """What a query has found: results by their place in the matter, and the summary once it has come."""
 
     query: str
@@ -64,7 +64,7 @@ async def run_query(
     as_json: bool,
 ) -> None:
     """Shows what a query finds in a matter, or in the named documents of it. Raises CommandError."""
-    found = Found(query, explain=explain)
+    found = QueryOutcome(query, explain=explain)
     async with connect(address) as connection:
         client = connection.client
         matter = await find_matter(client, matter_name)
@@ -97,7 +97,7 @@ def _showing_progress(*, as_json: bool) -> Iterator[Callable[[tools_pb2.StreamIq
         yield show
 
 
-def _report(found: Found) -> None:
+def _report(found: QueryOutcome) -> None:
     """Shows a table of the documents, then the matches of each."""
     out = console()
     for warning in found.summary.warnings:
@@ -143,7 +143,7 @@ def _marked(text: str, marks: WordForms) -> Text:
     return marked
 
 
-def _totals(found: Found) -> str:
+def _totals(found: QueryOutcome) -> str:
     summary = found.summary
     matching = sum(1 for result in found.results.values() if result.match_count)
     average = f", average score {summary.average_score:.2f}" if summary.total_matches else ""

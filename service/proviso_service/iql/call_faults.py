@@ -12,7 +12,7 @@ from proviso_service.iql.call_parts import (
     unescaped,
 )
 from proviso_service.iql.problems import Edit, ProblemKind, ProblemLog, Remedy, closed, leaving_out, quoted, replacing
-from proviso_service.iql.syntax import Span, statement_in_braces, template_in_braces
+from proviso_service.iql.syntax import QuerySpan, statement_in_braces, template_in_braces
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 
 _OTHER_QUOTES = "“”„‟«»‹›‘’‚‛'`´＂"  # noqa: RUF001  those that people and word processors write
@@ -20,7 +20,7 @@ _QUOTES_ESCAPES_SPACE = f'{_OTHER_QUOTES}"\\ \t\r\n'
 _WITHOUT_ARTICLE = frozenset({"a", "an", "the", "relevant"})
 
 
-def log_missing_name(span: Span, log: ProblemLog) -> None:
+def log_missing_name(span: QuerySpan, log: ProblemLog) -> None:
     """Reports a call that is nothing but `IS`."""
     log.add(
         ProblemKind.MISSING_TEMPLATE_NAME,
@@ -35,7 +35,7 @@ def log_unclosed_quote(query: str, part: CallPart, end: int, log: ProblemLog) ->
     """Reports a quote that nothing closes; `end` is where the words of the statement end."""
     log.add(
         ProblemKind.UNCLOSED_QUOTE,
-        Span(part.start, part.end),
+        QuerySpan(part.start, part.end),
         "the end of the statement",
         f"'\"' to close the argument that begins at character {part.start + 1}",
         Remedy("Put '\"' where the argument ends.", (closed(query, end, '"', "Close it at the end of the statement"),)),
@@ -43,7 +43,7 @@ def log_unclosed_quote(query: str, part: CallPart, end: int, log: ProblemLog) ->
     )
 
 
-def log_argument_count(definition: TemplateDefinition, call: TemplateCall, span: Span, log: ProblemLog) -> None:
+def log_argument_count(definition: TemplateDefinition, call: TemplateCall, span: QuerySpan, log: ProblemLog) -> None:
     """Reports a call with more or fewer arguments than its template takes."""
     log.add(
         ProblemKind.ARGUMENT_COUNT,
@@ -62,14 +62,14 @@ def log_empty_argument(definition: TemplateDefinition, argument: CallPart, log: 
     """Reports an argument that is empty or white space."""
     log.add(
         ProblemKind.EMPTY_ARGUMENT,
-        Span(argument.start, argument.end),
+        QuerySpan(argument.start, argument.end),
         "nothing between the quotes",
         f"the words of the argument, as in {definition.signature}",
         "Write the argument in the quotes.",
     )
 
 
-def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: ProblemLog) -> None:
+def log_operator_inside(query: str, span: QuerySpan, joined_calls: JoinedCalls, log: ProblemLog) -> None:
     """Reports an operator between calls in one pair of braces; `span` is that of the statement."""
     operator, mended = joined_calls
     is_whole = query[span.start : span.end] == query.strip()
@@ -77,7 +77,7 @@ def log_operator_inside(query: str, span: Span, joined_calls: JoinedCalls, log: 
     edit = Edit(span, mended if is_whole else f"({mended})", mended)
     log.add(
         ProblemKind.OPERATOR_INSIDE_STATEMENT,
-        Span(operator.start, operator.end),
+        QuerySpan(operator.start, operator.end),
         quoted(operator.text),
         "operators between statements, each in its own braces",
         Remedy(f"Write {mended}", (edit,)),
@@ -98,7 +98,7 @@ def log_text_after_argument(query: str, call: TemplateCall, log: ProblemLog) -> 
 
 
 def log_unquoted(
-    query: str, statement: Span, parts: Sequence[CallPart], definition: TemplateDefinition, log: ProblemLog
+    query: str, statement: QuerySpan, parts: Sequence[CallPart], definition: TemplateDefinition, log: ProblemLog
 ) -> None:
     """Reports arguments that are not all in straight double quotes; `parts` are what follows the template's name."""
     span = span_of(parts)
@@ -116,7 +116,7 @@ def log_unquoted(
     )
 
 
-def log_unknown(call: TemplateCall, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> None:
+def log_unknown(call: TemplateCall, span: QuerySpan, catalog: TemplateCatalog, log: ProblemLog) -> None:
     """Reports a call of a template that does not exist, and suggests those with a similar name."""
     log.add(
         ProblemKind.UNKNOWN_TEMPLATE,

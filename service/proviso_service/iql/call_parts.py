@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from proviso_service.iql.syntax import Span, template_in_braces
+from proviso_service.iql.syntax import QuerySpan, template_in_braces
 from proviso_service.iql.templates import TemplateCatalog
 
 _PART = re.compile(r'"(?:\\.|[^"\\])*+"|(?:\\\S|[^\s"\\])++|["\\]', re.DOTALL)
@@ -64,9 +64,9 @@ def joined(parts: Sequence[CallPart]) -> str:
     return " ".join(part.text for part in parts)
 
 
-def span_of(parts: Sequence[CallPart]) -> Span:
+def span_of(parts: Sequence[CallPart]) -> QuerySpan:
     """Returns the span from the first part to the last; there is at least one part."""
-    return Span(parts[0].start, parts[-1].end)
+    return QuerySpan(parts[0].start, parts[-1].end)
 
 
 def unescaped(text: str) -> str:

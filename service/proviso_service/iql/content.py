@@ -10,7 +10,7 @@ import re
 from proviso_service.iql import call_faults
 from proviso_service.iql.call_parts import TemplateCall, parts_of, separated
 from proviso_service.iql.problems import ProblemKind, ProblemLog, replacing
-from proviso_service.iql.syntax import Span, Statement, Template
+from proviso_service.iql.syntax import QuerySpan, Statement, Template
 from proviso_service.iql.templates import TemplateCatalog, TemplateDefinition
 
 _CALL = re.compile(r"IS(?:\s+|$)")
@@ -19,7 +19,9 @@ _LITERAL_IS = re.compile(r"\\(?=IS(?:\s|$))")
 _ESCAPE_IN_STATEMENT = re.compile(r"\\([\\{}])")
 
 
-def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: ProblemLog) -> Statement | Template | None:
+def read_statement(
+    query: str, span: QuerySpan, catalog: TemplateCatalog, log: ProblemLog
+) -> Statement | Template | None:
     """Reads what `span` encloses: in braces or, for a query that is one bare statement, without them. Returns None when
     it has a fault, which is logged."""
     start, end = _words_within(query, span)
@@ -42,7 +44,7 @@ def read_statement(query: str, span: Span, catalog: TemplateCatalog, log: Proble
     return Statement(_ESCAPE_IN_STATEMENT.sub(r"\1", text), span=span)
 
 
-def _words_within(query: str, span: Span) -> tuple[int, int]:
+def _words_within(query: str, span: QuerySpan) -> tuple[int, int]:
     """Returns where the words begin and end, without braces and the white space around them."""
     braces = 1 if query[span.start] == "{" else 0
     inside = query[span.start + braces : span.end - braces]
@@ -51,7 +53,7 @@ def _words_within(query: str, span: Span) -> tuple[int, int]:
 
 
 def read_call(
-    query: str, span: Span, start: int, end: int, catalog: TemplateCatalog, log: ProblemLog
+    query: str, span: QuerySpan, start: int, end: int, catalog: TemplateCatalog, log: ProblemLog
 ) -> Template | None:
     """Reads the call whose name and arguments stand between `start` and `end`. Returns None when it has a fault, which
     is logged."""
@@ -79,7 +81,7 @@ def read_call(
 
 
 def _filled(
-    definition: TemplateDefinition, call: TemplateCall, span: Span, catalog: TemplateCatalog, log: ProblemLog
+    definition: TemplateDefinition, call: TemplateCall, span: QuerySpan, catalog: TemplateCatalog, log: ProblemLog
 ) -> Template | None:
     if len(call.arguments) != len(definition.arguments):
         call_faults.log_argument_count(definition, call, span, log)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from proviso_service.iql.content import read_statement
 from proviso_service.iql.problems import IqlSyntaxError, ProblemKind, ProblemLog, replacing
 from proviso_service.iql.structure import DEFAULT_LIMITS, QueryLimits, check_structure
-from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, Span
+from proviso_service.iql.syntax import And, Average, Comparator, Comparison, Expression, Not, Or, QuerySpan
 from proviso_service.iql.templates import TemplateCatalog
-from proviso_service.iql.tokens import Token, TokenKind, has_braces, tokens_between, tokens_in_braces
+from proviso_service.iql.tokens import QueryToken, TokenKind, has_braces, tokens_between, tokens_in_braces
 
 _OR, _AND, _NOT, _COMPARISON, _AVERAGE = range(5)
 _TIGHTNESS = {
@@ -40,15 +40,15 @@ def parse(query: str, catalog: TemplateCatalog, limits: QueryLimits = DEFAULT_LI
     return _TreeBuilder(tokens, leaves).expression(_OR)
 
 
-def _tokens(query: str, log: ProblemLog) -> list[Token]:
+def _tokens(query: str, log: ProblemLog) -> list[QueryToken]:
     """Returns the tokens. END is missing when the braces have a fault, which is logged, and when there is no query."""
     if has_braces(query):
         return tokens_in_braces(query, log)
-    end = Token(TokenKind.END, len(query), len(query))
+    end = QueryToken(TokenKind.END, len(query), len(query))
     tokens = [*tokens_between(query, 0, len(query)), end]
     if any(token.kind is TokenKind.TEXT for token in tokens):
         start = len(query) - len(query.lstrip())
-        return [Token(TokenKind.STATEMENT, start, start + len(query.strip())), end]
+        return [QueryToken(TokenKind.STATEMENT, start, start + len(query.strip())), end]
     if len(tokens) == 1:
         _log_empty(query, log)
         return []
@@ -56,7 +56,7 @@ def _tokens(query: str, log: ProblemLog) -> list[Token]:
 
 
 def _leaves(
-    query: str, tokens: Sequence[Token], catalog: TemplateCatalog, limits: QueryLimits, log: ProblemLog
+    query: str, tokens: Sequence[QueryToken], catalog: TemplateCatalog, limits: QueryLimits, log: ProblemLog
 ) -> dict[int, Expression]:
     """Returns the statements and templates by the position of their token."""
     written = [token for token in tokens if token.kind is TokenKind.STATEMENT]
@@ -69,7 +69,7 @@ def _leaves(
 class _TreeBuilder:
     """Builds a tree by precedence climbing over tokens that are known to be in order."""
 
-    def __init__(self, tokens: Sequence[Token], leaves: Mapping[int, Expression]) -> None:
+    def __init__(self, tokens: Sequence[QueryToken], leaves: Mapping[int, Expression]) -> None:
         self._tokens = tokens
         self._leaves = leaves
         self._next = 0
@@ -107,39 +107,39 @@ class _TreeBuilder:
             return Average(tuple(operands), span=span)
         return Comparison(tuple(operands), tuple(_COMPARATORS[kind] for kind in operators), span=span)
 
-    def _take(self) -> Token:
+    def _take(self) -> QueryToken:
         token = self._tokens[self._next]
         self._next += 1
         return token
 
-    def _span_from(self, start: int) -> Span:
-        return Span(start, self._tokens[self._next - 1].end)
+    def _span_from(self, start: int) -> QuerySpan:
+        return QuerySpan(start, self._tokens[self._next - 1].end)
 
 
 def _log_empty(query: str, log: ProblemLog) -> None:
     log.add(
         ProblemKind.EMPTY_QUERY,
-        Span(0, len(query)),
+        QuerySpan(0, len(query)),
         "nothing",
         "a statement",
-        replacing("Write for example", Span(0, len(query)), "{IS confidentiality clause}"),
+        replacing("Write for example", QuerySpan(0, len(query)), "{IS confidentiality clause}"),
     )
 
 
 def _log_too_long(query: str, limits: QueryLimits, log: ProblemLog) -> None:
     log.add(
         ProblemKind.TOO_LONG,
-        Span(limits.max_length, len(query)),
+        QuerySpan(limits.max_length, len(query)),
         f"{len(query):,} characters",
         f"at most {limits.max_length:,}",
         "Shorten the statements, or ask several queries.",
     )
 
 
-def _log_too_many(written: Sequence[Token], limits: QueryLimits, log: ProblemLog) -> None:
+def _log_too_many(written: Sequence[QueryToken], limits: QueryLimits, log: ProblemLog) -> None:
     log.add(
         ProblemKind.TOO_MANY_STATEMENTS,
-        Span(written[limits.max_statements].start, written[-1].end),
+        QuerySpan(written[limits.max_statements].start, written[-1].end),
         f"{len(written):,} statements",
         f"at most {limits.max_statements:,}",
         "Ask several queries.",

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from proviso_service.iql.syntax import Span
+from proviso_service.iql.syntax import QuerySpan
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A change of the query that puts `text` in the place of `span`. `label` tells people what it does."""
 
-    span: Span
+    span: QuerySpan
     text: str
     label: str
 
@@ -36,22 +36,22 @@ class Remedy:
     edits: tuple[Edit, ...] = ()
 
 
-def replacing(lead: str, span: Span, *texts: str) -> Remedy:
+def replacing(lead: str, span: QuerySpan, *texts: str) -> Remedy:
     """Suggests to put one of the texts in the place of `span`."""
     return Remedy(f"{lead} {' or '.join(texts)}", tuple(Edit(span, text, text) for text in texts))
 
 
-def leaving_out(suggestion: str, span: Span, what: str = "it") -> Remedy:
+def leaving_out(suggestion: str, span: QuerySpan, what: str = "it") -> Remedy:
     """Suggests to leave the span out."""
     return Remedy(suggestion, (left_out(span, what),))
 
 
-def left_out(span: Span, what: str = "it") -> Edit:
+def left_out(span: QuerySpan, what: str = "it") -> Edit:
     """Returns the change that leaves the span out."""
     return Edit(span, "", f"Leave {what} out")
 
 
-def operator_at(query: str, span: Span, operator: str) -> Edit:
+def operator_at(query: str, span: QuerySpan, operator: str) -> Edit:
     """Suggests to put the operator in the place of `span`, with white space around it."""
     before, after = query[: span.start], query[span.end :]
     left = " " if before and not before[-1].isspace() and before[-1] != "(" else ""
@@ -64,7 +64,7 @@ def closed(query: str, place: int, sign: str, label: str) -> Edit:
     end = len(query[:place].rstrip())
     # Directly behind a backslash the sign would become part of the words.
     blank = " " if query[:end].endswith("\\") else ""
-    return Edit(Span(end, place), blank + sign, label)
+    return Edit(QuerySpan(end, place), blank + sign, label)
 
 
 MAX_PROBLEMS = 10
@@ -106,7 +106,7 @@ class Problem:
     """One fault of a query. The first of its remedies is the likeliest."""
 
     kind: ProblemKind
-    span: Span
+    span: QuerySpan
     found: str
     expected: str
     remedies: tuple[Remedy, ...] = ()
@@ -161,7 +161,7 @@ class ProblemLog:
     def is_full(self) -> bool:
         return len(self._problems) >= MAX_PROBLEMS
 
-    def add(self, kind: ProblemKind, span: Span, found: str, expected: str, *remedies: Remedy | str) -> None:
+    def add(self, kind: ProblemKind, span: QuerySpan, found: str, expected: str, *remedies: Remedy | str) -> None:
         """Adds a problem. A remedy that has only words is one that a person has to carry out."""
         if not self.is_full:
             typed = tuple(Remedy(remedy) if isinstance(remedy, str) else remedy for remedy in remedies)

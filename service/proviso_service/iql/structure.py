@@ -19,8 +19,8 @@ from proviso_service.iql.problems import (
     quoted,
     replacing,
 )
-from proviso_service.iql.syntax import Span
-from proviso_service.iql.tokens import Token, TokenKind
+from proviso_service.iql.syntax import QuerySpan
+from proviso_service.iql.tokens import QueryToken, TokenKind
 
 _CEILINGS = {"max_length": 100_000, "max_statements": 128, "max_depth": 64}
 """Trees are walked by recursion. These bounds keep its depth, at most statements plus depth, well within Python's
@@ -71,7 +71,7 @@ _INSTEAD = {
 }
 
 
-def check_structure(query: str, tokens: Sequence[Token], limits: QueryLimits, log: ProblemLog) -> None:
+def check_structure(query: str, tokens: Sequence[QueryToken], limits: QueryLimits, log: ProblemLog) -> None:
     """Logs the faults in the order of the tokens, of which the last is END, until the log is full."""
     walk = _Walk(query, limits, log)
     for token in tokens:
@@ -85,10 +85,10 @@ class _Walk:
         self._query = query
         self._limits = limits
         self._log = log
-        self._previous: Token | None = None
+        self._previous: QueryToken | None = None
         self._wants_operand = True
         self._gap_is_logged = False
-        self._open: list[tuple[Token, int]] = []
+        self._open: list[tuple[QueryToken, int]] = []
         """Each open parenthesis, with the number of NOTs in force around it."""
         self._nots = 0
         """The NOTs in force at this point, inside the innermost parenthesis."""
@@ -98,14 +98,14 @@ class _Walk:
     def too_deep(self) -> bool:
         return self._depth > self._limits.max_depth
 
-    def step(self, token: Token) -> None:
+    def step(self, token: QueryToken) -> None:
         if self._wants_operand:
             self._step_to_operand(token)
         else:
             self._step_past_operand(token)
         self._previous = token
 
-    def _step_to_operand(self, token: Token) -> None:
+    def _step_to_operand(self, token: QueryToken) -> None:
         match token.kind:
             case TokenKind.OPEN | TokenKind.NOT:
                 self._descend(token)
@@ -121,7 +121,7 @@ class _Walk:
                 self._log_missing_operand(token)
                 self._pass_operator(token)
 
-    def _step_past_operand(self, token: Token) -> None:
+    def _step_past_operand(self, token: QueryToken) -> None:
         match token.kind:
             case TokenKind.CLOSE if self._open:
                 _, outer_nots = self._open.pop()
@@ -143,7 +143,7 @@ class _Walk:
                 self._pass_operator(token)
         self._gap_is_logged = False
 
-    def _step_over_text(self, token: Token) -> None:
+    def _step_over_text(self, token: QueryToken) -> None:
         """Goes on as if words stood in braces, and as if signs were not there."""
         if any(map(str.isalnum, self._text(token))):
             self._log_text_for_statement(token)
@@ -152,20 +152,20 @@ class _Walk:
         else:
             self._log_text_for_operator(token)
 
-    def _step_over_gap(self, token: Token) -> None:
+    def _step_over_gap(self, token: QueryToken) -> None:
         """Goes on, at an operand that follows an operand, as if AND stood between them."""
         if not self._gap_is_logged:
             self._log_missing_operator(token)
         self._wants_operand = True
         self._step_to_operand(token)
 
-    def _pass_operator(self, token: Token) -> None:
+    def _pass_operator(self, token: QueryToken) -> None:
         if token.kind in _CONNECTIVES:
             self._depth -= self._nots
             self._nots = 0
         self._wants_operand = True
 
-    def _descend(self, token: Token) -> None:
+    def _descend(self, token: QueryToken) -> None:
         self._depth += 1
         if self.too_deep:
             self._log_too_deep(token)
@@ -177,13 +177,13 @@ class _Walk:
             if self._previous and self._previous.kind in _TIGHT:
                 self._log_misplaced_not(token)
 
-    def _text(self, token: Token) -> str:
+    def _text(self, token: QueryToken) -> str:
         return self._query[token.start : token.end]
 
-    def _found(self, token: Token) -> str:
+    def _found(self, token: QueryToken) -> str:
         return "the end of the query" if token.kind is TokenKind.END else quoted(self._text(token))
 
-    def _log_too_deep(self, token: Token) -> None:
+    def _log_too_deep(self, token: QueryToken) -> None:
         self._log.add(
             ProblemKind.TOO_DEEP,
             token.span,
@@ -192,7 +192,7 @@ class _Walk:
             "Leave out parentheses that change nothing, or split the query.",
         )
 
-    def _log_misplaced_not(self, token: Token) -> None:
+    def _log_misplaced_not(self, token: QueryToken) -> None:
         sign = self._text(self._previous) if self._previous else ""
         self._log.add(
             ProblemKind.MISPLACED_NOT,
@@ -202,7 +202,7 @@ class _Walk:
             f"Put NOT and what it inverts in parentheses: {{A}} {sign} (NOT {{B}})",
         )
 
-    def _log_text_for_statement(self, token: Token) -> None:
+    def _log_text_for_statement(self, token: QueryToken) -> None:
         text = self._text(token)
         self._log.add(
             ProblemKind.TEXT_OUTSIDE_BRACES,
@@ -212,7 +212,7 @@ class _Walk:
             replacing("Put it in braces:", token.span, f"{{{text}}}"),
         )
 
-    def _log_text_for_operator(self, token: Token) -> None:
+    def _log_text_for_operator(self, token: QueryToken) -> None:
         expected = "a statement" if self._wants_operand else f"an operator ({_OPERATORS}) or the end of the query"
         instead = _INSTEAD.get(" ".join(self._text(token).casefold().split()))
         remedy = (
@@ -228,19 +228,19 @@ class _Walk:
             remedy,
         )
 
-    def _operators_at(self, span: Span, operators: str) -> tuple[Edit, ...]:
+    def _operators_at(self, span: QuerySpan, operators: str) -> tuple[Edit, ...]:
         """Returns a remedy for each of the operators that can stand here."""
         offered = [one for one in operators.split(" or ") if (one == "NOT") == self._wants_operand and "{" not in one]
         return tuple(operator_at(self._query, span, operator) for operator in offered)
 
-    def _log_missing_operand(self, token: Token) -> None:
+    def _log_missing_operand(self, token: QueryToken) -> None:
         """Reports that `token` stands where an operand should."""
         before = self._previous
         if before is None:
             expected, remedy = "a statement at the start of the query", Remedy("Put a statement before it.")
         elif before.kind is TokenKind.OPEN:
             expected = 'a statement after "("'
-            edits = (left_out(Span(before.start, token.end), "them"),) if token.kind is TokenKind.CLOSE else ()
+            edits = (left_out(QuerySpan(before.start, token.end), "them"),) if token.kind is TokenKind.CLOSE else ()
             remedy = Remedy("Put a statement in the parentheses, or leave them out.", edits)
         else:
             sign = self._text(before)
@@ -248,9 +248,9 @@ class _Walk:
             remedy = leaving_out(f"Put a statement after {sign}, or leave {sign} out.", before.span, sign)
         self._log.add(ProblemKind.MISSING_OPERAND, token.span, self._found(token), expected, remedy)
 
-    def _log_missing_operator(self, token: Token) -> None:
+    def _log_missing_operator(self, token: QueryToken) -> None:
         between, offered = ("AND or OR", ("AND", "OR")) if token.kind is TokenKind.NOT else (_OPERATORS, _EACH_OPERATOR)
-        gap = Span(token.start, token.start)
+        gap = QuerySpan(token.start, token.start)
         self._log.add(
             ProblemKind.MISSING_OPERATOR,
             token.span,
@@ -259,7 +259,7 @@ class _Walk:
             Remedy(f"Put {between} between the two.", tuple(operator_at(self._query, gap, one) for one in offered)),
         )
 
-    def _log_unmatched_parenthesis(self, token: Token) -> None:
+    def _log_unmatched_parenthesis(self, token: QueryToken) -> None:
         self._log.add(
             ProblemKind.UNMATCHED_PARENTHESIS,
             token.span,
@@ -268,7 +268,7 @@ class _Walk:
             leaving_out('Leave it out, or put "(" where the group begins.', token.span),
         )
 
-    def _log_unclosed_parenthesis(self, token: Token) -> None:
+    def _log_unclosed_parenthesis(self, token: QueryToken) -> None:
         innermost, _ = self._open[-1]
         missing = '")"' if len(self._open) == 1 else f'{len(self._open)} times ")"'
         self._log.add(

@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class QuerySpan:
     """A part of a query's text, in Unicode code points; `end` is exclusive."""
 
     start: int
     end: int
 
 
-NOWHERE = Span(0, 0)
+NOWHERE = QuerySpan(0, 0)
 """The span of a node that was built, not parsed."""
 
 
@@ -31,7 +31,7 @@ class Statement:
     """A statement in words. `text` is free of escapes and of white space around it, and not empty."""
 
     text: str
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _require_text("a statement", self.text)
@@ -44,7 +44,7 @@ class Template:
     name: str
     arguments: tuple[str, ...]
     text: str
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for text in (self.text, *self.arguments):
@@ -56,7 +56,7 @@ class Not:
     """The negation of one operand."""
 
     operand: "Expression"
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class And:
     """Two operands or more, none of which is an AND."""
 
     operands: tuple["Expression", ...]
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _require_flat(self.operands, And)
 
     @classmethod
-    def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "And":
+    def of(cls, operands: Sequence["Expression"], span: QuerySpan = NOWHERE) -> "And":
         """Makes an AND; an AND among `operands` is replaced by its own operands."""
         return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, And) else (o,))), span=span)
 
@@ -80,13 +80,13 @@ class Or:
     """Two operands or more, none of which is an OR."""
 
     operands: tuple["Expression", ...]
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _require_flat(self.operands, Or)
 
     @classmethod
-    def of(cls, operands: Sequence["Expression"], span: Span = NOWHERE) -> "Or":
+    def of(cls, operands: Sequence["Expression"], span: QuerySpan = NOWHERE) -> "Or":
         """Makes an OR; an OR among `operands` is replaced by its own operands."""
         return cls(tuple(inner for o in operands for inner in (o.operands if isinstance(o, Or) else (o,))), span=span)
 
@@ -96,7 +96,7 @@ class Average:
     """The mean `A + B + ...` of two operands or more."""
 
     operands: tuple["Expression", ...]
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _require_several(self.operands)
@@ -116,7 +116,7 @@ class Comparison:
 
     operands: tuple["Expression", ...]
     comparators: tuple[Comparator, ...]
-    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+    span: QuerySpan = field(default=NOWHERE, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _require_several(self.operands)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from proviso_service.iql.problems import TemplateFileError
-from proviso_service.iql.syntax import NOWHERE, Span, Template, template_in_braces
+from proviso_service.iql.syntax import NOWHERE, QuerySpan, Template, template_in_braces
 from proviso_service.spelling import near_misses
 
 _MAX_FILE_BYTES = 1_000_000
@@ -85,7 +85,7 @@ class TemplateCatalog:
         """Returns the template of this name, whatever its case and spacing; None when there is none."""
         return self._by_name.get(normalised(name))
 
-    def call(self, name: str, *arguments: str, span: Span = NOWHERE) -> Template:
+    def call(self, name: str, *arguments: str, span: QuerySpan = NOWHERE) -> Template:
         """Makes a node of the syntax tree. Raises ValueError for an unknown name or a wrong number of arguments."""
         definition = self.get(name)
         if definition is None or len(arguments) != len(definition.arguments):

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from proviso_service.iql.problems import ProblemKind, ProblemLog, Remedy, closed, quoted
-from proviso_service.iql.syntax import Span
+from proviso_service.iql.syntax import QuerySpan
 
 _BRACES_AND_ESCAPES = re.compile(r"\\[\\{}]|[{}]")
 _OPERATORS_AND_TEXT = re.compile(r"[<>]=|=[<>]|<>|[()+<>]|[^\s()+<>]+")
@@ -43,7 +43,7 @@ _KINDS = {
 }
 
 
-class Token(NamedTuple):
+class QueryToken(NamedTuple):
     """A part of a query's text, in code points; `end` is exclusive. The token of a statement includes its braces."""
 
     kind: TokenKind
@@ -51,8 +51,8 @@ class Token(NamedTuple):
     end: int
 
     @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
+    def span(self) -> QuerySpan:
+        return QuerySpan(self.start, self.end)
 
 
 def has_braces(query: str) -> bool:
@@ -60,10 +60,10 @@ def has_braces(query: str) -> bool:
     return any(len(found[0]) == 1 for found in _BRACES_AND_ESCAPES.finditer(query))
 
 
-def tokens_in_braces(query: str, log: ProblemLog) -> list[Token]:
+def tokens_in_braces(query: str, log: ProblemLog) -> list[QueryToken]:
     """Returns the query's tokens, END last. After a fault of the braces nothing is certain about what follows: the
     fault is logged, and the tokens before it are returned without END."""
-    tokens: list[Token] = []
+    tokens: list[QueryToken] = []
     opened: int | None = None
     position = 0
     for found in _BRACES_AND_ESCAPES.finditer(query):
@@ -78,21 +78,21 @@ def tokens_in_braces(query: str, log: ProblemLog) -> list[Token]:
                 _log_unmatched(query, position, found.start(), log)
                 return tokens
             case "}", int(start):
-                tokens.append(Token(TokenKind.STATEMENT, start, found.end()))
+                tokens.append(QueryToken(TokenKind.STATEMENT, start, found.end()))
                 opened, position = None, found.end()
     if opened is not None:
         _log_unclosed(query, opened, log)
         return tokens
     tokens.extend(tokens_between(query, position, len(query)))
-    return [*tokens, Token(TokenKind.END, len(query), len(query))]
+    return [*tokens, QueryToken(TokenKind.END, len(query), len(query))]
 
 
-def tokens_between(query: str, start: int, end: int) -> Iterator[Token]:
+def tokens_between(query: str, start: int, end: int) -> Iterator[QueryToken]:
     """Yields the tokens of a part without statements. Words and signs in a row that are no operators are one TEXT."""
-    text: Token | None = None
+    text: QueryToken | None = None
     for found in _OPERATORS_AND_TEXT.finditer(query, start, end):
         kind = _KINDS.get(found[0].upper(), TokenKind.TEXT)
-        token = Token(kind, *found.span())
+        token = QueryToken(kind, *found.span())
         if kind is TokenKind.TEXT:
             text = text._replace(end=token.end) if text else token
             continue
@@ -107,7 +107,7 @@ def tokens_between(query: str, start: int, end: int) -> Iterator[Token]:
 def _log_nested(query: str, outer: int, at: int, log: ProblemLog) -> None:
     log.add(
         ProblemKind.NESTED_STATEMENT,
-        Span(at, at + 1),
+        QuerySpan(at, at + 1),
         quoted("{"),
         f'"}}" to close the statement that begins at character {outer + 1}',
         Remedy(
@@ -121,7 +121,7 @@ def _log_nested(query: str, outer: int, at: int, log: ProblemLog) -> None:
 def _log_unmatched(query: str, position: int, at: int, log: ProblemLog) -> None:
     log.add(
         ProblemKind.UNMATCHED_BRACE,
-        Span(at, at + 1),
+        QuerySpan(at, at + 1),
         quoted("}"),
         '"{" before it, where its statement begins',
         'Put "{" where the statement begins.',
@@ -133,7 +133,7 @@ def _log_unclosed(query: str, opened: int, log: ProblemLog) -> None:
     escaped = [r'The brace in "\}" belongs to the words; add one that closes.'] if r"\}" in query[opened:] else []
     log.add(
         ProblemKind.UNCLOSED_BRACE,
-        Span(opened, opened + 1),
+        QuerySpan(opened, opened + 1),
         "the end of the query",
         f'"}}" to close the statement that begins at character {opened + 1}',
         *escaped,

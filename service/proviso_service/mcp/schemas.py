@@ -51,7 +51,7 @@ def checked_schema(given: Mapping[str, Any]) -> Schema:
     """The server's schema of a tool's arguments in the form that this module describes. Raises ToolRefused."""
     if len(json.dumps(given)) > MAX_SCHEMA_CHARS:
         raise ToolRefused(f"Its schema is longer than {MAX_SCHEMA_CHARS} characters.")
-    tree = _SchemaReader(given).read(given, _Position())
+    tree = _SchemaReader(given).read(given, _SchemaPosition())
     kind = tree.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         raise ToolRefused("Its schema does not describe an object of named arguments.")
@@ -59,17 +59,17 @@ def checked_schema(given: Mapping[str, Any]) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Position:
+class _SchemaPosition:
     """Where in the tree a schema stands: how deep, and inside which references."""
 
     depth: int = 0
     references: frozenset[str] = frozenset()
 
-    def below(self) -> "_Position":
-        return _Position(self.depth + 1, self.references)
+    def below(self) -> "_SchemaPosition":
+        return _SchemaPosition(self.depth + 1, self.references)
 
-    def inside(self, reference: str) -> "_Position":
-        return _Position(self.depth + 1, self.references | {reference})
+    def inside(self, reference: str) -> "_SchemaPosition":
+        return _SchemaPosition(self.depth + 1, self.references | {reference})
 
 
 class _SchemaReader:
@@ -79,7 +79,7 @@ class _SchemaReader:
         self._root = root
         self._chars_left = MAX_SCHEMA_CHARS
 
-    def read(self, node: Any, place: _Position) -> Schema:
+    def read(self, node: Any, place: _SchemaPosition) -> Schema:
         if isinstance(node, bool):
             return {} if node else {"not": {}}
         if not isinstance(node, Mapping):
@@ -101,7 +101,7 @@ class _SchemaReader:
             raise ToolRefused(f"Its schema is longer than {MAX_SCHEMA_CHARS} characters with its references followed.")
         return value
 
-    def _properties(self, node: Mapping[str, Any], place: _Position) -> Schema:
+    def _properties(self, node: Mapping[str, Any], place: _SchemaPosition) -> Schema:
         read: Schema = {}
         if isinstance(properties := node.get("properties"), Mapping):
             read["properties"] = {
@@ -115,7 +115,7 @@ class _SchemaReader:
             )
         return read
 
-    def _items(self, node: Mapping[str, Any], place: _Position) -> Schema:
+    def _items(self, node: Mapping[str, Any], place: _SchemaPosition) -> Schema:
         items, first = node.get("items"), node.get("prefixItems")
         if isinstance(items, list):  # before draft 2020-12
             items, first = node.get("additionalItems"), items
@@ -126,7 +126,7 @@ class _SchemaReader:
             read["items"] = self.read(items, place.below())
         return read
 
-    def _alternatives(self, node: Mapping[str, Any], place: _Position) -> Schema:
+    def _alternatives(self, node: Mapping[str, Any], place: _SchemaPosition) -> Schema:
         """The alternatives of a schema. `oneOf` becomes `anyOf`: since keywords are left out, two of them may fit."""
         groups = [
             [self.read(one, place.below()) for one in node[name]]
@@ -138,7 +138,7 @@ class _SchemaReader:
             return {"allOf": [*every, *({"anyOf": group} for group in groups)]}
         return ({"allOf": every} if every else {}) | ({"anyOf": groups[0]} if groups else {})
 
-    def _referenced(self, reference: str, place: _Position) -> Schema:
+    def _referenced(self, reference: str, place: _SchemaPosition) -> Schema:
         target = self._resolved(reference)
         if reference in place.references:  # a schema inside itself: below, anything of its type is allowed
             is_typed = isinstance(target, Mapping) and "type" in target

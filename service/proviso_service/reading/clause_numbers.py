@@ -67,7 +67,7 @@ def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Sp
     """Returns for each of the passages, which are in order, at most MAX_NUMBERS clause numbers: first those of the
     clause that it begins in, outer ones before inner ones."""
     marks = merge(_titles(headings), _openings(text, headings), key=lambda mark: mark.start)
-    place = _Position()
+    place = _NumberPosition()
     found: list[tuple[str, ...]] = []
     mark = next(marks, None)
     for passage in passages:
@@ -183,7 +183,7 @@ class _Items:
 
 
 @dataclass(slots=True)
-class _Position:
+class _NumberPosition:
     """Where in the numbering of the document a position of the text is."""
 
     _parts: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.context.catalog.folder import AgentLimits
+from proviso_service.context.catalog.folder import FolderLimits
 from proviso_service.context.catalog.loader import load_agent
 from proviso_service.errors import CatalogInvalid, NotReady
 from tests.support.catalogs import AGENT, OWN_TOOLS, RULE, PlainReader, faults_of, write
@@ -268,18 +268,18 @@ async def test_a_file_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "fault"),
     [
-        (AgentLimits(max_agent_bytes=10), "agent.yaml: is larger than 10 bytes"),
-        (AgentLimits(max_markdown_bytes=10), "rules/a.md: is larger than 10 bytes"),
-        (AgentLimits(max_file_bytes=2), "references/c.txt: is larger than 2 bytes"),
-        (AgentLimits(max_item_chars=9), "rules/a.md: holds more than 9 characters"),
-        (AgentLimits(max_total_chars=20), ".: holds more than 20 characters of rules and references"),
-        (AgentLimits(max_items=2), ".: holds more than 2 rules and references"),
-        (AgentLimits(max_items=1), "rules: holds more than 1 files"),
-        (AgentLimits(max_servers=1), "agent.yaml:5 mcp_servers: has more than 1 servers"),
-        (AgentLimits(time_limit_s=0), ".: takes longer to read than 0 s"),
+        (FolderLimits(max_agent_bytes=10), "agent.yaml: is larger than 10 bytes"),
+        (FolderLimits(max_markdown_bytes=10), "rules/a.md: is larger than 10 bytes"),
+        (FolderLimits(max_file_bytes=2), "references/c.txt: is larger than 2 bytes"),
+        (FolderLimits(max_item_chars=9), "rules/a.md: holds more than 9 characters"),
+        (FolderLimits(max_total_chars=20), ".: holds more than 20 characters of rules and references"),
+        (FolderLimits(max_items=2), ".: holds more than 2 rules and references"),
+        (FolderLimits(max_items=1), "rules: holds more than 1 files"),
+        (FolderLimits(max_servers=1), "agent.yaml:5 mcp_servers: has more than 1 servers"),
+        (FolderLimits(time_limit_s=0), ".: takes longer to read than 0 s"),
     ],
 )
-async def test_a_folder_has_limits(tmp_path: Path, limits: AgentLimits, fault: str) -> None:
+async def test_a_folder_has_limits(tmp_path: Path, limits: FolderLimits, fault: str) -> None:
     described = "reference_files:\n  c.txt: {name: C, description: D}\n"
     servers = "mcp_servers: {a: {command: x}, b: {command: y}}\n"
     files = {"agent_yaml": AGENT + described + servers, "references__c_txt": "abc"}

@@ -11,7 +11,7 @@ from proviso_service.errors import FileFault
 
 
 @dataclass(frozen=True, slots=True)
-class AgentLimits:
+class FolderLimits:
     """How large an agent's folder may be. Characters are code points of an item's content."""
 
     max_agent_bytes: int = 256 * 1024

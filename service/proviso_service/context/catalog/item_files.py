@@ -7,7 +7,7 @@ from typing import Protocol
 from proviso_service.context.catalog.folder import (
     AGENT_FILE,
     AgentFolder,
-    AgentLimits,
+    FolderLimits,
     NotText,
     Unreadable,
     read_bytes,
@@ -66,7 +66,7 @@ class ItemFiles:
     """Reads the items of a folder. `drafts` holds what it has found; what is wrong is added to `faults`."""
 
     def __init__(
-        self, folder: AgentFolder, reader: ReferenceReader, limits: AgentLimits, faults: list[FileFault]
+        self, folder: AgentFolder, reader: ReferenceReader, limits: FolderLimits, faults: list[FileFault]
     ) -> None:
         self._folder = folder
         self._reader = reader

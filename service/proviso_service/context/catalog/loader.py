@@ -12,7 +12,7 @@ from pathlib import Path
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.context.catalog.catalog import AgentDefinition
-from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder, AgentLimits, NotText, read_text
+from proviso_service.context.catalog.folder import AGENT_FILE, AgentFolder, FolderLimits, NotText, read_text
 from proviso_service.context.catalog.item_files import ItemDraft, ItemFiles, ReferenceReader, UnreadReference
 from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, McpServer
 from proviso_service.context.catalog.schema import AgentFields, check_fields
@@ -30,14 +30,14 @@ async def load_agent(
     reader: ReferenceReader,
     environment: Mapping[str, str],
     own_tools: Collection[str],
-    limits: AgentLimits | None = None,
+    limits: FolderLimits | None = None,
 ) -> AgentDefinition:
     """Reads the folder `root`. `environment` fills in `${NAME}`, and `own_tools` are the names of the service's own
     tools.
 
     Raises CatalogInvalid with every fault, also where reading takes longer than the limit, and Unavailable where
     references cannot be read just now."""
-    bounds = limits or AgentLimits()
+    bounds = limits or FolderLimits()
     loading = _Loading(root, reader, environment, own_tools, bounds)
     too_slow = FileFault(".", 0, "", f"takes longer to read than {bounds.time_limit_s:g} s")
     return await with_timeout(bounds.time_limit_s, loading.run(), late=lambda: CatalogInvalid([too_slow]))
@@ -50,7 +50,7 @@ class _Loading:
         reader: ReferenceReader,
         environment: Mapping[str, str],
         own_tools: Collection[str],
-        limits: AgentLimits,
+        limits: FolderLimits,
     ) -> None:
         self._root = root
         self._folder = AgentFolder(root)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from proviso_service.context.catalog.folder import AGENT_FILE, AgentLimits
+from proviso_service.context.catalog.folder import AGENT_FILE, FolderLimits
 from proviso_service.context.catalog.items import McpServer, ToolOverride, ToolPolicy
 from proviso_service.context.catalog.schema import (
     AgentFields,
@@ -60,7 +60,7 @@ def read_servers(
     text: YamlText,
     root: Path,
     environment: Mapping[str, str],
-    limits: AgentLimits,
+    limits: FolderLimits,
     faults: list[FileFault],
 ) -> list[McpServer]:
     """The MCP servers. What is wrong with them is added to `faults`.
