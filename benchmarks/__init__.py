@@ -1,1 +1,1 @@
-"""What the service costs: `python -m benchmarks` (see README.md)."""
+"""Measures what the service costs in time and memory: `python -m benchmarks` (see README.md)."""

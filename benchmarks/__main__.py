@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [--json FILE]`"""
+"""`python -m benchmarks [--quick] [--json FILE]` measures the service's start and streaming."""
 
 import argparse
 import asyncio

@@ -1,6 +1,7 @@
-"""The embedding model alone, on the passages that a service has stored: `python -m benchmarks.bare_embedder DB MODELS`.
+"""Measures the embedding model alone on the passages that a service has stored: `python -m benchmarks.bare_embedder DB
+MODELS`.
 
-Prints the number of distinct passages and the seconds it took to embed them."""
+It prints the number of distinct passages and the seconds that embedding them took."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""A chat model that costs no more than any LangChain model must: it yields the tokens of a workload."""
+"""A chat model that only yields the tokens of a workload, so that it costs no more than any LangChain model must."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -13,7 +13,8 @@ from benchmarks.workload import Workload
 
 
 class BenchmarkChatModel(BaseChatModel):
-    """Writes `texts`, one chunk each, and gives way to the event loop before each for `interval_s` seconds."""
+    """Streams `texts`, one chunk each. Before each chunk it sleeps `interval_s` seconds, so that other tasks can
+    run."""
 
     texts: tuple[str, ...]
     interval_s: float

@@ -1,6 +1,8 @@
-"""The readers, in a process of their own: a Load per line of standard input, a Seen per line of standard output.
+"""The readers of turns, in a process of their own. It reads a Load from each line of standard input, and writes a Seen
+to standard output for each.
 
-`python -m benchmarks.client`. Every turn is checked: all its tokens, each once and in order, and COMPLETED."""
+`python -m benchmarks.client`. Every turn is checked: it must deliver all its tokens, each once and in order, and end as
+COMPLETED."""
 
 import asyncio
 import sys
@@ -34,7 +36,7 @@ Reader = Callable[[], Awaitable[list[TurnSeen]]]
 
 
 async def run(load: Load) -> Seen:
-    """Reads all turns of a load. Raises WrongStream, grpc.aio.AioRpcError, aiohttp.ClientError."""
+    """Reads all turns of a load. Raises WrongStream, grpc.aio.AioRpcError and aiohttp.ClientError."""
     async with AsyncExitStack() as stack:
         readers = await (_http_readers if load.address.startswith("http://") else _grpc_readers)(load, stack)
         begun = time.perf_counter()
@@ -51,7 +53,7 @@ async def run(load: Load) -> Seen:
 
 
 async def _http_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
-    """Over as many connections as there are streams: HTTP/1.1 has no other way."""
+    """The readers of an HTTP server. Each stream has a connection of its own, as HTTP/1.1 requires."""
     session = await stack.enter_async_context(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
     workload = WORKLOADS[load.workload]
 
@@ -117,7 +119,7 @@ def _check(workload: Workload, tokens: int, text: str, final: pb.FinalState | No
 
 
 def main() -> None:
-    """Until standard input is closed."""
+    """Answers loads until standard input is closed."""
     for line in sys.stdin:
         print(asyncio.run(run(Load.from_json(line))).to_json(), flush=True)
 

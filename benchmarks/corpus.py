@@ -1,5 +1,5 @@
-"""The corpus of the document benchmark: a folder with `contracts/*.txt`, `pdf/*.pdf` and `categories.json`, as CUAD v1
-has them."""
+"""The documents of the document benchmark: a folder with `contracts/*.txt`, `pdf/*.pdf` and `categories.json`, as in
+CUAD v1."""
 
 import json
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class NoCorpus(Exception):
-    """The folder does not hold what the benchmark reads."""
+    """The folder does not hold the files that the benchmark reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Corpus:
 
 
 def read_corpus(folder: Path, max_contracts: int | None = None) -> Corpus:
-    """Raises NoCorpus."""
+    """Reads the corpus from a folder. Raises NoCorpus."""
     contracts = tuple(sorted((folder / "contracts").glob("*.txt")))
     pdfs = tuple(sorted((folder / "pdf").glob("*.pdf")))
     try:

@@ -1,4 +1,5 @@
-"""What a caller does with documents, timed: uploads them, waits for READY, searches."""
+"""Does with documents what a caller does, and measures the time: uploads them, waits until they are READY, and
+searches."""
 
 import asyncio
 import time
@@ -26,7 +27,7 @@ INGEST_TIMEOUT_S = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """A matter's documents once all are READY or FAILED; `elapsed_s` from the first upload on."""
+    """A matter whose documents are all READY or FAILED. `elapsed_s` is counted from the first upload."""
 
     matter_id: str
     elapsed_s: float
@@ -42,7 +43,7 @@ class Ingested:
 
 
 class DocumentLoad:
-    """Calls over one channel."""
+    """Makes the calls over one channel."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._matters: MatterServiceAsyncStub = MatterServiceStub(channel)
@@ -53,12 +54,12 @@ class DocumentLoad:
         return answer.matter.matter_id
 
     async def matter_named(self, name: str) -> str:
-        """Id of a matter that is there."""
+        """The id of an existing matter."""
         known = await self._matters.ListMatters(pb.ListMattersRequest(name=name), timeout=CALL_TIMEOUT_S)
         return known.matters[0].matter_id
 
     async def ingest(self, name: str, files: Sequence[tuple[str, bytes]]) -> Ingested:
-        """Into a new matter, some uploads at a time."""
+        """Uploads the documents into a new matter, several at a time, and waits for their ingestion."""
         matter_id = await self.create_matter(name)
         queue = iter(files)
         begun = time.perf_counter()
@@ -81,7 +82,7 @@ class DocumentLoad:
         return await self._tools.Search(request, timeout=CALL_TIMEOUT_S)
 
     async def search_times_s(self, matter_id: str, queries: Sequence[str], at_once: int) -> list[float]:
-        """Time of each search, `at_once` under way; sorted."""
+        """The sorted times of all searches in seconds, with `at_once` searches under way at a time."""
         queue = iter(queries)
         times: list[float] = []
 

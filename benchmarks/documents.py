@@ -1,4 +1,5 @@
-"""`python -m benchmarks.documents --data DIR [--contracts N] [--matters N] [--state DIR]`: documents at scale."""
+"""`python -m benchmarks.documents --data DIR [--contracts N] [--matters N] [--state DIR]` measures ingestion and search
+with many documents."""
 
 import argparse
 import asyncio
@@ -29,7 +30,8 @@ _MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class IngestFigures:
-    """One matter's ingestion. `peak_tree_mb` is an upper bound of the service with its worker processes."""
+    """The ingestion of one matter. `peak_tree_mb` is an upper bound of the memory of the service with its worker
+    processes."""
 
     matter: str
     documents: int
@@ -54,7 +56,8 @@ class SearchFigures:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`bare_chunks_per_s` is the model alone on the distinct passages of all matters."""
+    """All figures of a run. `bare_chunks_per_s` is the speed of the embedding model alone on the distinct passages of
+    all matters."""
 
     ingests: Sequence[IngestFigures]
     bare_chunks_per_s: float
@@ -101,7 +104,7 @@ def _figures(name: str, ingested: Ingested, process_bytes: int, tree_bytes: int)
 
 
 async def _measure_searches(corpus: Corpus, folder: Path, data_dir: Path, models_dir: Path) -> list[SearchFigures]:
-    """In the matter of an earlier run."""
+    """Measures searches in the matter of an earlier run."""
     async with serving(folder / "serve.log", data_dir, models_dir) as (_, channel):
         load = DocumentLoad(channel)
         matter_id = await load.matter_named(CONTRACTS)

@@ -1,4 +1,5 @@
-"""What the numbers come to: plain figures, ready for JSON, with the goals they are held against."""
+"""The figures of a run, computed from its measurements and ready for JSON, with the goals that they are compared
+with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ _MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
-    """A case on one server, all rounds together. `cpu_ratio` is CPU per token by that of the bare server."""
+    """One case on one server, all rounds together. `cpu_ratio` is its CPU time per token divided by that of the bare
+    server."""
 
     workload: str
     streams: int
@@ -39,8 +41,8 @@ class StreamFigures:
 
 @dataclass(frozen=True, slots=True)
 class StartFigures:
-    """Starts on one kind of data folder. `ready_cpu_s` is the least CPU time of a
-    start; memory is that of the start that took most."""
+    """The starts on one kind of data folder. `ready_cpu_s` is the least CPU time of a start; the memory is that of the
+    start that took most."""
 
     data_folder: str
     starts: int

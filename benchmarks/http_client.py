@@ -1,4 +1,4 @@
-"""Reading turns of the HTTP server, as the gRPC client reads those of the others."""
+"""Reads turns of the HTTP server, in the way in which the gRPC client reads those of the other servers."""
 
 import json
 import time
@@ -13,7 +13,7 @@ QUESTION = "What does the agreement say about delivery?"
 
 
 async def read_turn(session: aiohttp.ClientSession, address: str, workload: Workload) -> TurnSeen:
-    """Reads a turn to its end. Raises WrongStream, aiohttp.ClientError."""
+    """Reads a turn to its end. Raises WrongStream and aiohttp.ClientError."""
     begun = time.perf_counter()
     first_event_s = first_token_s = 0.0
     events = 0

@@ -1,4 +1,5 @@
-"""`python -m benchmarks.iql --data DIR [--state DIR] [--contracts N] [--json FILE]`: queries over many contracts."""
+"""`python -m benchmarks.iql --data DIR [--state DIR] [--contracts N] [--json FILE]` measures IQL queries over many
+contracts."""
 
 import argparse
 import asyncio
@@ -47,9 +48,10 @@ RUNTIME_TIMEOUT_S = 1_800.0
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The classifier alone and the analysis around it, in one process: passages times statements a second, each with a
-    classifier that has seen nothing before. `first` reads the passages too, `later` are the statements after it.
-    `repeated_ms` and `recombined_ms` are of queries whose statements have been scored."""
+    """Figures of the classifier alone and of the analysis around it, measured in one process. Speeds are passages times
+    statements per second, each with a classifier that has scored nothing before: `first` is that of a first statement,
+    which also reads the passages, `later` that of the statements after it. `repeated_ms` and `recombined_ms` are the
+    times of queries whose statements have been scored already."""
 
     passages: int
     bare_first: float
@@ -80,14 +82,14 @@ class Report:
 
 
 class Queries:
-    """IQL over one channel."""
+    """Makes IQL queries over one channel."""
 
     def __init__(self, channel: grpc.aio.Channel, matter_id: str) -> None:
         self._tools: ToolServiceAsyncStub = ToolServiceStub(channel)
         self._matter_id = matter_id
 
     async def stream_times_s(self, query: str) -> tuple[float, float]:
-        """Until the first result, and until the summary."""
+        """The seconds until the first result and until the summary."""
         begun, first = time.perf_counter(), 0.0
         call = self._tools.StreamIql(tools_pb2.StreamIqlRequest(query=self._query(query)), timeout=QUERY_TIMEOUT_S)
         async for _ in call:
@@ -139,14 +141,14 @@ async def _measure(contracts: Sequence[Path], folder: Path, state: Path, models_
 
 
 def _forget_scores(database: Path) -> None:
-    """So that every statement is new."""
+    """Deletes the stored scores, so that every statement is new."""
     if database.exists():
         with closing(sqlite3.connect(database)) as connection, connection:
             connection.execute("DELETE FROM statement_scores")
 
 
 async def _matter(channel: grpc.aio.Channel, contracts: Sequence[Path]) -> str:
-    """The one that is there already, else a new one."""
+    """The id of the matter that the state holds already, else that of a new one."""
     stub: MatterServiceAsyncStub = MatterServiceStub(channel)
     known = await stub.ListMatters(matters_pb2.ListMattersRequest(name=MATTER), timeout=CALL_TIMEOUT_S)
     if known.matters:

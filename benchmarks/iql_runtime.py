@@ -1,7 +1,8 @@
-"""The classifier alone and the analysis around it, on what a service has stored, in one process:
+"""Measures the classifier alone and the analysis around it, in one process and on the data that a service has stored:
 `python -m benchmarks.iql_runtime DB MODELS MATTER`.
 
-Prints one line of JSON: passages times statements a second, each by a classifier that has seen nothing before."""
+It prints one line of JSON. Speeds are passages times statements per second, each with a classifier that has scored
+nothing before."""
 
 import asyncio
 import json
@@ -83,7 +84,7 @@ async def _passages(scores: SqlScoreStore, documents: Sequence[Document], model_
 
 
 async def _bare(embedder: MiniLmEmbedder, passages: Sequence[ModelPassage]) -> list[float]:
-    """Seconds of each statement."""
+    """The seconds that the classifier alone takes for each statement."""
     classifier = EmbeddedClassifier.load(embedder)
     times: list[float] = []
     for statement in STATEMENTS:
@@ -97,12 +98,12 @@ async def _bare(embedder: MiniLmEmbedder, passages: Sequence[ModelPassage]) -> l
 async def _analysis(
     store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str
 ) -> list[float]:
-    """Seconds of each query of one statement."""
+    """The seconds that the analysis takes for each query of one statement."""
     return await _timed(store, scores, embedder, matter_id, [f"{{{statement}}}" for statement in STATEMENTS])
 
 
 async def _together(store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str) -> float:
-    """Seconds of one query of all statements."""
+    """The seconds that the analysis takes for one query of all statements."""
     query = " OR ".join(f"{{{statement}}}" for statement in OTHER_STATEMENTS)
     [elapsed] = await _timed(store, scores, embedder, matter_id, [query])
     return elapsed
@@ -111,7 +112,7 @@ async def _together(store: SqlMatterStore, scores: SqlScoreStore, embedder: Mini
 async def _known(
     store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str
 ) -> dict[str, float]:
-    """Milliseconds of queries whose statements have been scored."""
+    """The milliseconds of queries whose statements have been scored already."""
     first, second, third, fourth = (f"{{{statement}}}" for statement in STATEMENTS)
     query = f"{first} AND NOT {second} OR {third} + {fourth}"
     recombined = [
@@ -147,7 +148,7 @@ async def _timed(
 
 
 def _cache_mb_per_million() -> float:
-    """With documents of usual length."""
+    """The memory of the cache for a million scores, with documents of usual length."""
     cache = ScoreCache(1_000_000)
     tracemalloc.start()
     for number in range(1_000_000 // SCORES_OF_A_DOCUMENT):

@@ -1,4 +1,4 @@
-"""What a client is asked to do, and what it saw. Travels as one line of JSON each way."""
+"""What a client is asked to do, and what it saw. Both are sent as one line of JSON."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`streams` readers at once, each reading `turns` turns one after the other."""
+    """A load: `streams` readers at once, each of which reads `turns` turns one after the other."""
 
     address: str
     matter_id: str
@@ -25,8 +25,8 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """`tokens` counts those delivered, also when one event joined several; `events` counts messages. Latencies are
-    seconds from the call to its first event and to its first token, of every turn."""
+    """What the client saw. `tokens` counts the tokens delivered, also where one event joined several; `events` counts
+    messages. The latencies are seconds, for every turn, from the call to its first event and to its first token."""
 
     elapsed_s: float
     turns: int
@@ -44,12 +44,12 @@ class Seen:
 
 
 class WrongStream(Exception):
-    """A server did not stream the workload; its numbers would mean nothing."""
+    """A server did not stream the workload, so its figures would be meaningless."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSeen:
-    """One turn, as Seen counts them."""
+    """What the client saw of one turn, counted as in Seen."""
 
     events: int
     tokens: int

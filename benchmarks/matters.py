@@ -1,4 +1,5 @@
-"""The matters of a benchmark: an empty one for its turns, and a small one that makes the data folder a used one."""
+"""The matters of a benchmark: an empty one for its turns, and a small one, so that the data folder is not a fresh
+one."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -22,13 +23,13 @@ _CLAUSE = (
 
 
 async def create_empty_matter(address: str) -> str:
-    """Returns the matter's id."""
+    """Creates a matter without documents and returns its id."""
     async with grpc.aio.insecure_channel(address) as channel:
         return await _create(MatterServiceStub(channel), "Empty")
 
 
 async def create_matter_with_documents(address: str) -> None:
-    """Returns when all documents are ingested."""
+    """Creates a matter, uploads its documents, and returns when all of them are ingested."""
     async with grpc.aio.insecure_channel(address) as channel:
         stub: MatterServiceAsyncStub = MatterServiceStub(channel)
         matter_id = await _create(stub, "Supply agreements")

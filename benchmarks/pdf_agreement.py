@@ -1,7 +1,6 @@
-"""How much of each PDF's text agrees with a text file of the same name.
+"""Measures how far the text of each PDF agrees with a text file of the same name.
 
-`python -m benchmarks.pdf_agreement --data DIR` compares DIR/pdf/NAME.pdf with DIR/contracts/NAME.txt, word by word.
-"""
+`python -m benchmarks.pdf_agreement --data DIR` compares DIR/pdf/NAME.pdf with DIR/contracts/NAME.txt, word by word."""
 
 import argparse
 import time
@@ -21,8 +20,9 @@ _TYPED = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares in [0, 1]: `recall` of the text file's words that the PDF's text has as often, `precision` the other way
-    round, `in_order` of the words of both that stand in the same order."""
+    """Shares from 0 to 1. `recall` is the share of the text file's words that the PDF's text has as often, `precision`
+    the share of the PDF's words that the text file has as often, and `in_order` the share of the words of both that
+    stand in the same order."""
 
     name: str
     pages: int
@@ -33,7 +33,7 @@ class Agreement:
 
 
 def agreement(name: str, pages: int, text: str, expected: str) -> Agreement:
-    """Of a PDF's canonical text with the expected one; only words count, not the white space between them nor
+    """Compares a PDF's canonical text with the expected one. Only words count: neither the white space between them nor
     the form of quotation marks and dashes."""
     found, wanted = _words(text), _words(expected)
     common = (Counter(found) & Counter(wanted)).total()
@@ -42,8 +42,8 @@ def agreement(name: str, pages: int, text: str, expected: str) -> Agreement:
 
 
 def common_in_order(left: Sequence[str], right: Sequence[str]) -> int:
-    """Length of the longest common subsequence. A row of its table is one integer, a bit for each word on the right,
-    so that twenty thousand words take a fraction of a second."""
+    """The length of the longest common subsequence. Each row of its table is one integer with a bit for each word on
+    the right, so that twenty thousand words take a fraction of a second."""
     places: dict[str, int] = {}
     for place, word in enumerate(right):
         places[word] = places.get(word, 0) | 1 << place
@@ -56,7 +56,7 @@ def common_in_order(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def compare(data: Path) -> tuple[list[Agreement], float]:
-    """Every PDF that has its text file, by name, and the pages read in a second of CPU time."""
+    """The agreement of every PDF that has a text file, by name, and the pages read per second of CPU time."""
     found = []
     cpu_s = 0.0
     for pdf in sorted((data / "pdf").glob("*.pdf")):
@@ -70,7 +70,7 @@ def compare(data: Path) -> tuple[list[Agreement], float]:
 
 
 def table(found: Sequence[Agreement]) -> str:
-    """One line a document, and their mean."""
+    """A Markdown table with one line for each document and one for their mean."""
     lines = [f"{'recall':>7} {'prec.':>7} {'order':>7} {'pages':>6} {'words':>7}  document"]
     lines += [
         f"{item.recall:7.4f} {item.precision:7.4f} {item.in_order:7.4f} {item.pages:6} {item.words:7}  {item.name}"

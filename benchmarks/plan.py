@@ -1,4 +1,4 @@
-"""How much is measured: the full run takes less than four minutes on two cores, the quick one less than one."""
+"""How much is measured. The full run takes less than four minutes on two cores, the quick one less than one."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ from benchmarks.workload import FLAT_OUT, ONE_TOKEN, PACED, Workload
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`streams` readers at once, each reading `turns` turns; measured `rounds` times for every server."""
+    """A load that is measured `rounds` times on every server: `streams` readers at once, each of which reads `turns`
+    turns."""
 
     workload: Workload
     streams: int
@@ -17,7 +18,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`starts`: how often the service is started on each data folder."""
+    """The cases of a run, and `starts`: how often the service is started on each data folder."""
 
     cases: tuple[Case, ...]
     starts: int

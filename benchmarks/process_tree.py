@@ -1,4 +1,4 @@
-"""Memory of a process and of everything it has started."""
+"""Measures the memory of a process together with all processes that it has started."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ SAMPLE_S = 0.25
 
 @dataclass(slots=True)
 class PeakMemory:
-    """Most bytes seen at one moment: of the process itself, and of it with all its children."""
+    """The most bytes seen at one moment: of the process alone, and of it with all its children."""
 
     process_bytes: int = 0
     tree_bytes: int = 0
@@ -25,7 +25,8 @@ class PeakMemory:
 
 @asynccontextmanager
 async def peak_memory(pid: int) -> AsyncIterator[PeakMemory]:
-    """Samples until the block ends. What parent and child share is counted twice, so the sum is an upper bound."""
+    """Samples the memory until the context is left. Memory that parent and child share is counted twice, so the sum is
+    an upper bound."""
     peak = PeakMemory()
     sampling = asyncio.create_task(_sample(pid, peak))
     try:

@@ -1,4 +1,4 @@
-"""Child processes of the benchmark: started, asked, measured and always reaped."""
+"""Child processes of the benchmark: how they are started, asked and measured. Every child is ended and waited for."""
 
 import asyncio
 import os
@@ -14,19 +14,20 @@ _LOG_TAIL_CHARS = 2_000
 
 
 class ProcessFailed(Exception):
-    """A child process ended, or did not answer in time; the message holds the end of its log."""
+    """A child process ended, or did not answer in time. The message holds the end of its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A running child process, and what it costs by the kernel's account."""
+    """A running child process, and its CPU time and memory according to the kernel."""
 
     process: asyncio.subprocess.Process
     log: Path
 
     @property
     def cpu_s(self) -> float:
-        """User and system time of all its threads so far, in seconds, to the kernel's tick (10 ms on most systems)."""
+        """The user and system time of all its threads so far, in seconds, with the resolution of the kernel's tick (10
+        ms on most systems)."""
         stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii", errors="replace")
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -45,7 +46,7 @@ class Child:
         return self.process.returncode is not None
 
     async def line(self, timeout_s: float) -> bytes:
-        """The next line that it prints. Raises ProcessFailed."""
+        """The next line that the process prints. Raises ProcessFailed."""
         assert self.process.stdout is not None
         try:
             async with asyncio.timeout(timeout_s):
@@ -57,7 +58,7 @@ class Child:
         return line
 
     async def ask(self, question: str, timeout_s: float) -> bytes:
-        """The line that it answers to a line. Raises ProcessFailed."""
+        """Writes a line to the process and returns the line that it answers. Raises ProcessFailed."""
         assert self.process.stdin is not None
         self.process.stdin.write(question.encode() + b"\n")
         return await self.line(timeout_s)
@@ -69,8 +70,8 @@ class Child:
 
 @asynccontextmanager
 async def running(log: Path, *arguments: str) -> AsyncIterator[Child]:
-    """`python -m` with `arguments`, errors going to `log`. In the end its standard input is closed; it is killed
-    if it does not end by that."""
+    """Runs `python -m` with `arguments`; its standard error goes to `log`. At the end its standard input is closed, and
+    it is killed if it does not exit then."""
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", *arguments),
@@ -98,7 +99,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _environment(config: Path) -> dict[str, str]:
-    """Without the caller's own settings of the service: what is measured are its defaults."""
+    """The environment without the caller's own settings of the service, because its defaults are measured."""
     config.touch()
     inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("PROVISO_")}
     return inherited | {"PROVISO_CONFIG": str(config)}

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.python_client [--turns N]`: what the Python client costs a token, beside bare stubs.
+"""`python -m benchmarks.python_client [--turns N]` measures what the Python client costs for each token, beside bare
+stubs.
 
-Each way of reading runs in a process of its own against the same bare server, one turn after the other; they take turns
-in going first. CPU time is of the reading process, all threads; the ratios are of ways of the same kind."""
+Each way of reading runs in a process of its own against the same bare server, one turn after the other, and the ways
+take turns in going first. The CPU time is that of the reading process with all its threads; ratios compare ways of the
+same kind (synchronous or asynchronous)."""
 
 import argparse
 import asyncio
@@ -35,7 +37,7 @@ BASELINES = {"blocking client": "blocking stub", "asyncio client": "asyncio stub
 
 
 class WrongText(Exception):
-    """A way of reading lost text, or made some up."""
+    """A way of reading returned other text than the server sent."""
 
 
 def blocking_stub(target: str, turns: int) -> float:
@@ -125,7 +127,7 @@ def _check(text: str) -> None:
 
 
 async def _compare(turns: int, folder: Path) -> str:
-    """A table of microseconds a token, the median of the rounds."""
+    """A table of microseconds per token, the median of all rounds."""
     async with running(folder / "server.log", "benchmarks.servers.bare") as server:
         port = json.loads(await server.line(TIMEOUT_S))["port"]
         figures: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -146,7 +148,7 @@ def _range(values: list[float]) -> str:
 
 
 async def _run(folder: Path, way: str, target: str, turns: int) -> float:
-    """CPU seconds of one process. Raises ProcessFailed."""
+    """The CPU seconds of one process. Raises ProcessFailed."""
     child: Child
     async with running(folder / "reader.log", __spec__.name, "--read", way, target, "--turns", str(turns)) as child:
         return float(await child.line(TIMEOUT_S))

@@ -1,4 +1,4 @@
-"""The figures as Markdown tables and as JSON."""
+"""Writes the figures as Markdown tables and as JSON."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`proviso serve` as a user starts it, with its defaults."""
+"""Starts `proviso serve` as a user does, with its default settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +15,8 @@ from benchmarks.startup import free_port, until_serving
 async def serving(
     log: Path, data_dir: Path, models_dir: Path, open_files: int = 0
 ) -> AsyncIterator[tuple[Child, grpc.aio.Channel]]:
-    """The server and a channel to it; `open_files` is its hard limit, 0 that of the caller. Raises ProcessFailed."""
+    """Yields the running server and a channel to it. `open_files` is the server's hard limit of open files; 0 leaves
+    the caller's. Raises ProcessFailed."""
     port = free_port()
     flags = ("--port", str(port), "--data-dir", str(data_dir), "--models-dir", str(models_dir), "--llm", "local")
     async with running(log, "proviso_service.cli", "serve", *flags) as server:

@@ -1,4 +1,5 @@
-"""Many small matters in one service under a low limit of open files: is every query of every matter answered, twice?"""
+"""Checks that a service with many small matters and a low limit of open files answers every query of every matter,
+twice."""
 
 import time
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ _PLACES = ("Bergen", "Turin", "Leeds", "Porto", "Ghent", "Lyon", "Graz", "Cork",
 
 @dataclass(frozen=True, slots=True)
 class SmallMatters:
-    """`wrong` lists the queries whose first passage was not the matter's own fact."""
+    """The result. `wrong` lists the queries whose first passage was not the fact that only this matter holds."""
 
     matters: int
     open_files: int
@@ -27,7 +28,7 @@ class SmallMatters:
 
 
 async def measure_small_matters(folder: Path, models_dir: Path, matters: int, open_files: int) -> SmallMatters:
-    """Raises ProcessFailed."""
+    """Creates the matters and makes the queries. Raises ProcessFailed."""
     async with serving(folder / "small.log", folder / "small", models_dir, open_files) as (server, channel):
         load = DocumentLoad(channel)
         begun = time.perf_counter()

@@ -1,4 +1,5 @@
-"""Starting `proviso serve`: from the process's start to SERVING, and the memory it then holds."""
+"""Measures a start of `proviso serve`: the time from the process's start to SERVING, and the memory that it then
+holds."""
 
 import asyncio
 import socket
@@ -20,7 +21,8 @@ _POLL_S = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Time to SERVING by the clock and in CPU; resident memory at SERVING, and after IDLE_S more."""
+    """One start: seconds to SERVING by the clock and of CPU time, and the resident memory at SERVING and IDLE_S seconds
+    later."""
 
     ready_s: float
     ready_cpu_s: float
@@ -29,7 +31,7 @@ class Start:
 
 
 async def measure_starts(logs: Path, data_dirs: Sequence[Path], models_dir: Path) -> list[Start]:
-    """One start on each data folder, one after the other. Raises ProcessFailed."""
+    """Starts the service once on each data folder, one after the other. Raises ProcessFailed."""
     return [await _start(logs / f"serve-{i}.log", data_dir, models_dir) for i, data_dir in enumerate(data_dirs)]
 
 
@@ -49,8 +51,8 @@ async def _start(log: Path, data_dir: Path, models_dir: Path) -> Start:
 
 
 async def until_serving(server: Child, port: int) -> None:
-    """Returns when it serves. Raises ProcessFailed. Asks plain TCP first: gRPC waits up to a second between its own
-    attempts to connect."""
+    """Returns when the service is SERVING. Raises ProcessFailed. It tries plain TCP connections first, because gRPC
+    waits up to a second between its own attempts to connect."""
     try:
         async with asyncio.timeout(START_TIMEOUT_S):
             while not await _listens(port):
@@ -81,7 +83,7 @@ async def _serves(channel: grpc.aio.Channel) -> None:
 
 
 def free_port() -> int:
-    """A port of loopback that nothing listens on now."""
+    """A port of the loopback interface on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

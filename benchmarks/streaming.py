@@ -1,4 +1,5 @@
-"""From model to wire: what a token costs a server, beside a bare server in the same run."""
+"""Measures what a token costs a server on its way from the model to the network, beside a bare server in the same
+run."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +25,7 @@ SERVERS = (BARE, BARE_MODEL, SERVICE, FASTAPI)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One load on one server: what the client saw and what the server's process took."""
+    """One load on one server: what the client saw and how much CPU time the server's process used."""
 
     cpu_s: float
     seen: Seen
@@ -32,7 +33,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A case, by server."""
+    """The rounds of one case, by server."""
 
     case: Case
     rounds: Mapping[str, Sequence[Round]]
@@ -40,7 +41,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The servers and the client, running."""
+    """The running servers and the running client."""
 
     client: Child
     servers: Mapping[str, Child]
@@ -48,7 +49,8 @@ class Bench:
     matter_id: str
 
     async def measure(self, case: Case) -> Result:
-        """Servers take turns in going first, so that what drifts on the machine falls on all."""
+        """Runs all rounds of all cases. The servers take turns in going first, so that a drift of the machine's speed
+        affects all of them."""
         rounds: dict[str, list[Round]] = {name: [] for name in SERVERS}
         for number in range(case.rounds):
             for name in SERVERS if number % 2 == 0 else reversed(SERVERS):
@@ -69,7 +71,7 @@ class Bench:
 
 @asynccontextmanager
 async def running_bench(folder: Path, data_dir: Path, models_dir: Path) -> AsyncIterator[Bench]:
-    """Starts the processes. `data_dir` becomes the service's: it then holds an empty matter, one with documents,
+    """Starts the processes. The service uses `data_dir`, which afterwards holds an empty matter, one with documents,
     and the turns of the run."""
     async with AsyncExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""What is streamed, the same by every server: turns of so many one-word tokens, flat out or at a pace."""
+"""What every server streams: turns of a given number of one-word tokens, as fast as possible or at a fixed rate."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ _WORDS = ("we", "supply", "all", "the", "goods", "within", "agreed", "terms", "o
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Turns of `tokens` tokens each, one every `interval_s` seconds; as fast as it goes when that is 0."""
+    """Turns of `tokens` tokens each, one every `interval_s` seconds; 0 means as fast as possible."""
 
     name: str
     tokens: int

@@ -1,4 +1,4 @@
-"""`python -m evals --data DIR [--contracts N] [--json FILE] [--cache DIR]`"""
+"""`python -m evals --data DIR [--contracts N] [--json FILE] [--cache DIR]` measures the recall of search."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ from proviso_service.reading import ReadingLimits
 
 
 async def measure(data: Data, cache: Path, models_dir: Path, chunk_chars: int) -> Report:
-    """Every ranking's answers to every question. Raises ModelNotPrepared."""
+    """The answers of every ranking to every question. Raises ModelNotPrepared."""
     model = MiniLmEmbedder.load(models_dir)
     embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
     try:

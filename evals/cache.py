@@ -1,4 +1,4 @@
-"""Vectors kept between runs, so that a second run takes seconds."""
+"""Keeps vectors between runs, so that a second run takes seconds."""
 
 import hashlib
 import sqlite3
@@ -13,7 +13,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS vectors (model_id, sha256, vector BLOB, PRI
 
 
 class CachedEmbedder:
-    """An embedder that remembers in a file what it has embedded; close it."""
+    """An embedder that stores the vectors of all texts in a file. It has to be closed."""
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
         self._embedder = embedder

@@ -26,7 +26,7 @@ _MIN_MARKED = 3
 
 
 async def run(inputs: Inputs, shipped: bool) -> dict[str, Sequence[Figures]]:
-    """Figures of every category with enough marked passages, by slice."""
+    """The figures of every category with enough marked passages, by slice."""
     if shipped:
         return {"shipped": await _measured(inputs, _shipped(), sorted(inputs.questions), every=True)}
     slices: dict[str, list[Figures]] = {"held-out categories": [], "fitted categories": []}

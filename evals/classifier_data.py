@@ -1,4 +1,4 @@
-"""What fitting and measuring the classifier start from."""
+"""The data and models from which fitting and measuring the classifier start."""
 
 import argparse
 import asyncio
@@ -22,7 +22,7 @@ FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Ef
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """`statements` and `questions` are by category; `folder` is where the data came from."""
+    """`statements` and `questions` are by category; `folder` is the folder that the data was read from."""
 
     folder: Path
     corpus: Corpus
@@ -45,7 +45,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 
 @asynccontextmanager
 async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
-    """Raises DataProblem, ModelNotPrepared."""
+    """Opens the data and the models. Raises DataProblem and ModelNotPrepared."""
     model = MiniLmEmbedder.load(options.models_dir)
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
         cache: Path = options.cache or Path(scratch)

@@ -1,4 +1,4 @@
-"""How well scores tell the marked passages of a category from all others."""
+"""Measures how well scores separate the marked passages of a category from all others."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,8 +22,9 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one category. `average_precision` is by WAYS; the others are the classifier's at 0.5: `false_positive_rate` is
-    the share of unmarked passages that match, `calibration_error` the expected one over ten bins of equal width."""
+    """The figures of one category. `average_precision` has one value for each of WAYS. The others are the classifier's
+    at a threshold of 0.5: `false_positive_rate` is the share of unmarked passages that match, `calibration_error` the
+    expected error over ten bins of equal width."""
 
     category: str
     marked: int
@@ -42,7 +43,7 @@ class Figures:
 async def measure(
     scorer: StatementScorer, embedder: Embedder, corpus: Corpus, category: str, statement: str
 ) -> Figures:
-    """Of a statement about the category, on all passages of the corpus."""
+    """The figures of a statement about the category, over all passages of the corpus."""
     understood = understand(statement)
     meant = await embedder.embed_documents(wordings(understood))
     scores = scorer.score(understood, list(meant), corpus.passages, corpus.vectors).astype(np.float64)
@@ -65,21 +66,21 @@ async def measure(
 
 
 def average_precision(marked: Flags, scores: Values) -> float:
-    """Mean of the precision at each marked passage; ties keep the order of the contracts."""
+    """The mean of the precision at each marked passage. Passages of equal score keep the order of the contracts."""
     ordered = marked[np.argsort(-scores, kind="stable")]
     precision = np.cumsum(ordered) / np.arange(1, len(ordered) + 1)
     return float(precision[ordered].mean())
 
 
 def calibration_error(marked: Flags, scores: Values) -> float:
-    """Expected difference between score and share of marked passages."""
+    """The expected difference between the score and the share of marked passages."""
     place = np.minimum((scores * _BINS).astype(int), _BINS - 1)
     gaps = np.bincount(place, weights=marked - scores, minlength=_BINS)
     return float(np.abs(gaps).sum() / len(scores))
 
 
 def table(found: Sequence[Figures]) -> str:
-    """Markdown, with the macro mean in the last row."""
+    """A Markdown table, with the macro mean in its last row."""
     heads = (
         "Category",
         "Marked",

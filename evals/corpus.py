@@ -1,4 +1,4 @@
-"""The labelled contracts cut into passages, each with its vector and the categories that are marked in it."""
+"""The labelled contracts as passages, each with its vector and the categories that are marked in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ _LONG_PART_CHARS = 150
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """`contracts` has the name of each passage's contract, `vectors` its vector, `labels` by category whether it is
-    marked."""
+    """The passages. `contracts` has the name of each passage's contract, `vectors` its vector, and `labels`, by
+    category, whether it is marked."""
 
     passages: Sequence[ModelPassage]
     contracts: Sequence[str]
@@ -40,7 +40,7 @@ class Corpus:
 
 
 async def read_corpus(data: Data, embedder: Embedder, chunk_chars: int) -> Corpus:
-    """Reads, cuts and embeds the contracts as ingestion does."""
+    """Reads, chunks and embeds the contracts as ingestion does."""
     marked: dict[str, list[tuple[str, Span]]] = {}
     for question in data.questions:
         marked.setdefault(question.contract, []).extend((question.category, span) for span in question.spans)
@@ -59,7 +59,8 @@ async def read_corpus(data: Data, embedder: Embedder, chunk_chars: int) -> Corpu
 
 
 def is_marked(passage: Span, span: Span) -> bool:
-    """Whether the passage has half of the span, or half of the passage is the span's, or a long part is common."""
+    """Whether the passage holds half of the span, or the span covers half of the passage, or the part that they share
+    is long."""
     common = min(passage.end, span.end) - max(passage.start, span.start)
     half = _COVER * min(passage.end - passage.start, span.end - span.start)
     return common > 0 and common >= min(half, _LONG_PART_CHARS)

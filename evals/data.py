@@ -1,8 +1,7 @@
-"""Contracts, questions and the spans that answer them.
+"""Loads contracts, questions and the spans that answer them.
 
-A folder holds `contracts/*.txt`, `categories.json` (category: question) and `spans.jsonl` (contract, category, start
-and end in code points, one span a line).
-"""
+The folder holds `contracts/*.txt`, `categories.json` (category: question) and `spans.jsonl` (contract, category, start
+and end in code points; one span for each line)."""
 
 import hashlib
 import json
@@ -14,7 +13,7 @@ from proviso_service.reading import Span
 
 
 class DataProblem(Exception):
-    """The folder does not hold what is expected; the message says what."""
+    """The folder does not hold the expected files. The message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +36,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """`contracts` are paths by name; every question is about one of them."""
+    """All contracts and questions. `contracts` are paths by name; every question is about one of them."""
 
     contracts: dict[str, Path]
     questions: tuple[Question, ...]
 
 
 def is_held_out(kind: str, name: str) -> bool:
-    """Whether a contract or category is in the half that nothing is chosen by; decided by its name alone."""
+    """Whether a contract or category belongs to the half that no choice is based on. Its name alone decides."""
     return _digest(f"{kind} {name}")[0] % 2 == 1
 
 
 def load(folder: Path, contracts: int) -> Data:
-    """So many of the contracts, chosen by their names. Raises DataProblem."""
+    """Loads a number of contracts, chosen by their names, with their questions. Raises DataProblem."""
     paths = sorted((folder / "contracts").glob("*.txt"), key=lambda path: _digest(path.name))[:contracts]
     if not paths:
         raise DataProblem(f"{folder} has no contracts/*.txt")
@@ -71,7 +70,8 @@ def load(folder: Path, contracts: int) -> Data:
 
 
 def unquoted(question: str) -> str:
-    """Without double quotes, which ask search for an exact phrase; in these questions they only set words apart."""
+    """The question without double quotes. In a search they ask for an exact phrase; in these questions they only set
+    words apart."""
     return question.translate(dict.fromkeys(map(ord, '"\u201c\u201d')))
 
 

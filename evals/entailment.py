@@ -1,5 +1,5 @@
-"""ContractNLI: does the classifier find the sentences that decide a hypothesis, and does its score tell whether the
-contract entails it?"""
+"""Measures on ContractNLI whether the classifier finds the sentences that decide a hypothesis, and whether its score
+tells if the contract entails the hypothesis."""
 
 import asyncio
 import json
@@ -21,8 +21,9 @@ from proviso_service.reading import readable
 
 @dataclass(frozen=True, slots=True)
 class Entailment:
-    """`mean_average_precision` of the spans that decide a hypothesis, within their contract, by WAYS. A contract
-    entails what one of its spans scores above 0.5 for: `accuracy` of that, and of always giving the commoner answer."""
+    """`mean_average_precision` is that of the spans that decide a hypothesis, among all spans of their contract, by
+    WAYS. A contract counts as entailing a hypothesis when one of its spans scores above 0.5; `accuracy` is that of this
+    rule and that of always giving the more frequent answer."""
 
     decided: int
     mean_average_precision: tuple[float, ...]
@@ -43,7 +44,7 @@ class Entailment:
 
 
 async def measure_entailment(scorer: StatementScorer, embedder: Embedder, path: Path) -> Entailment:
-    """Raises DataProblem."""
+    """The figures of the data set in a file. Raises DataProblem."""
     content = await asyncio.to_thread(_read, path)
     hypotheses = {key: label["hypothesis"] for key, label in content["labels"].items()}
     precisions: list[Sequence[float]] = []

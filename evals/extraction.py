@@ -36,7 +36,8 @@ FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """`fitted` are put to one half of the contracts, `measured` to the other; `words` are of the first half."""
+    """`fitted` questions are put to one half of the contracts, `measured` ones to the other; `words` are the word
+    statistics of the first half."""
 
     texts: Mapping[str, str]
     words: WordStatistics
@@ -59,7 +60,7 @@ async def questions(data: Data, folder: Path, embedder: Embedder, categories: Ma
 
 
 async def measure(put: Questions, embedder: Embedder) -> dict[str, dict[str, list[Judgement]]]:
-    """By slice and way."""
+    """The agreement by slice of the questions and by way of answering."""
     finders = {
         half: AnswerFinder(
             put.words, fit_head(put.words, [one for one in put.fitted if one.category_is_held_out is half])
@@ -101,7 +102,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 
 @asynccontextmanager
 async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder]]:
-    """Raises DataProblem, ModelNotPrepared."""
+    """Opens the data and the models. Raises DataProblem and ModelNotPrepared."""
     data, categories = load(options.data, options.contracts), _categories(options.data)
     model = MiniLmEmbedder.load(options.models_dir)
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:

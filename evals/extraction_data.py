@@ -1,4 +1,4 @@
-"""Questions put to contracts, with the passages that the service's search finds for them."""
+"""The questions that are put to contracts, each with the passages that the service's search finds for it."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ MAX_PASSAGES = 40
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage, and where it starts in its contract."""
+    """A passage, and the offset at which it starts in its contract."""
 
     start: int
     passage: ModelPassage
@@ -25,8 +25,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question about a category to a contract: `spans` answer it, none where nothing is marked. `is_plain` when it is
-    in everyday words rather than in the category's. `found` is best first."""
+    """A question about a category, put to one contract. `spans` are its marked answers; there are none where nothing is
+    marked. `is_plain` marks a question in everyday words instead of the category's own. `found` has the passages, best
+    first."""
 
     contract: str
     category: str
@@ -45,7 +46,7 @@ class Asked:
 
 
 def plain_questions() -> dict[str, tuple[str, str]]:
-    """By category: one to fit on and one to measure with."""
+    """Two questions in everyday words for each category: one to fit on and one to measure with."""
     written = tomllib.loads(resources.files("evals").joinpath("questions.toml").read_text())
     return {category: (first, second) for category, (first, second) in written.items()}
 
@@ -53,8 +54,8 @@ def plain_questions() -> dict[str, tuple[str, str]]:
 async def asked(
     data: Data, library: Library, questions: Mapping[str, str], includes: Callable[[str], bool], plain: int
 ) -> list[Asked]:
-    """Every category's question, and the plain one with that number (0 or 1), to the contracts whose names are
-    included; also where nothing is marked."""
+    """Puts the question of every category, and the plain question with the given number (0 or 1), to the included
+    contracts, also to those in which nothing is marked."""
     marked = {(question.contract, question.category): question.spans for question in data.questions}
     written = plain_questions()
     put = []

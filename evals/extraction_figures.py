@@ -1,4 +1,5 @@
-"""How well answers agree with the marked spans, and how well their scores tell answers from mere nearness."""
+"""Measures how well extracted answers agree with the marked spans, and how well their scores tell real answers from
+passages that are merely close."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ _SAME_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer: a span of the contract, with its score."""
+    """An extracted answer: a span of the contract, with its score."""
 
     span: Span
     score: float
@@ -26,8 +27,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The best answers to a question, and what they are worth at each of DEPTHS: whether one is right, the best F1 of
-    words, whether one is more than half of what it and a marked span have. `is_right` is of the first."""
+    """How good the best answers to one question are, at each of DEPTHS: whether one of them is right, the best F1 of
+    words, and whether one of them shares with a marked span more than half of what the two cover together. `is_right`
+    is about the first answer."""
 
     put: Asked
     score: float
@@ -43,8 +45,8 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of the answers to questions that can be answered, at each of DEPTHS. `macro` is the mean over categories of the
-    first answers that are right."""
+    """The means over all questions that have an answer, at each of DEPTHS. `macro` is the mean over the categories of
+    the share of first answers that are right."""
 
     questions: int
     right: tuple[float, ...]
@@ -55,8 +57,9 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """At a threshold: of what is taken for found, the share that is right; of what can be answered, the share that is
-    found and right; of what cannot be answered, the share taken for found."""
+    """What happens when answers below a threshold are dropped: the share of the kept answers that are right, the share
+    of the answerable questions that keep a right answer, and the share of the unanswerable questions that keep an
+    answer."""
 
     threshold: float
     precision: float
@@ -65,7 +68,7 @@ class Found:
 
 
 def judged(put: Asked, text: str, answers: Sequence[Given]) -> Judgement:
-    """`answers` are best first, `text` is the contract's."""
+    """Judges the answers to a question, which come best first; `text` is the contract's text."""
     spans = [answer.span for answer in answers[: max(DEPTHS)]]
     right = [answers_it(span, put.spans) for span in spans]
     f1 = [word_f1(text, span, put.spans) for span in spans]
@@ -107,12 +110,12 @@ def found_at(found: Sequence[Judgement], threshold: float) -> Found:
 
 
 def score_error(found: Sequence[Judgement]) -> float:
-    """Expected calibration error of the first answers' scores."""
+    """The expected calibration error of the first answers' scores."""
     return calibration_error(np.array([one.is_right for one in found]), np.array([one.score for one in found]))
 
 
 def report(title: str, ways: Mapping[str, Sequence[Judgement]]) -> Iterator[str]:
-    """Markdown. The first of `ways` is the one whose scores are looked at."""
+    """The report in Markdown. Calibration is reported for the first of `ways`."""
     first = next(iter(ways.values()))
     answerable = sum(one.can_be_answered for one in first)
     yield f"\n### {title}: {answerable} questions with an answer, {len(first) - answerable} without\n"

@@ -25,7 +25,7 @@ _SEED = 20_260
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Pieces of the passages found for one question: what is looked at, and whether they answer it."""
+    """Pieces of the passages found for one question: their features, and whether they answer it."""
 
     category: str
     rows: Floats
@@ -43,8 +43,9 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
 
 
 def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
-    """Weights on all questions; the calibration on the best answers to questions of categories that the weights it is
-    for have not seen. Raises DataProblem when fewer than two categories have answers."""
+    """Fits the weights on all questions. Their calibration is fitted on the best answers to questions of categories
+    that the weights behind these answers have not seen. Raises DataProblem when fewer than two categories have
+    answers."""
     blank = Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0)
     finder = AnswerFinder(words, blank)
     samples = [sample(finder, one) for one in put]
@@ -70,7 +71,8 @@ def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
 
 
 def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:
-    """All pieces that answer, those that look most like it, and some of the others for all of the others."""
+    """Fits the weights on all pieces that are answers, the pieces that look most like them, and some of the other
+    pieces, weighted to stand for all of these."""
     rng = np.random.default_rng(_SEED)
     rows, labels, weights = [], [], []
     for one in samples:

@@ -1,4 +1,4 @@
-"""The ways to answer a question that are compared, each from the same passages."""
+"""The ways of answering a question that are compared. All of them get the same passages."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,8 @@ _BM25 = NAMES.index("piece: bm25")
 
 
 def by_extractor(finder: AnswerFinder, put: Asked) -> list[Given]:
-    """Of all passages, best first; of equal ones that of the passage that search ranks higher."""
+    """The extractor's answers from all passages, best first. Of answers with equal scores, the one from the passage
+    that search ranks higher comes first."""
     found = finder.find(put.text, [one.passage for one in put.found])
     given = [
         Given(Span(one.start + span.start, one.start + span.end), span.score)
@@ -28,18 +29,18 @@ def by_extractor(finder: AnswerFinder, put: Asked) -> list[Given]:
 
 
 def by_search(put: Asked, judged: JudgedPieces) -> list[Given]:
-    """The first sentences of the first passages."""
+    """The first sentences of the passages that search ranks first."""
     firsts = [judged.owners.index(owner) for owner in dict.fromkeys(judged.owners)]
     return [Given(_place(put, judged, index), 0.0) for index in firsts[:_DEPTH]]
 
 
 def by_words(put: Asked, judged: JudgedPieces) -> list[Given]:
-    """The sentences with the highest BM25."""
+    """The sentences with the highest BM25 scores."""
     return _best(put, judged, judged.rows[:, _BM25])
 
 
 async def by_meaning(put: Asked, judged: JudgedPieces, embedder: Embedder) -> list[Given]:
-    """The sentences whose embeddings are closest to the question's."""
+    """The sentences whose embeddings are closest to that of the question."""
     if not judged.pieces:
         return []
     vectors = await embedder.embed_documents([readable(piece.text) for piece in judged.pieces])
@@ -47,7 +48,7 @@ async def by_meaning(put: Asked, judged: JudgedPieces, embedder: Embedder) -> li
 
 
 def whole_sentences(put: Asked, judged: JudgedPieces, given: Sequence[Given]) -> list[Given]:
-    """The answers' sentences instead of values in them."""
+    """The sentences that hold the extractor's answers, instead of the answers themselves."""
     places = [_place(put, judged, index) for index in range(len(judged.pieces))]
     return [Given(_around(one.span, places), one.score) for one in given]
 

@@ -1,4 +1,4 @@
-"""Recall of labelled spans, with intervals."""
+"""Computes the recall of labelled spans, with confidence intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ _SEED = 20_260
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a ranking returned for a question, as recall at each of DEPTHS: the share of the question's spans found."""
+    """What a ranking returned for a question: the recall, which is the share of the question's spans that were found,
+    at each of DEPTHS."""
 
     question: Question
     recall: tuple[float, ...]
@@ -26,7 +27,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Mean recall over the questions at each of DEPTHS, with the bounds of its 95 % interval."""
+    """The mean recall over the questions at each of DEPTHS, with the bounds of its 95 % confidence interval."""
 
     questions: int
     recall: tuple[float, ...]
@@ -47,12 +48,13 @@ SLICES: Mapping[str, Callable[[Question], bool]] = {
 
 
 def answer(question: Question, passages: Sequence[Span]) -> Answer:
-    """Scores the passages returned, best first."""
+    """Computes the recall of the passages that were returned, best first."""
     return Answer(question, tuple(_share_found(question.spans, passages[:depth]) for depth in DEPTHS))
 
 
 def figure(answers: Sequence[Answer]) -> Figure:
-    """The interval is that of resampled contracts: the questions to one contract are not independent of one another."""
+    """The mean and its interval, by resampling contracts: questions to one contract are not independent of one
+    another."""
     by_contract: dict[str, list[tuple[float, ...]]] = {}
     for one in answers:
         by_contract.setdefault(one.question.contract, []).append(one.recall)

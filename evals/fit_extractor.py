@@ -18,7 +18,7 @@ _TARGET = Path(extractor.__file__).with_name("fitted.json")
 
 
 def shipped_head(put: list[Asked]) -> bytes:
-    """Fitted on all questions, with the word statistics that are shipped."""
+    """The weights to ship: fitted on all questions, with the word statistics that are shipped."""
     words = from_bytes(resources.files(classifier).joinpath("fitted.npz").read_bytes()).words
     return head_to_json(fit_head(words, put))
 

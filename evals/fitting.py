@@ -1,4 +1,5 @@
-"""Fits the classifier's numbers: word statistics and topics from headings, without labels; the head from labels."""
+"""Fits the classifier's numbers: word statistics and topics come from the contracts' headings without labels, the
+weights from labels."""
 
 import re
 from collections import defaultdict
@@ -39,7 +40,8 @@ _SEED = 20_260
 
 
 def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:
-    """Rarity by passages; companions by contracts, each of which weighs the same."""
+    """How rare each word is, counted by passages, and which other words are typical of passages below a heading with
+    the word; for these each contract has the same weight."""
     texts = [set(stemmer.words(passage.text)) for passage in corpus.passages]
     count: dict[int, int] = defaultdict(int)
     for words in texts:
@@ -94,7 +96,8 @@ def _most_telling(
 
 
 def topic_titles(corpus: Corpus, stemmer: Stemmer) -> dict[str, dict[str, list[int]]]:
-    """Passages by title, as it is most often written, and contract; titles of several contracts only."""
+    """The passages below each title, by contract. A title is spelled as it is most often, and has to occur in several
+    contracts."""
     frame = set(stemmer.words(_HEADING_FRAME))
     groups: dict[tuple[int, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     written: dict[tuple[int, ...], dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -115,7 +118,7 @@ def topic_titles(corpus: Corpus, stemmer: Stemmer) -> dict[str, dict[str, list[i
 
 
 def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], keys: Vectors) -> HeadingTopics:
-    """`keys` are the vectors of the titles."""
+    """The topics that the classifier ships. `keys` are the vectors of the titles."""
     mean = corpus.vectors.mean(axis=0)
     values = [
         np.mean([corpus.vectors[list(passages)].mean(axis=0) for passages in contracts.values()], axis=0) - mean
@@ -126,7 +129,8 @@ def topics(corpus: Corpus, titles: Mapping[str, Mapping[str, Sequence[int]]], ke
 
 
 class Sample:
-    """Features of passages with their labels and weights, by category; rows that were left out count through others."""
+    """Features of passages with labels and weights, by category. Passages that were left out are represented by the
+    weights of others."""
 
     def __init__(self) -> None:
         self.rows: list[Floats] = []
@@ -135,7 +139,8 @@ class Sample:
         self.categories: list[str] = []
 
     def add(self, category: str, features: Floats, labels: NDArray[np.bool_], rng: np.random.Generator) -> None:
-        """All positives, the negatives that look most like them, and some of the others for all of the others."""
+        """Adds a category's passages to the sample: all marked ones, the unmarked ones that look most like them, and
+        some of the other unmarked ones, weighted to stand for all of these."""
         likely = features[:, _LIKELY].sum(axis=1)
         negatives = np.flatnonzero(~labels)
         hard_count = min(len(negatives), 4 * int(labels.sum()) + 200)
@@ -162,11 +167,13 @@ class Sample:
 
 _LIKELY = [NAMES.index(name) for name in ("cosine", "topic", "widened bm25", "concept")]
 _POSITIVE_WEIGHT = 7.0
-"""Of a marked passage: not all that answers a statement is marked, and a match is what scores above 0.5."""
+"""The weight of a marked passage. Not everything that fulfils a statement is marked, and only a score above 0.5 counts as
+a match."""
 
 
 def fit_head(sample: Sample, folds: int = 5) -> Head:
-    """Weights on the whole sample; the calibration on categories that the weights it is for have not seen."""
+    """Fits the weights on the whole sample. Their calibration is fitted on scores of categories that the weights behind
+    these scores have not seen."""
     categories = sorted(set(sample.categories))
     logits, labels, weights = [], [], []
     for fold in range(folds):
@@ -186,7 +193,7 @@ def fit_head(sample: Sample, folds: int = 5) -> Head:
 def logistic(
     rows: Floats, labels: NDArray[np.bool_], weights: Floats, ridge_share: float = _RIDGE
 ) -> tuple[Floats, float]:
-    """Newton's method on standardised features, with a ridge."""
+    """Logistic regression by Newton's method, on standardised features and with a ridge penalty."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
     share = weights / weights.sum()
@@ -215,7 +222,7 @@ def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w:
 
 
 async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> FittedClassifier:
-    """`statements` by category: those that the head is fitted on."""
+    """Fits all numbers of the classifier. `statements` are those that the weights are fitted on, by category."""
     stemmer = Stemmer()
     words = word_statistics(corpus, stemmer)
     titles = topic_titles(corpus, stemmer)

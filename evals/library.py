@@ -1,4 +1,4 @@
-"""The contracts in a matter of their own, read, cut, embedded and stored by the service's modules."""
+"""Stores the contracts in a matter of their own: the service's modules read, chunk, embed and store them."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ _MEDIA_TYPE = "text/plain"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What searches run on; `document_ids` by the contracts' names."""
+    """What searches need; `document_ids` has the ids by the contracts' names."""
 
     matter: Matter
     document_ids: dict[str, str]

@@ -1,4 +1,4 @@
-"""How well a span agrees with the marked ones."""
+"""Measures how well a span agrees with the marked ones."""
 
 import re
 from collections import Counter
@@ -16,7 +16,8 @@ def answers_it(answer: Span, marked: Sequence[Span]) -> bool:
 
 
 def union_share(answer: Span, marked: Sequence[Span]) -> float:
-    """What the answer and a marked span share, of what either has: the best of all marked spans."""
+    """The share of the text covered by the answer or a marked span that both cover; the best value over all marked
+    spans."""
     shares = (
         common / (_length(answer) + _length(span) - common) for span in marked if (common := _common(answer, span)) > 0
     )
@@ -24,7 +25,8 @@ def union_share(answer: Span, marked: Sequence[Span]) -> float:
 
 
 def word_f1(text: str, answer: Span, marked: Sequence[Span]) -> float:
-    """Of the words of the answer and of a marked span, wherever they stand: the best of all marked spans."""
+    """The F1 score of the answer's words against those of a marked span, wherever they stand; the best value over all
+    marked spans."""
     given = _words(text, answer)
     return max((_f1(given, _words(text, span)) for span in marked), default=0.0)
 

@@ -8,12 +8,13 @@ Phrasings = Mapping[str, Sequence[str]]
 
 
 def about(category: str, question: str) -> str:
-    """The wording that the figures are about."""
+    """The wording of a statement about the category that the figures use."""
     return f"This is a clause about {spoken(category)}. {question}"
 
 
 def phrasings(category: str, question: str) -> tuple[str, ...]:
-    """The category's name with its question, each alone, and the short statements written for it; each once."""
+    """All wordings, each once: the category's name with its question, each of the two alone, and the short statements
+    written for the category."""
     name = spoken(category)
     written = tomllib.loads(resources.files("evals").joinpath("statements.toml").read_text())
     article = "an" if name[0] in "AEIOU" else "a"

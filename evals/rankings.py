@@ -1,4 +1,4 @@
-"""The ways to rank a contract's passages that are compared."""
+"""The ways of ranking a contract's passages that are compared."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,7 +22,7 @@ _PLAIN_OFFSET = 60
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """`rank` gives the passages of a question's contract, best first."""
+    """A way of ranking. `rank` returns the passages of a question's contract, best first."""
 
     name: str
     rank: Callable[[Library, Question], Awaitable[Sequence[Span]]]

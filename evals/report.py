@@ -1,4 +1,4 @@
-"""What a run found out, as tables for people and as JSON."""
+"""Writes the results of a run as Markdown tables and as JSON."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from evals.figures import DEPTHS, SLICES, Answer, Figure, figure
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`answers` by the rankings' names, each to the same questions."""
+    """The results. `answers` has the answers of each ranking, by its name, to the same questions."""
 
     contracts: int
     chunks: int
@@ -50,7 +50,7 @@ class Report:
                 yield name, {way: figure(found) for way, found in chosen.items()}
 
     def _categories(self) -> Iterator[tuple[str, dict[str, Figure]]]:
-        """Held-out categories are marked with an asterisk."""
+        """The table by category; held-out categories are marked with an asterisk."""
         questions = [one.question for one in next(iter(self.answers.values()))]
         for category, held_out in sorted({(one.category, one.category_is_held_out) for one in questions}):
             figures = {

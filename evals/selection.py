@@ -1,8 +1,8 @@
 """`python -m evals.selection [--json FILE] [--models-dir DIR]`
 
-Measures which agent items enter a request, at the default settings and by words or embeddings alone, each at its own
-best settings of the tuning half; and what it costs for a thousand items.
-"""
+Measures which agent items enter a request: with the default settings, and with words or embeddings alone, each with the
+settings that are best on the half of the messages kept for tuning. It also measures the time that selecting among a
+thousand items takes."""
 
 import argparse
 import asyncio
@@ -38,7 +38,7 @@ _WORD_WEIGHTS = [0.0, *_MIXED, 1.0]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Every item compared with every message, by the share of words."""
+    """The comparison of every item with every message, for each share that words can have in the score."""
 
     labelled: Labelled
     by_weight: Mapping[float, Mapping[Message, Matches]]
@@ -66,7 +66,7 @@ async def judge(labelled: Labelled, embedder: Embedder, weights: Sequence[float]
 
 
 def best(judged: Judged, weights: Sequence[float], *, held_out: bool = False) -> SelectionConfig:
-    """The settings of the best F1 in a half, the strictest of equals."""
+    """The settings with the best F1 on one half; of equally good ones, the strictest."""
     grid = [
         SelectionConfig(word_weight=weight, min_score=score, max_distance=distance)
         for weight, score, distance in itertools.product(weights, _MIN_SCORES, _DISTANCES)
@@ -75,7 +75,7 @@ def best(judged: Judged, weights: Sequence[float], *, held_out: bool = False) ->
 
 
 def crossed(judged: Judged, *, held_out: bool) -> dict[str, SelectionFigures]:
-    """A half at the best settings of the other one."""
+    """The figures of one half with the settings that are best on the other half."""
     weights = {TOGETHER: _MIXED, WORDS: [1.0], MEANING: [0.0]}
     return {
         way: judged.figures(best(judged, tried, held_out=not held_out), held_out=held_out)

@@ -1,4 +1,4 @@
-"""What choosing among a thousand items costs."""
+"""Measures the time that selecting among a thousand items takes for a message."""
 
 import asyncio
 import time
@@ -21,8 +21,9 @@ ROUNDS = 50
 
 
 class SpreadEmbedder:
-    """Embeds messages by the model; items get random vectors, since a thousand of them take half a minute and what is
-    measured does not depend on them. `query_s` is what the last message took."""
+    """Embeds messages by the model. Items get random vectors: embedding a thousand of them would take half a minute,
+    and the measured time does not depend on their values. `query_s` is the time of the last message's embedding in
+    seconds."""
 
     def __init__(self, model: Embedder) -> None:
         self._model = model
@@ -45,7 +46,7 @@ class SpreadEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Milliseconds a message: the whole, and without the message's embedding; median and 95th percentile."""
+    """Milliseconds for each message, with and without the embedding of the message: median and 95th percentile."""
 
     chunks: int
     whole_ms: tuple[float, float]
@@ -80,7 +81,7 @@ async def measure_cost(model: Embedder) -> Cost:
 
 
 def _many(items: Sequence[CatalogItem]) -> list[CatalogItem]:
-    """The catalog over and over, each time with other texts."""
+    """The catalog repeated many times, each time with other texts."""
     return [
         agent_item(
             replace(item.ref, name=f"item-{number}"),

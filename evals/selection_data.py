@@ -14,7 +14,7 @@ LABELLED = Path(__file__).with_name("selection.toml")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message and the items that it should get, maybe none."""
+    """A message, and the items that should be selected for it, which may be none."""
 
     text: str
     wanted: frozenset[ItemRef]
@@ -34,7 +34,8 @@ class Labelled:
 
 
 def load_labelled(path: Path = LABELLED) -> Labelled:
-    """Raises KeyError for a message that names an item which the catalog does not have."""
+    """Loads the catalog and the messages. Raises KeyError for a message that names an item which is not in the
+    catalog."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     items = [_item(entry) for entry in content["items"]]
     refs = {item.ref.name: item.ref for item in items}
@@ -50,5 +51,5 @@ def _item(entry: dict[str, str]) -> CatalogItem:
 
 
 def agent_item(ref: ItemRef, description: str, content: str) -> CatalogItem:
-    """An item that is chosen for a request by its message."""
+    """An item that is selected for a request by the request's message."""
     return CatalogItem.of(ref, description, content, EffectiveMode(IncludeMode.AGENT, IncludeModeSource.ITEM))

@@ -1,4 +1,4 @@
-"""How well the chosen items are those that were wanted."""
+"""Measures how well the selected items match the wanted ones."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,8 +11,8 @@ Chosen = Collection[ItemRef]
 
 @dataclass(frozen=True, slots=True)
 class SelectionFigures:
-    """Shares in [0, 1], over all items of all messages. `disturbed`: of the messages that want no item, those that got
-    one; `chosen`: items a message."""
+    """Shares from 0 to 1, over all items of all messages. `disturbed` is the share of the messages that want no item
+    but got one; `chosen` is the mean number of items for each message."""
 
     messages: int
     precision: float
@@ -42,7 +42,7 @@ def figures(messages: Sequence[Message], chosen: Sequence[Chosen]) -> SelectionF
 
 
 def table(ways: Mapping[str, SelectionFigures]) -> str:
-    """As Markdown."""
+    """The figures as a Markdown table."""
     rows = [
         f"| {way} | {100 * one.precision:.0f} | {100 * one.recall:.0f} | {100 * one.f1:.0f} "
         f"| {100 * one.disturbed:.0f} | {one.chosen:.1f} |"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.faults [--json FILE]`: a turn for each fault, with the service's defaults."""
+"""`python -m benchmarks.faults [--json FILE]` runs a turn for each fault, with the service's default settings."""
 
 import argparse
 import asyncio

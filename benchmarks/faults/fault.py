@@ -1,4 +1,4 @@
-"""A fault, and what one turn makes of it."""
+"""A fault, and the measurement of a turn that meets it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,15 +16,15 @@ Lasting = Callable[[World], AbstractAsyncContextManager[None]]
 
 @asynccontextmanager
 async def nothing(_world: World) -> AsyncIterator[None]:
-    """The script alone is the fault."""
+    """A context without a fault of its own: the script alone is the fault."""
     yield
 
 
 @dataclass(frozen=True)
 class Fault:
-    """`script` is what Gemini answers, `lasting` is around the turn. `after` is the script of the next turn, which asks
-    for the same, in the matter with the large document where `large`. It begins `pause_s` later. Memory is watched
-    where the fault `weighs`."""
+    """A fault. `script` holds Gemini's answers, and `lasting` is the context in which the turn runs. `after` is the
+    script of the next turn, which asks the same and begins `pause_s` seconds later. With `large` both turns run in the
+    matter with the large document. With `weighs` the memory is measured, too."""
 
     name: str
     script: Script = lambda _: ()
@@ -38,8 +38,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Of several turns at once the slowest, with the model calls of all. Requests are those of these turns that reached
-    the stand-ins."""
+    """One row of the table. Of several turns at once it has the time of the slowest and the model calls of all. It
+    counts the requests of these turns that reached the stand-ins."""
 
     fault: str
     turn: Turn

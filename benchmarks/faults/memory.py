@@ -1,4 +1,4 @@
-"""Memory of the service's process around one turn, by the kernel's account."""
+"""Measures the memory of the service's process during one turn, as the kernel reports it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +9,14 @@ _FORGET_THE_PEAK = "5"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """In millions of bytes, beyond what was resident before: at the worst moment, and afterwards."""
+    """Memory in millions of bytes beyond what was resident before: the peak, and the value after the turn."""
 
     peak_mb: float
     kept_mb: float
 
 
 class MemoryWatch:
-    """Of a process of this user, from now on."""
+    """Watches a process of the same user from now on."""
 
     def __init__(self, pid: int) -> None:
         self._process = Path(f"/proc/{pid}")

@@ -24,7 +24,7 @@ _UNAVAILABLE = refuses(503, "UNAVAILABLE")
 
 
 def limited(delay: str = "") -> Refused:
-    """429; `delay` is what Google asks to wait."""
+    """An answer with status 429; `delay` is the wait that Google asks for."""
     return refuses(429, "RESOURCE_EXHAUSTED", *([retry_info(delay)] if delay else []))
 
 
@@ -38,7 +38,7 @@ async def _answers(reply: Reply, world: World) -> AsyncIterator[None]:
 
 
 def for_ever(reply: Reply) -> Lasting:
-    """Every request gets this."""
+    """Every request gets this answer."""
     return partial(_answers, reply)
 
 
@@ -54,7 +54,8 @@ async def away(world: World) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def gate_open(world: World) -> AsyncIterator[None]:
-    """Turns have failed until the provider is left alone; 503 for every request."""
+    """The provider answers every request with 503. So many turns have failed before that the service has stopped
+    calling it."""
     async with for_ever(_UNAVAILABLE)(world):
         for _ in range(_OPENING_TURNS):
             await world.turn()

@@ -1,4 +1,4 @@
-"""Gemini's stand-in as a provider that can go away and come back."""
+"""The stand-in for Gemini, extended so that it can go away and come back."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,8 @@ from tests.support.gemini_server import GeminiServer
 
 
 class Provider(GeminiServer):
-    """On one port for its whole life. `always` is what every request gets while it is set, in place of the script."""
+    """A stand-in that keeps its port. While `always` is set, every request gets it instead of an answer of the
+    script."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,12 +21,12 @@ class Provider(GeminiServer):
         return self.always or super().next_reply()
 
     async def listen(self) -> None:
-        """On the port that it had before, a free one at first."""
+        """Listens on the port that it had before; at first on a free one."""
         self._listener = await asyncio.start_server(self.connections.accept, "127.0.0.1", self.port)
         self.port = self._listener.sockets[0].getsockname()[1]
 
     async def leave(self) -> None:
-        """Closes; from then on connections are refused."""
+        """Closes the server, so that connections are refused from now on."""
         if self._listener is not None:
             self._listener.close()
             await self.connections.break_all()
@@ -35,7 +36,7 @@ class Provider(GeminiServer):
 
 @asynccontextmanager
 async def provider() -> AsyncIterator[Provider]:
-    """Listens. Fails at the end where it was sent anything that Gemini would refuse."""
+    """A listening provider. At the end it fails if it was sent anything that Gemini would refuse."""
     gemini = Provider()
     await gemini.listen()
     try:

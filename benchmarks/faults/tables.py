@@ -1,4 +1,4 @@
-"""The rows as Markdown tables and as JSON."""
+"""Writes the rows as Markdown tables and as JSON."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Faults of what the tools rest on: Isaacus's models, the vector index, documents of any size."""
+"""Faults of what the tools depend on: Isaacus's models, the vector index, and documents of any size."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ _WHICH = says("Which part of it ", "do you mean?")
 
 
 def query(world: World, answer: Reply) -> Sequence[Reply]:
-    """The model calls isaacus_iql, with a statement that nobody has scored, and answers."""
+    """A script in which the model calls isaacus_iql with a statement that has not been scored yet, and then answers."""
     statement = f"governed by the laws of the State of Oregon {next(world.numbers)}"
     return calls(("isaacus_iql", {"query": f"{{{statement}}}"})), answer
 
@@ -43,7 +43,7 @@ def search(_world: World) -> Sequence[Reply]:
 
 
 def long_text(_world: World) -> Sequence[Reply]:
-    """Two calls at once, of 2.8 MB each."""
+    """A script with two calls at once, each of which returns 2.8 MB."""
     wanted: tuple[str, dict[str, Any]] = (
         "get_document_text",
         {"filename": "schedule.txt", "max_length": _LONGEST_TEXT_CHARS},
@@ -58,13 +58,13 @@ async def _api_faults(faults: Sequence[ApiFault], world: World) -> AsyncIterator
 
 
 def api(*faults: ApiFault) -> Lasting:
-    """What Isaacus answers to the next requests, one each."""
+    """Isaacus's answers to the next requests, one for each."""
     return partial(_api_faults, faults)
 
 
 @asynccontextmanager
 async def hangs(world: World) -> AsyncIterator[None]:
-    """Isaacus takes requests and answers none."""
+    """Isaacus accepts requests and answers none of them."""
     world.isaacus.shut()
     try:
         yield

@@ -1,4 +1,4 @@
-"""One turn as its caller sees it."""
+"""Runs one turn and records what its caller sees."""
 
 import json
 import time
@@ -24,7 +24,8 @@ _SHOWN_CHARS = 110
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`seconds` from the call to its final state; `saw` are the events in words, heartbeats among them."""
+    """One turn. `seconds` is the time from the call to its final state; `saw` lists the events in words, with the
+    heartbeats among them."""
 
     exit_reason: str
     retryable: str
@@ -43,8 +44,8 @@ class Turn:
 
 
 async def ask(channel: grpc.aio.Channel, message: str, matter_id: str) -> Turn:
-    """Neither reads nor fills the caches: every turn is to reach what fails. Fails unless the events come without a gap
-    and end in one final state."""
+    """Runs a turn that neither reads nor fills the caches, so that it reaches the fault. It fails unless the events
+    come without a gap and end in exactly one final state."""
     stub: ChatServiceAsyncStub = ChatServiceStub(channel)
     request = chat_pb2.ChatRequest(
         message=message,
@@ -92,7 +93,7 @@ def _tool_end(end: chat_pb2.ToolEnd) -> str:
 
 
 def _end(final: chat_pb2.FinalState, events: list[chat_pb2.AgentEvent]) -> Iterator[str]:
-    """The citations, and the message where it is not the text that was seen."""
+    """The citations, and the message where it differs from the text that was streamed."""
     if final.citations:
         yield f"{len(final.citations)} citation" + "s" * (len(final.citations) > 1)
     if final.message and final.message != text_of(events):

@@ -1,4 +1,4 @@
-"""`proviso serve` in a process of its own, between stand-ins for Gemini and Isaacus on loopback."""
+"""Runs `proviso serve` in a process of its own, between stand-ins for Gemini and Isaacus on the loopback interface."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -35,7 +35,8 @@ _PARAGRAPH_CHARS = 800
 
 @dataclass(frozen=True)
 class World:
-    """`agreement_id` is a matter of one short agreement, `large_id` one with a long schedule beside it."""
+    """The running service with its stand-ins. `agreement_id` is a matter with one short agreement, `large_id` one that
+    also has a long schedule."""
 
     gemini: Provider
     isaacus: IsaacusServer
@@ -46,21 +47,21 @@ class World:
     numbers: "count[int]"
 
     async def turn(self, *replies: Reply, large: bool = False) -> Turn:
-        """One turn, for whose model calls the replies are added to the script."""
+        """Runs one turn; the replies to its model calls are added to the script."""
         self.gemini.then(*replies)
         message = f"What about the agreement? ({next(self.numbers)})"
         return await ask(self.channel, message, self.large_id if large else self.agreement_id)
 
     @property
     def requests(self) -> tuple[int, int]:
-        """That have reached Gemini and Isaacus so far."""
+        """The number of requests that have reached Gemini and Isaacus so far."""
         return self.gemini.attempts, self.isaacus.attempts
 
 
 @asynccontextmanager
 async def fault_world(name: str, folder: Path, models_dir: Path, **settings: dict[str, Any]) -> AsyncIterator[World]:
-    """The service with its defaults but for `settings`, which are sections of them; its data and its log in
-    the folder are called `name`. Raises ProcessFailed."""
+    """Starts the service with its default settings, changed by the sections in `settings`. Its data and its log in the
+    folder are called `name`. Raises ProcessFailed."""
     async with provider() as gemini, isaacus_server.isaacus_server() as isaacus:
         log = folder / f"{name}.log"
         log.with_suffix(".toml").write_text(_toml(gemini.base_url, isaacus.base_url, settings), encoding="utf-8")
@@ -100,6 +101,6 @@ async def _matters(load: DocumentLoad) -> tuple[str, str]:
 
 
 def _schedule() -> bytes:
-    """Paragraphs alike, which are embedded once."""
+    """A schedule of many equal paragraphs, which are embedded only once."""
     paragraphs: Sequence[str] = [WIDE * _PARAGRAPH_CHARS] * SCHEDULE_PARAGRAPHS
     return "\n\n".join(paragraphs).encode()

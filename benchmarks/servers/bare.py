@@ -1,5 +1,5 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""The least that a Python gRPC server can do: the same events of the same texts, with nothing behind them.
+"""The least that a Python gRPC server can do: it streams the same events of the same texts, with nothing behind them.
 
 `python -m benchmarks.servers.bare`"""
 
@@ -24,7 +24,7 @@ else:
 
 
 class BareChat(ChatServiceServicer):
-    """Streams the workload that the request names: one message per token, built when it is sent."""
+    """Streams the workload that the request names, with one message for each token, which is built when it is sent."""
 
     async def Chat(self, request: pb.ChatRequest, context: Context) -> AsyncIterator[pb.AgentEvent]:
         workload = WORKLOADS[request.options.model]
@@ -45,7 +45,7 @@ class BareChat(ChatServiceServicer):
         yield end
 
     async def texts(self, workload: Workload) -> AsyncIterator[str]:
-        """The text of each token, when it is due."""
+        """Yields the text of each token when it is due."""
         for text in workload.texts:
             if workload.interval_s:
                 await asyncio.sleep(workload.interval_s)

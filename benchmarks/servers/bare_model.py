@@ -1,4 +1,5 @@
-"""The bare server with the benchmark's chat model behind it: what LangChain's messages cost before anything is added.
+"""The bare server with the benchmark's chat model behind it. It shows what LangChain's messages cost before anything is
+added.
 
 `python -m benchmarks.servers.bare_model`"""
 
@@ -11,7 +12,7 @@ from benchmarks.workload import WORKLOADS, Workload
 
 
 class ModelChat(BareChat):
-    """Takes the texts from the chat model, one message for each of its chunks."""
+    """Streams the texts of the chat model, one message for each of its chunks."""
 
     def __init__(self) -> None:
         self._models = {name: BenchmarkChatModel.of(workload) for name, workload in WORKLOADS.items()}

@@ -1,5 +1,5 @@
-"""How most agents of this kind are served: the same graph behind FastAPI, its events from LangGraph's `astream_events`,
-sent as server-sent events. No storage, no log, no checks stand behind it.
+"""A server in the way most agents of this kind are served: the same graph behind FastAPI, with the events of
+LangGraph's `astream_events` sent as server-sent events. It has no storage, no log and no checks.
 
 `python -m benchmarks.servers.fastapi_events`"""
 
@@ -38,7 +38,7 @@ class Ask(BaseModel):
 
 
 def graph_of(model: BenchmarkChatModel) -> CompiledStateGraph[State, None, State, State]:
-    """`llm` and `tools` in turn, as the service's graph has them."""
+    """A graph in which `llm` and `tools` alternate, as in the service's graph."""
 
     async def llm(state: State) -> dict[str, Any]:
         return {"messages": [await model.ainvoke(state["messages"])], "turns": state["turns"] + 1}
@@ -60,7 +60,7 @@ def graph_of(model: BenchmarkChatModel) -> CompiledStateGraph[State, None, State
 
 
 def application() -> FastAPI:
-    """`POST /chat` streams a turn."""
+    """The application, whose `POST /chat` streams a turn."""
     graphs = {name: graph_of(BenchmarkChatModel.of(workload)) for name, workload in WORKLOADS.items()}
     app = FastAPI()
 

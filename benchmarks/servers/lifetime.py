@@ -1,4 +1,4 @@
-"""How a server tells the benchmark that it is ready, and learns that it is no longer wanted."""
+"""How a server tells the benchmark that it is ready, and learns that it has to exit."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The whole service, wired by its composition root, with the benchmark's chat models.
+"""The whole service, wired as in production, but with the benchmark's chat models.
 
 `python -m benchmarks.servers.service DATA_DIR MODELS_DIR`"""
 

@@ -1,8 +1,9 @@
 """A protoc plugin that writes the Python client's messages, stubs and types into the package `proviso_client`.
 
-protoc derives a module's name from the path of its proto file (`proviso/v1`), and on the Python index `proviso` is
-somebody else's package, which would overwrite ours. So every file that protoc writes is moved below `proviso_client`,
-and its imports and the modules that it names with it. The contract's own names stay as they are."""
+protoc derives the name of a module from the path of its proto file (`proviso/v1`). On the Python index the name
+`proviso` belongs to another project, whose package would overwrite ours. So this plugin moves every file that protoc
+writes below `proviso_client`, and changes the imports and the module names in it. The names in the contract, such as
+`proviso.v1.ChatRequest`, stay as they are."""
 
 import re
 import sys
