@@ -25,4 +25,4 @@ PACED = Workload("paced", 200, 0.02)
 ONE_TOKEN = Workload("one-token", 1, 0.0)
 
 WORKLOADS = {workload.name: workload for workload in (FLAT_OUT, PACED, ONE_TOKEN)}
-"""By name; `ChatOptions.model` of a request names the workload."""
+"""The workloads by name. A request names one in `ChatOptions.model`."""

@@ -17,7 +17,8 @@ from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.reading import ReadingLimits
 
 FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))
-"""Marked wherever the contract is named or dated, which says nothing about clauses."""
+"""Categories that are left out: they are marked wherever the contract is named or dated, which says nothing about
+clauses."""
 
 
 @dataclass(frozen=True, slots=True)

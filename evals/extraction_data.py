@@ -12,7 +12,7 @@ from proviso_service.models import ModelPassage
 from proviso_service.reading import Span
 
 MAX_PASSAGES = 40
-"""As the service reads for an answer."""
+"""The number of passages that the service reads for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,8 @@ class Sample:
 
 _LIKELY = [NAMES.index(name) for name in ("cosine", "topic", "widened bm25", "concept")]
 _POSITIVE_WEIGHT = 7.0
-"""The weight of a marked passage. Not everything that fulfils a statement is marked, and only a score above 0.5 counts as
-a match."""
+"""The weight of a marked passage. Not everything that fulfils a statement is marked, and only a score above 0.5 counts
+as a match."""
 
 
 def fit_head(sample: Sample, folds: int = 5) -> Head:

@@ -14,7 +14,7 @@ from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRES
 from proviso_service.reading import Span, words_of
 
 DEPTH = 10
-"""Passages that a ranking returns."""
+"""The number of passages that a ranking returns."""
 
 _CANDIDATES = 100
 _PLAIN_OFFSET = 60

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FORGET_THE_PEAK = "5"
-"""What the kernel takes for that in `clear_refs`."""
+"""The value which, written to `clear_refs`, makes the kernel reset the peak."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
 
 TURN_TIMEOUT_S = 150.0
-"""More than the longest turn takes."""
+"""Seconds to wait for a turn: more than the longest one takes."""
 
 _SHOWN_CHARS = 110
 

@@ -22,13 +22,13 @@ from tests.support.isaacus_server import IsaacusServer
 from tests.support.running import AGREEMENT
 
 FINE = says("Is it about ", "the agreement?")
-"""Needs no source."""
+"""A reply that needs no source."""
 
 WIDE = "\U00020000"
 """A character of four bytes in UTF-8."""
 
 SCHEDULE_PARAGRAPHS = FEW_VECTORS + 100
-"""So many that the vector index answers searches, not the database."""
+"""The paragraphs of the schedule: so many that the vector index answers searches, and not the database."""
 
 _PARAGRAPH_CHARS = 800
 
