@@ -9,7 +9,7 @@ from proviso_service.cli.demo import SAMPLES
 from tests.support.entered_files import EnteredFiles
 from tests.support.running import final_of, running_service
 
-MOST_OF_A_CHAT = 95
+MOST_OF_A_CHAT = 90
 
 QUESTION = "What is the notice period?"
 

@@ -18,9 +18,9 @@ from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr, TypeAdapter
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.execution import Agent
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
-from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.backends.memory import MemoryVectorCache

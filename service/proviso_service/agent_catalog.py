@@ -8,8 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, tool_items
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, CatalogHolder, tool_items
 from proviso_service.context.catalog.items import McpServer, ServerStatus
 from proviso_service.context.catalog.loader import default_agent_folder, load_agent
 from proviso_service.context.model import OWN_SERVER

@@ -6,7 +6,7 @@ import signal
 
 import structlog
 
-from proviso_service.context.catalog.holder import reload_when
+from proviso_service.context.catalog.catalog import reload_when
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
 from proviso_service.wiring import App

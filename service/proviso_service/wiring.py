@@ -10,9 +10,9 @@ import structlog
 
 from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
+from proviso_service.agent.execution import Agent
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
-from proviso_service.agent.program import Agent
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.agent_catalog import AgentCatalog
@@ -45,7 +45,7 @@ from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.config import ServiceConfig
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable

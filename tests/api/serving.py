@@ -15,10 +15,9 @@ from opentelemetry.trace import TracerProvider
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
-from proviso_service.api.identity import Identify, local_caller
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
-from proviso_service.api.request_models import RequestLimits
+from proviso_service.api.request_models import Identify, RequestLimits, local_caller
 from proviso_service.api.server import Servicers, add_services, create_server, listen
 from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
@@ -26,7 +25,7 @@ from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.settings import ServerSettings
 from proviso_service.turns import TurnConfig, TurnProgram, Turns

@@ -8,8 +8,7 @@ from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso_service.context.catalog.catalog import Catalog, tool_items
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder, tool_items
 from proviso_service.context.catalog.items import ToolDefinition
 from tests.api.serving import conversations, refusal, served
 from tests.support.catalogs import RULE, load, write

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
 from proviso_client.v1 import chat_pb2 as pb
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert import values
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.events import agent_event, final_state
 from proviso_service.api.convert.matters import matter_documents
 from proviso_service.api.convert.search import label, search_response
-from proviso_service.api.convert.values import duration, timestamp, unix_timestamp
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES, duration, timestamp, unix_timestamp
 from proviso_service.context.model import (
     AssetKind,
     AssetUse,

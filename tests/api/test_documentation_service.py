@@ -12,7 +12,7 @@ from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1 import tools_pb2
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
-from proviso_service.api.identity import Context
+from proviso_service.api.request_models import Context
 from proviso_service.embedded import MiniLmEmbedder
 from proviso_service.identity import Caller
 from proviso_service.matters.retrieval import Documentation, Retriever

@@ -1,8 +1,8 @@
 """Answers to IQL queries stay under the size that clients accept; counts stay full."""
 
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlProgress, IqlSummary
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert.iql import iql_progress, iql_response
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES
 from proviso_service.reading.model import Chunk
 
 LONG = "\N{CAT FACE}" * 4_000

@@ -5,8 +5,8 @@ from collections import Counter
 from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import AnswerCitation, CitedAnswer, ExtractOutcome, ExtractQuery
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES
 from proviso_service.api.convert.analysis import classify_response, extract_response
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
 

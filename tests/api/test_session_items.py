@@ -13,8 +13,7 @@ from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, RequestContext, RequestItem
 from proviso_service.turns import ChatMessage, MessageRole, TurnOutcome
 from tests.api.serving import conversations, refusal, served

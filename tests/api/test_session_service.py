@@ -9,7 +9,7 @@ from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES
 from proviso_service.context.model import ContextFill, IncludeMode, ItemRef, ItemType, RequestContext, RequestItem
 from proviso_service.turns import ChatMessage, ExitReason, MessageRole, ToolCallRecord, TurnOutcome, TurnSummary, Usage
 from tests.api.serving import conversations, refusal, served

@@ -8,9 +8,9 @@ from typing import Any
 
 from proviso_service.agent.caching import Caches
 from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
+from proviso_service.agent.execution import Agent
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
-from proviso_service.agent.program import Agent
 from proviso_service.agent.request_context import RequestContextBuilder
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.assets import AssetConfig

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, CatalogHolder
 from proviso_service.context.catalog.items import Approval, CatalogItem, EffectiveMode
 from proviso_service.context.catalog.loader import load_agent
 from proviso_service.context.model import IncludeMode, ItemRef

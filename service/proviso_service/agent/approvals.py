@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from proviso_service.agent.tool_calls import ValidCall
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.catalog.items import Approval
 from proviso_service.context.model import ApprovedTool, ItemRef
 from proviso_service.tools.base import item_of

@@ -16,8 +16,7 @@ from proviso_service.agent.payload import ModelPayload, build_payload, without_r
 from proviso_service.agent.request_context import RequestContextBuilder, SelectedItems, unused_context
 from proviso_service.agent.state import AgentLimits, TurnMemory
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET, choose_images
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import AssetUse, MatterContext, RequestContext, SessionItem
 from proviso_service.errors import SessionNotFound

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from proviso_service.agent.payload import build_payload
 from proviso_service.agent.request_context import SYSTEM_PROMPT_SHA256
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.model import ContentStore, ItemRef, RequestContext
 from proviso_service.errors import NoRequestContext
 from proviso_service.identity import Caller

@@ -7,12 +7,10 @@ from typing import Annotated
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceServicer
-from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.context import catalog_item, tool_server
-from proviso_service.api.convert.values import ITEM_TYPES
-from proviso_service.api.identity import Context
-from proviso_service.api.request_models import ContextItemRefModel, PagedRequest, RequestModel, known, parse
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.api.convert.values import ITEM_TYPES, fitting_page
+from proviso_service.api.request_models import Context, ContextItemRefModel, PagedRequest, RequestModel, known, parse
+from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.context.model import ItemType
 from proviso_service.paging import PageRequest

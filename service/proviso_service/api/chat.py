@@ -16,8 +16,9 @@ from proviso_client.v1 import sessions_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer
 from proviso_service.api.convert.events import agent_event, approval_required, final_state
 from proviso_service.api.convert.values import DECISIONS, ON_DISCONNECT, TURN_STATES
-from proviso_service.api.identity import Context, Identify, local_caller
 from proviso_service.api.request_models import (
+    Context,
+    Identify,
     MatterContextModel,
     RequestLimits,
     RequestModel,
@@ -27,9 +28,10 @@ from proviso_service.api.request_models import (
     at_most,
     known,
     limits_of,
+    local_caller,
     parse,
 )
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.errors import FieldViolation
 from proviso_service.identity import Caller
 from proviso_service.turns import (

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from proviso_client.v1 import maintenance_pb2 as pb
 from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
-from proviso_service.api.identity import Context
+from proviso_service.api.request_models import Context
 from proviso_service.matters import MaintainedIndex
 
 

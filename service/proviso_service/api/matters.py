@@ -12,15 +12,17 @@ from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
 from proviso_service.api.convert.matters import document, matter, progress
 from proviso_service.api.errors import DeadlinePassed
-from proviso_service.api.identity import Context, Identify, local_caller
 from proviso_service.api.request_models import (
+    Context,
     DocumentId,
     DocumentIds,
+    Identify,
     MatterId,
     MatterIdOrDocumentation,
     PagedRequest,
     RequestModel,
     UserId,
+    local_caller,
     parse,
 )
 from proviso_service.errors import InvalidRequest

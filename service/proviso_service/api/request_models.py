@@ -1,14 +1,16 @@
 """Validates requests: a protobuf message becomes a model with checked values, or an error that names every violation.
+Tells who makes a call, too.
 
 Here are the parts that several services share; the models of a service's own requests stand beside its servicer.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+import grpc
 from google.protobuf.message import Message
 from pydantic import (
     AfterValidator,
@@ -26,10 +28,26 @@ from proviso_client.v1 import context_pb2
 from proviso_service.api.convert.values import ITEM_TYPES
 from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext
 from proviso_service.errors import FieldViolation, InvalidRequest
+from proviso_service.identity import LOCAL_TENANT, Caller
 from proviso_service.matters import DOCUMENTATION
 from proviso_service.paging import PageRequest
 from proviso_service.turns import TurnConfig
 from proviso_service.value_faults import SENTENCES, refusal, words_for
+
+LOCAL_USER = "local"
+
+Context = grpc.aio.ServicerContext[Any, Any]
+"""What gRPC knows of a call."""
+
+Identify = Callable[[Context, str], Caller]
+"""Finds the caller from the call and the `user_id` of its request, which is empty if the request names none."""
+
+
+def local_caller(context: Context, user_id: str) -> Caller:
+    """The caller of a call without credentials."""
+    del context  # there are no credentials in it
+    return Caller(LOCAL_TENANT, user_id or LOCAL_USER)
+
 
 D = TypeVar("D")
 R = TypeVar("R", bound="RequestModel")

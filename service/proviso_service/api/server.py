@@ -16,7 +16,7 @@ from proviso_client.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
 from proviso_service.api.interceptors import CallInterceptor, Middleware
-from proviso_service.api.interceptors.errors import errors
+from proviso_service.api.interceptors.chain import errors
 from proviso_service.api.interceptors.limits import Deadlines, Gate, RunningCalls
 from proviso_service.api.interceptors.observation import CallSpans, access_log, request_ids
 from proviso_service.api.maintenance import MaintenanceServicer

@@ -11,12 +11,13 @@ from pydantic import Field
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceServicer
 from proviso_service.agent.rebuilding import RequestRebuilder
-from proviso_service.api.answer_size import fitting_page
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.sessions import chat_message, rebuilt_request, removal_suggestion, session
-from proviso_service.api.identity import Context, Identify, local_caller
+from proviso_service.api.convert.values import fitting_page
 from proviso_service.api.request_models import (
+    Context,
     ContextItemRefModel,
+    Identify,
     MatterContextModel,
     PagedRequest,
     RequestLimits,
@@ -25,10 +26,10 @@ from proviso_service.api.request_models import (
     TurnId,
     UserId,
     WithAssets,
+    local_caller,
     parse,
 )
-from proviso_service.context.catalog.catalog import with_added, with_removed
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import CatalogHolder, with_added, with_removed
 from proviso_service.context.model import ItemsChange, RequestContext
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest

@@ -17,7 +17,7 @@ from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from proviso_client.v1 import catalog_pb2, chat_pb2, maintenance_pb2, matters_pb2, sessions_pb2, tools_pb2
-from proviso_service.api.identity import Context
+from proviso_service.api.request_models import Context
 
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(
     service

@@ -17,10 +17,11 @@ from proviso_service.api.convert.analysis import classify_response, extract_resp
 from proviso_service.api.convert.iql import iql_progress, iql_response, iql_templates_response, parse_iql_response
 from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import documentation_response, search_response
-from proviso_service.api.identity import Context, Identify, local_caller
 from proviso_service.api.request_models import (
+    Context,
     DocumentIds,
     Fraction,
+    Identify,
     MatterId,
     MatterIdOrDocumentation,
     OptionalDocumentId,
@@ -28,6 +29,7 @@ from proviso_service.api.request_models import (
     RequestModel,
     at_most,
     known,
+    local_caller,
     parse,
 )
 from proviso_service.errors import FieldViolation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.program import Agent
+from proviso_service.agent.execution import Agent
 from proviso_service.context.model import DocumentSummary
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image

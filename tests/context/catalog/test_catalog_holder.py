@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.errors import CatalogInvalid, FileFault
 from tests.support.catalogs import a_catalog, an_item

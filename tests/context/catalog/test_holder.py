@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.context.catalog.catalog import Catalog
-from proviso_service.context.catalog.holder import CatalogHolder, reload_when
+from proviso_service.context.catalog.catalog import Catalog, CatalogHolder, reload_when
 from proviso_service.errors import CatalogInvalid
 from tests.support.catalogs import RULE, load, write
 

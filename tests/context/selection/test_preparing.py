@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from proviso_service.context.catalog.catalog import AgentDefinition, Catalog
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import AgentDefinition, Catalog, CatalogHolder
 from proviso_service.context.model import IncludeMode
 from proviso_service.context.selection.search import keep_prepared
 from proviso_service.models import Vectors

@@ -6,8 +6,8 @@ from itertools import chain
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.classification import ClassifyOutcome, Clause, by_turns
 from proviso_service.analysis.extraction import NOT_FOUND, AnswerCitation, CitedAnswer, ExtractOutcome
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation, document_error
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES, fit
 from proviso_service.matters import chunk_id
 
 _MAX_REST_BYTES = MAX_ANSWER_BYTES // 4

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from proviso_client.v1 import chat_pb2 as pb
-from proviso_service.api.answer_size import clear_if_too_large, fit
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.sessions import chat_message, tool_call_record, usage
 from proviso_service.api.convert.values import (
@@ -12,7 +11,9 @@ from proviso_service.api.convert.values import (
     DISCARD_REASONS,
     EXIT_REASONS,
     RETRYABLE,
+    clear_if_too_large,
     duration,
+    fit,
     set_unix_time,
     timestamp,
     unix_timestamp,

@@ -12,8 +12,8 @@ from proviso_service.analysis.model import (
     IqlSummary,
     StatementScore,
 )
-from proviso_service.api.answer_size import MAX_ANSWER_BYTES, fit
 from proviso_service.api.convert.search import citation
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES, fit
 from proviso_service.iql import Edit, Problem, TemplateDefinition, canonical_text, statements, tree_json
 
 _INT32_MAX = 2**31 - 1

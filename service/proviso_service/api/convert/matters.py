@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proviso_client.v1 import matters_pb2, tools_pb2
-from proviso_service.api.answer_size import fit
-from proviso_service.api.convert.values import DOCUMENT_STATUSES, timestamp
+from proviso_service.api.convert.values import DOCUMENT_STATUSES, fit, timestamp
 from proviso_service.matters import Document, DocumentProgress, DocumentStatus, DocumentText, Matter
 
 

@@ -4,7 +4,7 @@ from itertools import count
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.document_scoring import TargetDocument
-from proviso_service.api.answer_size import fit
+from proviso_service.api.convert.values import fit
 from proviso_service.matters import DocumentHits, SearchHit, SearchOutcome, Snippet
 from proviso_service.reading import Chunk
 from proviso_service.tools.retriever import DocumentationResult

@@ -3,7 +3,6 @@
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1 import turns_pb2
 from proviso_service.agent.rebuilding import RebuiltRequest
-from proviso_service.api.answer_size import clear_if_too_large
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
 from proviso_service.api.convert.values import (
     DECISIONS,
@@ -11,6 +10,7 @@ from proviso_service.api.convert.values import (
     INCLUDE_MODES,
     ITEM_CHANGES,
     MESSAGE_ROLES,
+    clear_if_too_large,
     duration,
     timestamp,
 )

@@ -1,14 +1,17 @@
-"""Enums and times: the values that the domain and the contract write differently.
+"""What all conversions share: enums and times, which the domain and the contract write differently, and the cutting of
+responses to less than 3 MB, which is under the 4 MiB that gRPC clients accept by default.
 
 Members of a domain enum and of its proto enum that have the same name mean the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from typing import Any, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
@@ -17,6 +20,7 @@ from proviso_service.context.catalog.items import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.matters import DocumentStatus
 from proviso_service.mcp.model import ServerState
+from proviso_service.paging import PageRequest
 from proviso_service.turns import (
     ContextProblem,
     Decision,
@@ -84,3 +88,47 @@ def duration(time_s: float) -> Duration:
     """The duration of so many seconds, at least 0, rounded to microseconds."""
     seconds, micros = divmod(round(time_s * MICROS), MICROS)
     return Duration(seconds=seconds, nanos=micros * 1_000)
+
+
+MAX_ANSWER_BYTES = 3_000_000
+
+M = TypeVar("M", bound=Message)
+
+
+def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
+    """Removes items of the named repeated fields, one field after the other, until the response fits. Items go from the
+    end of a field, or from its front with `oldest_first`. Sets `truncated` if anything was removed."""
+    excess = answer.ByteSize() - MAX_ANSWER_BYTES
+    for field in fields:
+        items = getattr(answer, field)
+        candidates = items if oldest_first else reversed(items)
+        count = 0
+        for item in candidates:
+            if excess <= 0:
+                break
+            excess -= _size(item)
+            count += 1
+        if count:
+            del items[slice(0, count) if oldest_first else slice(len(items) - count, None)]
+            answer.truncated = True  # type: ignore[attr-defined]  # every message that can be cut has the field
+
+
+def clear_if_too_large(answer: Message, field: str) -> None:
+    """Clears a text field if the response would not fit with it; for texts that are useless in part, such as JSON."""
+    if answer.ByteSize() > MAX_ANSWER_BYTES:
+        answer.ClearField(field)
+        answer.truncated = True  # type: ignore[attr-defined]  # as above
+
+
+async def fitting_page(page: PageRequest, answer_for: Callable[[PageRequest], Awaitable[M]]) -> M:
+    """The response for a page. If it is too large, the page is halved until its response fits; the token of the
+    response leads to the rest."""
+    while True:
+        answer = await answer_for(page)
+        if answer.ByteSize() <= MAX_ANSWER_BYTES or page.size == 1:
+            return answer
+        page = replace(page, size=page.size // 2)
+
+
+def _size(item: Message | str) -> int:
+    return len(item.encode()) if isinstance(item, str) else item.ByteSize()

@@ -1,20 +1,28 @@
-"""The gRPC interceptor that runs each call inside the middlewares.
+"""The gRPC interceptor that runs each call inside the middlewares, and the middleware that turns an exception of a
+handler into the status of the call.
 
 A handler may be a coroutine, an async generator, or a function that returns one. The responses of a stream are written
 here, so that its generator is closed in the task of the call as soon as the call ends.
 """
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import grpc
+import structlog
 from google.protobuf.message import DecodeError
+from grpc_status import rpc_status
 
-from proviso_service.api.identity import Context
+from proviso_service.api.errors import is_fault, status_of
+from proviso_service.api.request_models import Context
 from proviso_service.errors import InvalidRequest
+
+log = structlog.get_logger("proviso.api")
+
 
 if TYPE_CHECKING:  # generic for type checkers only
     Handler = grpc.RpcMethodHandler[Any, Any]
@@ -131,3 +139,43 @@ def _checked(request: Any) -> Any:
 async def _checked_stream(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
     async for request in requests:
         yield _checked(request)
+
+
+@asynccontextmanager
+async def errors(call: Call) -> AsyncIterator[None]:
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if not _is_call_cancelled():
+            await _abort(call, RuntimeError("a task that the call waited for was cancelled"), error)
+        # gRPC has to see this exception, or the call would leak.
+        call.code = _deadline_or_cancelled(call)
+        raise
+    except grpc.aio.AbortError:
+        call.code = call.context.code()  # gRPC's own handlers, such as health, abort by themselves
+        raise
+    except Exception as error:  # the boundary: nothing may leave without a status
+        await _abort(call, error, error)
+
+
+async def _abort(call: Call, error: Exception, cause: BaseException) -> Never:
+    """Ends the call with the status of the error. The trailing metadata that was set before is kept."""
+    if is_fault(error):
+        log.error("call failed", method=call.method, exc_info=cause)
+    status = rpc_status.to_status(status_of(error, call.request_id))
+    call.code = status.code
+    await call.context.abort(
+        status.code, status.details, (*call.context.trailing_metadata(), *status.trailing_metadata)
+    )
+
+
+def _is_call_cancelled() -> bool:
+    """Whether this call was cancelled, and not just a task that its handler awaited."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _deadline_or_cancelled(call: Call) -> grpc.StatusCode:
+    remaining = call.context.time_remaining()
+    passed = remaining is not None and remaining <= 0
+    return grpc.StatusCode.DEADLINE_EXCEEDED if passed else grpc.StatusCode.CANCELLED

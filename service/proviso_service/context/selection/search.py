@@ -9,7 +9,7 @@ import numpy as np
 import structlog
 
 from proviso_service.concurrency import with_timeout
-from proviso_service.context.catalog.holder import CatalogHolder
+from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import content_sha256
 from proviso_service.context.selection.config import SelectionConfig
