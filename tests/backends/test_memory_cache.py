@@ -1,4 +1,4 @@
-"""A bounded cache in memory: what it keeps, and for how long."""
+"""Tests of the cache in memory: what it keeps, and for how long."""
 
 import asyncio
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def cache(clock: Clock) -> MemoryCache[str]:
-    """Room for three entries, or for 10 bytes of values beside what entries take."""
+    """A cache with room for three entries, or for 10 bytes of values beside what the entries themselves take."""
     return MemoryCache(max_entries=3, max_bytes=3 * ENTRY_BYTES + 10, ttl_s=60, clock=clock)
 
 

@@ -1,4 +1,4 @@
-"""Vectors in memory."""
+"""Tests of the cache of vectors in memory."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a URL may lead to."""
+"""Tests of where a URL may lead."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ PUBLIC = "93.184.215.14"
 
 
 class Names:
-    """A resolver that answers all names alike and keeps what it was asked."""
+    """A resolver that gives all names the same addresses and records what it was asked."""
 
     def __init__(self, *addresses: str) -> None:
         self.addresses = addresses

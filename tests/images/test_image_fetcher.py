@@ -1,4 +1,4 @@
-"""Fetching images from hostile servers: over TLS on loopback, which these tests alone may connect to."""
+"""Tests of fetching images from hostile servers, over TLS on loopback, to which only these tests may connect."""
 
 import asyncio
 import gzip
@@ -52,7 +52,7 @@ async def server(tls: Certificates) -> AsyncIterator[WebServer]:
 
 
 class Names:
-    """Answers in turn, the last one for ever."""
+    """A resolver that gives its answers one after the other, and the last one again and again."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self.answers = list(answers) or [["127.0.0.1"]]
@@ -64,7 +64,7 @@ class Names:
 
 
 def loopback_too(address: Address) -> bool:
-    """What is public, and 127.0.0.1."""
+    """Allows public addresses and 127.0.0.1."""
     return is_public(address) or address == ip_address("127.0.0.1")
 
 

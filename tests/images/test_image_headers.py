@@ -1,4 +1,4 @@
-"""Sizes of images, read without decoding."""
+"""Tests of reading the size of an image without decoding it."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Names looked up by the operating system."""
+"""Tests of names that the operating system looks up."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which addresses the service may connect to."""
+"""Tests of which addresses the service may connect to."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 

@@ -1,4 +1,4 @@
-"""Published servers, ready to be started; the first run installs them."""
+"""Published servers, ready to be started. The first run installs them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which servers run, as the configuration changes."""
+"""Tests of which servers run when the configuration changes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,7 +30,7 @@ TWO = McpServerConfig("two", StdioTransport("two"))
 
 
 class Sessions:
-    """Sessions as they are opened and closed; one closes only when it `may_close`."""
+    """Records how sessions are opened and closed. A session closes only once `may_close` is set."""
 
     def __init__(self) -> None:
         self.history: list[str] = []

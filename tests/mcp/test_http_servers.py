@@ -1,4 +1,4 @@
-"""Servers over HTTP that speak the newest version of the protocol."""
+"""Tests of servers over HTTP that speak the newest version of the protocol."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Names of servers' tools as models are shown them."""
+"""Tests of the names under which models are shown the tools of servers."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a server does wrong costs a call or a tool, never more."""
+"""A fault of a server makes one call or one tool fail, and nothing else."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Servers of tools as they are published, over standard input and output and over HTTP."""
+"""Tests with published servers of tools, over standard input and output and over HTTP."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Schemas of servers' tools: what is checked, what a model is shown, what is refused."""
+"""Tests of the schemas of servers' tools: which are checked, which a model is shown, and which are refused."""
 
 import json
 from typing import Any

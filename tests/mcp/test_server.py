@@ -1,4 +1,4 @@
-"""The life of a server of tools, whatever carries its session."""
+"""Tests of a server's states, whatever transport its session uses."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -27,7 +27,7 @@ OBJECT: dict[str, Any] = {"type": "object"}
 
 
 class PlayedConnection:
-    """A session that ends when it is told to."""
+    """A connection that ends when a test says so."""
 
     def __init__(self, end: str) -> None:
         self.end = end
@@ -50,7 +50,7 @@ def test_pauses_double_up_to_the_longest(failures: int, pause_s: float) -> None:
 
 @dataclass(frozen=True)
 class Counting(Backoff):
-    """Does not pause, and remembers how many failures in a row it was told of."""
+    """A backoff that does not pause, and records the numbers of failures in a row that it was given."""
 
     first_s: float = 0.0
     longest_s: float = 0.0

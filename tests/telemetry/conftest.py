@@ -1,4 +1,4 @@
-"""Logging is the process's: what a test sets up is undone after it."""
+"""Logging is set up for the whole process, so what a test changes is undone after it."""
 
 import logging
 from collections.abc import Iterator

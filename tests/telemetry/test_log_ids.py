@@ -1,4 +1,4 @@
-"""Log lines of a call and of a turn carry the ids that lead to their trace."""
+"""Log lines of a call and of a turn carry the ids of their trace."""
 
 import asyncio
 import io
@@ -30,7 +30,8 @@ from tests.support.scripted_model import Call, calls, text
 
 
 class TalkingLookup(Lookup):
-    """Logs by structlog, by the standard library, from a thread, from a task, and when its own task is done."""
+    """A tool that logs by structlog and by the standard library, from a thread, from a task, and after its own task has
+    ended."""
 
     async def run(self, scope: ToolScope, args: LookupArgs) -> Found:
         structlog.get_logger("talking").info("by structlog")
@@ -46,21 +47,21 @@ class TalkingLookup(Lookup):
 
 @pytest.fixture
 def log() -> io.StringIO:
-    """What the process logs."""
+    """The log of the process."""
     stream = io.StringIO()
     configure_logging(TelemetrySettings(log_format="json"), stream)
     return stream
 
 
 def lines(stream: io.StringIO, logger: str) -> dict[str, dict[str, Any]]:
-    """By what they say."""
+    """The log lines by their events."""
     parsed = (json.loads(line) for line in stream.getvalue().splitlines())
     return {line["event"]: line for line in parsed if line["logger"] == logger}
 
 
 @asynccontextmanager
 async def asked(folder: Path, *, traced: bool) -> AsyncIterator[tuple[str, dict[str, ReadableSpan]]]:
-    """A turn whose tool talks: its id, and the spans by their names."""
+    """Runs a turn whose tool logs; returns its id and the spans by their names."""
     exporter = InMemorySpanExporter()
     provider = tracer_provider(TelemetrySettings(), SimpleSpanProcessor(exporter)) if traced else None
     world = agent_world(

@@ -1,4 +1,4 @@
-"""Logs of the process: one line per event, whoever logs."""
+"""Tests of the log of the process: one line per event, from any library."""
 
 import io
 import json

@@ -1,4 +1,5 @@
-"""A whole turn as its collector sees it: the service between Gemini, Isaacus and an OTLP receiver, all on loopback."""
+"""The spans of a whole turn, as their collector receives them: the service runs between Gemini, Isaacus and an OTLP
+receiver, all on loopback."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -42,19 +43,19 @@ class World:
     matter_id: str
 
     async def ask(self, **fields: Any) -> list[chat_pb2.AgentEvent]:
-        """All events of a call under the caller's trace."""
+        """All events of a chat that is called inside the caller's trace."""
         fields = {"user_id": "", "session_id": "swordfish-1"} | fields
         request = chat_request(QUESTION, self.matter_id, **fields)
         return [event async for event in self.service.chat.Chat(request, metadata=METADATA)]
 
     def asked_isaacus(self) -> list[isaacus_stand_in.Asked]:
-        """Since the documents were read."""
+        """The requests to Isaacus that belong to the trace of the caller, not those of ingestion."""
         return [asked for asked in self.isaacus.asked if asked.headers.get("traceparent", "")[3:35] == TRACE_ID]
 
 
 @asynccontextmanager
 async def traced_world(folder: Path, **files: str) -> AsyncIterator[World]:
-    """With an agent of these files. The stop of the service, at the end, sends what is left."""
+    """A service with an agent of these files, whose spans are received. Stopping it at the end sends the last spans."""
     with otlp_receiver() as receiver:
         async with gemini_server() as gemini, isaacus_server() as isaacus:
             values: dict[str, Any] = {
@@ -75,7 +76,7 @@ async def traced_world(folder: Path, **files: str) -> AsyncIterator[World]:
 
 
 def answers_after_a_search(gemini: GeminiServer) -> None:
-    """Its first attempt fails."""
+    """The replies of a model that searches and then answers; its first attempt fails."""
     gemini.then(
         refuses(503, "UNAVAILABLE", message="swordfish"),
         calls(("isaacus_search", {"query": "governing law"})),
@@ -163,7 +164,7 @@ async def test_spans_say_what_the_conventions_ask_for_and_no_contents(tmp_path: 
 
 
 async def test_what_was_kept_is_told_from_what_was_done(tmp_path: Path) -> None:
-    """The same question twice, in no session."""
+    """The same question is asked twice, without a session."""
     async with traced_world(tmp_path) as world:
         world.gemini.then(calls(("isaacus_search", {"query": "governing law"})), says(ANSWER, cached=60))
         for _ in range(2):

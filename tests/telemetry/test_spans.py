@@ -1,4 +1,4 @@
-"""The spans of the agent's work: their names against the registry of the conventions, and what they say of failures."""
+"""Tests of the agent's spans: their names are in the registry of the conventions, and they record failures rightly."""
 
 import asyncio
 
@@ -47,7 +47,7 @@ def spans(exporter: InMemorySpanExporter) -> Spans:
 
 
 def every_kind(spans: Spans) -> None:
-    """One span of each kind, with everything that it may say."""
+    """Starts one span of each kind, with all attributes that it can have."""
     used = iter([Usage(1, 2), Usage(11, 5, cached_input_tokens=3)])
     with spans.chat("google_genai:gemini-2.5-flash", lambda: next(used)) as call, spans.attempt(1):
         call.finished("STOP")

@@ -1,4 +1,4 @@
-"""One span for each call, where traces are wanted."""
+"""Each call has one span, where traces are switched on."""
 
 import socket
 import time

@@ -118,7 +118,7 @@ async def test_nothing_is_visible_while_an_upload_goes_on(blobs: FolderBlobStore
 async def test_a_cancelled_upload_leaves_nothing_whenever_it_is_cancelled(
     monkeypatch: pytest.MonkeyPatch, blobs: FolderBlobStore, tmp_path: Path, step: int
 ) -> None:
-    """The steps are to write, sync and rename."""
+    """The steps of an upload are to write, to sync and to rename."""
     steps = 0
 
     async def settled_under_cancellation(work: Coroutine[Any, Any, Any]) -> Any:

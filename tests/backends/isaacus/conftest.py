@@ -14,7 +14,8 @@ from tests.support.isaacus_server import KEY, IsaacusServer, isaacus_server
 
 @dataclass
 class IsaacusWorld:
-    """The stand-in, and clients of it. `waits` are the seconds that a client would have waited before further tries."""
+    """The stand-in for the API, and clients of it. `waits` are the seconds that a client would have waited before its
+    retries."""
 
     server: IsaacusServer
     stack: AsyncExitStack

@@ -1,4 +1,4 @@
-"""What is asked of Isaacus's models, and what becomes of their answers."""
+"""Tests of the requests to Isaacus's models, and of what is made of their answers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Calls under way: how many, who goes first, and how they end."""
+"""Tests of calls under way: how many there may be, which go first, and how they end."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What is tried again, when, and how often; every wait is recorded and none is waited for."""
+"""Tests of which calls are retried, when, and how often. The waits are recorded and not carried out."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

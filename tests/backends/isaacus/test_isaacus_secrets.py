@@ -1,4 +1,4 @@
-"""Neither the key nor anything that was sent comes into messages or logs, whatever the API says."""
+"""Neither the key nor any text that was sent appears in messages or logs, whatever the API answers."""
 
 import logging
 import traceback

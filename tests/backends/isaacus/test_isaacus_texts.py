@@ -1,4 +1,4 @@
-"""How texts are written and put into calls."""
+"""Tests of how texts are written and divided into calls."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Anthropic's chat models, on Anthropic's wire."""
+"""Tests of Anthropic's chat models against a stand-in that speaks Anthropic's protocol."""
 
 import json
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ TOOL = {
 
 
 class AnthropicServer(ScriptedServer[dict[str, Any]]):
-    """Speaks /v1/messages as a stream."""
+    """A stand-in that answers /v1/messages with a stream."""
 
     def check(self, request_line: str, headers: dict[str, str], content: bytes) -> Reply:
         assert request_line == "POST /v1/messages HTTP/1.1"

@@ -1,4 +1,4 @@
-"""Chat models of providers."""
+"""Tests of which chat model the settings build, and of the errors for settings that name none."""
 
 import sys
 from typing import Any

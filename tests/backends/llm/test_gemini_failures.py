@@ -1,4 +1,4 @@
-"""How failures of Gemini's client are gemini_failure, and what the agent makes of them."""
+"""Tests of which exceptions Gemini's failures become, and of what the agent makes of these."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""GeminiChatModel by itself, on Gemini's wire."""
+"""Tests of GeminiChatModel alone, against a stand-in that speaks Gemini's protocol."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,5 @@
-"""What any client's failures are told as: by status, and by what they are named; never in the provider's words."""
+"""Failures of any client become exceptions by their status or the names of their classes, never with the provider's
+words."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ FINAL, TRANSIENT, LIMITED = FailureKind.FINAL, FailureKind.TRANSIENT, FailureKin
 
 
 class ClientError(Exception):
-    """As clients have them, with whatever they carry."""
+    """An exception as clients raise them, with any attributes."""
 
     def __init__(self, **carried: Any) -> None:
         super().__init__(ECHO)

@@ -1,4 +1,4 @@
-"""Limits of time on a reply's parts."""
+"""Tests of the time limits on the parts of a reply."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ def told(error: Exception) -> Exception:
 
 
 class Stream:
-    """A part, then nothing for ever."""
+    """A stream that yields one part and then nothing any more."""
 
     def __init__(self) -> None:
         self.closed = False

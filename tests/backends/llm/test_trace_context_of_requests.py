@@ -1,4 +1,4 @@
-"""The trace goes on to OpenAI and Anthropic, one request at a time."""
+"""Requests to OpenAI and Anthropic carry the context of the trace, each its own."""
 
 import contextlib
 

@@ -284,7 +284,7 @@ async def test_cancelled_readers_and_writers_give_their_connections_back(
 
 @asynccontextmanager
 async def queued_up(database: Database) -> AsyncIterator[None]:
-    """Whatever is written inside waits for one that has begun, and goes on together when it is left."""
+    """Holds the writing thread until the context is left, so that all writes made inside wait and then run together."""
     begun, go_on = threading.Event(), threading.Event()
 
     def occupy(_connection: Connection) -> None:

@@ -51,7 +51,7 @@ async def found_in(matters: SqlMatterStore, matter: Matter, query: str, document
 
 
 def test_every_matter_of_every_tenant_has_a_word_of_its_own_in_the_index() -> None:
-    """Without it a search would visit the passages of all matters; that it stays exact is tested below."""
+    """Without this word a search would visit the passages of all matters; other tests check that results are exact."""
     places = [("acme", "m-1"), ("acme", "m-2"), ("other", "m-1"), ("acmem", "-1")]
     for expression in (any_word, all_words):
         assert len({expression(tenant, matter_id, ["rent", "due"]) for tenant, matter_id in places}) == len(places)

@@ -1,4 +1,4 @@
-"""Which contents need not be written again."""
+"""Tests of which contents need not be written again."""
 
 from proviso_service.backends.sql import sessions
 from proviso_service.backends.sql.sessions import KnownContents

@@ -1,4 +1,4 @@
-"""What is noted of uploads and deletions, and the removal of a deleted matter's rows."""
+"""Tests of the leftovers that are recorded for uploads and deletions, and of the removal of a deleted matter's rows."""
 
 from dataclasses import replace
 

@@ -119,7 +119,7 @@ Lister = Callable[[PageRequest], Awaitable[Page[Any]]]
 
 @pytest.fixture
 async def lists(matters: SqlMatterStore, sessions: SqlSessionStore, matter: Matter) -> dict[str, Lister]:
-    """Every list there is, and some of the same kind for another scope."""
+    """Every list that has pages, and for each some lists of the same kind with another scope."""
     await sessions.create(ANNA, "s", NewSession())
     await sessions.create(ANNA, "t", NewSession())
     other = await matters.create_matter("acme", "Another")

@@ -1,4 +1,4 @@
-"""Statements that run often, or while everybody waits, find their rows by an index."""
+"""Statements that run often, or for which every caller waits, find their rows by an index."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
@@ -27,7 +27,7 @@ ITEM = SessionItem(ItemRef(ItemType.RULE, "Quoting"), IncludeMode.MANUAL)
 
 
 class Statements:
-    """What was sent to the database, and how SQLite finds the rows."""
+    """Records the statements that were sent to the database, and how SQLite finds their rows."""
 
     def __init__(self, state_file: Path) -> None:
         self._plans = sqlite3.connect(state_file)
@@ -48,7 +48,7 @@ class Statements:
         ]
 
     def scans(self) -> list[str]:
-        """Tables that were read from end to end."""
+        """The tables that were read from start to end."""
         steps = self.steps()
         assert steps
         # FTS5 has a plan of its own, and a materialised result may well be read whole.

@@ -1,4 +1,4 @@
-"""Rows of statements' scores, and passages as a classifier reads them."""
+"""Tests of SqlScoreStore: the rows of statements' scores, and passages in the form that a classifier reads."""
 
 from pathlib import Path
 

@@ -44,7 +44,7 @@ ITEMS = (
 
 
 async def said(turns: SqlTurnStore, session_id: str, *contents: str, outcome: TurnOutcome | None = None) -> str:
-    """A whole turn that leaves these messages; returns its id."""
+    """Runs a whole turn that stores these messages, and returns its id."""
     turn_id = f"turn of {contents}"
     await turns.begin(ANNA, turn_id, TurnRequest("?", session_id=session_id), "hash", "owner", 60)
     await turns.finish(ANNA, turn_id, session_id, 1, outcome or an_outcome("Done.", *contents))

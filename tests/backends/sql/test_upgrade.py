@@ -1,4 +1,4 @@
-"""A state that an earlier version wrote goes on being used."""
+"""A state that an earlier version wrote can still be used."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ VALUES (7, 'acme', 'd:0', 'd', 0, 0, 9, 0, '[]', 'model', 'hash', 'The o\ufb03ce
 
 
 def _first_version(connection: Connection) -> None:
-    """The state as version 0001 left it."""
+    """A state in the form that migration 0001 made."""
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
 
     def first(current: Any, _context: MigrationContext) -> Any:

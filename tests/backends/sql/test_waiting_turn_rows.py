@@ -1,4 +1,4 @@
-"""Rows of turns that wait for a person."""
+"""Tests of the rows of turns that wait for a person's decision."""
 
 import threading
 from dataclasses import replace

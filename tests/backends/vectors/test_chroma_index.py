@@ -1,4 +1,4 @@
-"""The vector index in its process, on real folders."""
+"""Tests of the vector index with its real process, on real folders."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""The limit of open files, in a process of its own because the limit cannot be taken back."""
+"""Tests of the limit of open files, in a process of their own because the limit cannot be lowered and raised again."""
 
 import subprocess
 import sys

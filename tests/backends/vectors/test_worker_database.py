@@ -1,4 +1,4 @@
-"""Chroma as its process uses it."""
+"""Tests of WorkerDatabase, in the process of the tests."""
 
 from array import array
 from pathlib import Path
@@ -12,7 +12,7 @@ VECTORS = {"a": (1.0, 0.0), "b": (0.8, 0.6), "c": (0.0, 1.0), "d": (-1.0, 0.0)}
 
 
 class WrittenMeanwhile:
-    """Chroma that counts what was there before some vectors were written."""
+    """A Chroma whose count is older than some of its vectors."""
 
     def __init__(self, chroma: Any, written: int) -> None:
         self._chroma = chroma

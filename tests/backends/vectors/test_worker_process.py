@@ -1,4 +1,4 @@
-"""The process that owns the database: how it lives and ends."""
+"""Tests of the process that owns the vector index's database: its start, its end and its failures."""
 
 import asyncio
 import fcntl
