@@ -158,9 +158,8 @@ async def test_calls_of_reload_at_once_start_one_process(tmp_path: Path) -> None
     folder = with_servers(tmp_path / "agent", {})
     async with world(tmp_path, folder) as w:
         with_servers(folder, {"odd": odd_server()})
-        counts = await asyncio.gather(*(w.view.reload() for _ in range(10)))
+        await asyncio.gather(*(w.view.reload() for _ in range(10)))
         await w.ready("odd")
-        assert set(counts) == {1}
         assert len(processes("odd_mcp_server")) == 1
 
 

@@ -6,7 +6,7 @@ The comparison is quick, because a caller may ask for any name of a large catalo
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MIN_LIKENESS = 0.45
+MIN_LIKENESS = 0.4
 """Two names that are less alike than this are not offered for one another."""
 
 _ONE_SLIP = 0.9
@@ -39,11 +39,11 @@ def likeness(one: Spelling, other: Spelling) -> float:
     return max(shared, _ONE_SLIP) if _one_slip_apart(one.text, other.text) else shared
 
 
-def near_misses(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def near_misses(name: str, known: Iterable[str], most: int = 3, min_likeness: float = MIN_LIKENESS) -> list[str]:
     """The known names that `name` may have meant, the most similar first, at most `most` of them."""
     wanted = Spelling.of(name)
     scored = [(likeness(wanted, Spelling.of(one)), one) for one in known]
-    near = [(score, one) for score, one in scored if score >= MIN_LIKENESS]
+    near = [(score, one) for score, one in scored if score >= min_likeness]
     near.sort(key=lambda pair: (-pair[0], pair[1]))
     return [one for _, one in near[:most]]
 

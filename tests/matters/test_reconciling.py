@@ -38,13 +38,17 @@ class Meanwhile:
     def __init__(self) -> None:
         self.act: Act | None = None
         self.done: list[asyncio.Task[object]] = []
+        self.waits_for_caller = asyncio.Event()
+        """The act sets it where its next step has to wait for the caller."""
 
     async def begin(self) -> None:
         """Starts the act and lets it get as far as it can without the caller."""
         if self.act:
             act, self.act = self.act, None
             self.done.append(asyncio.create_task(_task(act)))
-            await asyncio.wait(self.done, timeout=1.0)
+            waiting = asyncio.create_task(self.waits_for_caller.wait())
+            await asyncio.wait([*self.done, waiting], return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
 
     async def end(self) -> None:
         assert len(self.done) == 1
@@ -105,9 +109,10 @@ def after_survey(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
     return meanwhile
 
 
-async def delete(world: IndexWorld, index: MaintainedIndex, document: Document) -> None:
+async def delete(world: IndexWorld, index: MaintainedIndex, document: Document, rows_gone: asyncio.Event) -> None:
     """As the service does: rows first."""
     await world.store.delete_document(TENANT, document.matter_id, document.document_id)
+    rows_gone.set()
     await index.delete_document(TENANT, document.matter_id, document.document_id)
 
 
@@ -129,7 +134,7 @@ async def test_a_document_deleted_while_its_vectors_are_written_does_not_come_ba
     kept = await world.ingested(None, matter, VECTORS[:10])
     deleted = await world.ingested(None, matter, VECTORS[10:20])
     async with world.starting() as index:
-        before_writing.act = lambda: delete(world, index, deleted)
+        before_writing.act = lambda: delete(world, index, deleted, before_writing.waits_for_caller)
         await index.until_whole()
         await before_writing.end()
         assert await held(index) == chunks((kept, 10))
@@ -165,6 +170,7 @@ async def test_a_failed_document_that_is_taken_up_again_keeps_its_new_vectors(
 
         async def ingest_again() -> None:
             document = await world.store.set_status(failed, DocumentStatus.PROCESSING)
+            before_removing.waits_for_caller.set()
             await index.upsert(TENANT, records(document, VECTORS[20:30]))
             await world.committed(document, VECTORS[20:30])
 

@@ -27,6 +27,8 @@ _MAX_FILE_BYTES = 1_000_000
 _MAX_TEMPLATES = 500
 _MAX_NAME_CHARS = 100
 _MAX_STATEMENT_CHARS = 1_000
+_MIN_LIKENESS = 0.5
+"""Names of templates that are less alike share endings, such as "-ability", rather than subjects."""
 _KEYS = frozenset({"name", "arguments", "statement", "meaning"})
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[-'/.&](?! |$)| (?! |$))*")
 _ARGUMENT = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -104,7 +106,7 @@ class TemplateCatalog:
     def nearest(self, name: str, most: int = 3) -> tuple[TemplateDefinition, ...]:
         """Returns templates with a name like this one, the most similar first. Those that share nothing of note are
         left out."""
-        near = near_misses(_subject(normalised(name)[:_MAX_NAME_CHARS]), self._by_subject, most)
+        near = near_misses(_subject(normalised(name)[:_MAX_NAME_CHARS]), self._by_subject, most, _MIN_LIKENESS)
         return tuple(self._by_subject[subject] for subject in near)
 
 
