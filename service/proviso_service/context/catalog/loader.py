@@ -20,7 +20,7 @@ from proviso_service.context.catalog.server_fields import read_servers, tool_pol
 from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
 from proviso_service.context.model import ItemRef
 from proviso_service.errors import CatalogInvalid, FileFault, UnsupportedDocument
-from proviso_service.spelling import near_misses
+from proviso_service.spelling import did_you_mean, near_misses
 
 _AT_ONCE = 4
 
@@ -155,8 +155,7 @@ class _Loading:
     def _check_own_tools(self, fields: AgentFields) -> None:
         for name in fields.proviso.tools:
             if name not in self._own_tools:
-                near = near_misses(name, self._own_tools, most=1)
-                meant = f"; did you mean {near[0]}?" if near else ""
+                meant = did_you_mean(near_misses(name, self._own_tools, most=1))
                 line = self._text.line_of(("proviso", "tools", name))
                 self._fault(AGENT_FILE, line, f"proviso.tools.{name}", f"is not a tool of the service{meant}")
 
