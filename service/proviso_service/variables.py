@@ -5,7 +5,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -78,13 +78,22 @@ def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """A sentence about each PROVISO_ variable that names no setting, no group of settings, and no variable of another
     program."""
     names = {variable.name for variable in variables()}
-    known = {*names, *(variable_name(variable.path[:1]) for variable in variables()), CONFIG_VARIABLE}
+    groups = {variable_name(variable.path[:1]) for variable in variables() if len(variable.path) > 1}
+    known = {*names, *groups, CONFIG_VARIABLE}
     given = sorted(name for name in environment if name.upper().startswith(ENV_PREFIX))
     return [
-        f"{name} is not a setting of Proviso{did_you_mean(near_misses(name.upper(), names, most=1))}"
+        f"{name} is not a setting of Proviso{_nearest(name.upper(), names)}"
         for name in given
         if name.upper() not in known and not _is_of_another_program(name.upper(), environment[name])
     ]
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """`; did you mean PROVISO_LLM?`, or where all settings are listed. The prefix, which most names share, makes none
+    of them more likely."""
+    by_rest = {one.removeprefix(ENV_PREFIX): one for one in names}
+    near = near_misses(name.removeprefix(ENV_PREFIX), by_rest, most=1)
+    return did_you_mean(by_rest[rest] for rest in near) or "; docs/settings.md lists them all"
 
 
 def _is_of_another_program(name: str, value: str) -> bool:

@@ -82,6 +82,7 @@ def test_every_variable_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPa
         ("PROVISO_TURNS_TIME_LIMIT_S", "PROVISO_TURNS__TIME_LIMIT_S"),
         ("PROVISO_TURNS__TIME_LIMTI_S", "PROVISO_TURNS__TIME_LIMIT_S"),
         ("PROVISO_CHAT_MODEL__PAUSE_S", "PROVISO_CHAT_MODEL__SILENCE_S"),
+        ("PROVISO_ISAACUS_API_KEY", "ISAACUS_API_KEY"),
     ],
 )
 def test_an_unknown_variable_is_refused_with_the_nearest_one(
@@ -89,6 +90,13 @@ def test_an_unknown_variable_is_refused_with_the_nearest_one(
 ) -> None:
     monkeypatch.setenv(name, "1")
     assert problem() == f"{name} is not a setting of Proviso; did you mean {meant}?"
+
+
+def test_an_unknown_variable_like_no_other_is_refused_with_the_page_that_lists_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PROVISO_FOO", "1")
+    assert problem() == "PROVISO_FOO is not a setting of Proviso; docs/settings.md lists them all"
 
 
 def test_variables_of_a_cluster_and_of_other_programs_are_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
