@@ -38,6 +38,8 @@ caller as INTERNAL.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proviso_service.spelling import did_you_mean
+
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
@@ -144,8 +146,7 @@ class ContextItemNotFound(NotFound):
         super().__init__(name)
         self.near_matches = tuple(near_matches)
         waits = " yet: its server has not listed its tools" if not_yet else ""
-        meant = f"; did you mean {' or '.join(near_matches)}?" if near_matches else ""
-        self.message = f"The catalog has no {name}{waits}{meant}"
+        self.message = f"The catalog has no {name}{waits}{did_you_mean(near_matches)}"
 
 
 class ContextItemDisabled(ContextItemNotFound):
