@@ -50,4 +50,3 @@ def _upload(matter_id: str, number: int) -> Iterator[pb.UploadDocumentRequest]:
     clauses = (f"## {i}. Delivery\n\n{_CLAUSE.format(days=number + i)}\n\n" for i in range(1, CLAUSES + 1))
     yield pb.UploadDocumentRequest(data=f"# Supply Agreement {number}\n\n{''.join(clauses)}".encode())
     yield pb.UploadDocumentRequest(end=pb.UploadEnd())
-    yield pb.UploadDocumentRequest(end=pb.UploadEnd())
