@@ -8,7 +8,7 @@ GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 
-.PHONY: setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type proto check-proto contract-image bench eval lock
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type proto check-proto contract-image bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 

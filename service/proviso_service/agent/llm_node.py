@@ -166,7 +166,7 @@ class LlmNode:
         scope.memory.cycles = turns
         async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as lookup:
             try:
-                given = _again(scope, lookup.found) or await self._call(scope, trimmed.messages, answer_step)
+                given = _cached_reply(scope, lookup.found) or await self._call(scope, trimmed.messages, answer_step)
             except Exception as error:
                 scope.text.discard(DiscardReason.NOT_FINAL)
                 return {"turns": turns, "exit_reason": _failure(scope, error)}
@@ -184,7 +184,7 @@ class LlmNode:
         return CachedReply(AIMessage(reply.content) if answer_step else reply, scope.memory.meter.last_input_tokens)
 
 
-def _again(scope: TurnScope, kept: CachedReply | None) -> CachedReply | None:
+def _cached_reply(scope: TurnScope, kept: CachedReply | None) -> CachedReply | None:
     """The cached reply, if there is one, as a reply of this turn. Its tool calls keep their ids: they are unused in
     this turn, because all earlier messages are the same as when the ids were given."""
     if kept is None:

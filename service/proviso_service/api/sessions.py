@@ -128,9 +128,6 @@ class SuggestRemovalsRequestModel(RequestModel):
     user_id: UserId
 
 
-FEATURE = "the catalog"
-
-
 class SessionServicer(SessionServiceServicer):
     """`preview` gives the request context that a message would have."""
 

@@ -14,6 +14,7 @@ import grpc.aio
 
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import CommandError, console
+from proviso_service.concurrency import with_timeout
 from proviso_service.embedded import ModelSourceMissing, prepare_minilm
 
 START_TIMEOUT_S = 120.0
@@ -44,7 +45,7 @@ class ServerProcess:
         if self._process.returncode is None:
             self._process.terminate()
         try:
-            return await asyncio.wait_for(self._process.wait(), STOP_TIMEOUT_S)
+            return await with_timeout(STOP_TIMEOUT_S, self._process.wait())
         except TimeoutError:
             self._process.kill()
             return await self._process.wait()

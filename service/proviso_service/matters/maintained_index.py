@@ -14,6 +14,7 @@ from proviso_service.matters.indexes import IndexFailed, IndexStore, OpenIndex, 
 from proviso_service.matters.reconciling import IndexDifference, IndexRebuild, Progress, RebuildProgress, Reconciler
 from proviso_service.matters.stores import VectorHit, VectorRecord
 from proviso_service.models import Vectors
+from proviso_service.retrying import Backoff
 
 FEW_VECTORS = 1_000
 """So many vectors are compared one by one in 10 ms; an index that many matters share takes 30 ms."""
@@ -195,9 +196,9 @@ class MaintainedIndex:
             await self._open()
 
     async def _pause(self) -> None:
-        """Waits 0, 1, 3, 7, ... seconds after failures in a row, or until somebody calls."""
+        """Waits 0, 1, 2, 4, ... seconds after failures in a row, or until somebody calls."""
         latest = [failed for failed in self._failure_times if failed > time.monotonic() - REMEMBERED_S]
-        pause_s = min(2.0 ** max(len(latest) - 1, 0) - 1, LONGEST_PAUSE_S)
+        pause_s = Backoff(1.0, LONGEST_PAUSE_S).pause_s(len(latest) - 1) if len(latest) > 1 else 0.0
         with suppress(TimeoutError):
             await with_timeout(pause_s, self._called.wait())
 

@@ -28,8 +28,6 @@ from proviso_service.reading.outline import (
     stands_out_as_title,
 )
 
-_MAX_NUMBER_CHARS = 20
-
 
 def parse_docx(content: bytes, limits: ReadingLimits) -> ParsedDocument:
     """Returns the text, headings and furniture of a Word document, without pages. Raises UnreadableFile."""

@@ -22,11 +22,6 @@ _BLOCK_BYTES = 64 * 1024
 _MEMBER_SIGNATURE = b"PK\x01\x02"
 _ENCRYPTED_FLAG = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_OTHER_FORMATS = (
-    ("xl/", "an Excel workbook"),
-    ("ppt/", "a PowerPoint presentation"),
-    ("meta-inf/", "an OpenDocument file or another archive. Save it as .docx"),
-)
 
 _DAMAGED = "The Word document is damaged or incomplete. Open it in Word, save it again and upload the new file."
 _PROTECTED = "The document is protected by a password. Remove the password in Word, save it and upload it again."

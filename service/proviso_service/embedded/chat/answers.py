@@ -56,7 +56,7 @@ async def answer(
     if request.asks_types and evidence.classified:
         found = evidence.classified[-1]
         return WrittenAnswer(types_answer(found), found=found.total_found > 0)
-    settled = _settled(request, target, evidence)
+    settled = _answer_without_search(request, target, evidence)
     if settled:
         return WrittenAnswer(settled)
     if request.intent is Intent.COUNT:
@@ -129,7 +129,7 @@ def is_answer(scored: ScoredSentence, wanted: AnswerCriteria) -> bool:
     return scored.overlap >= 1 / 3 and scored.similarity >= _SURE_SIMILARITY
 
 
-def _settled(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
+def _answer_without_search(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     """Answers what needs no passage: questions about the documents themselves, and why nothing could be looked up.
     Returns an empty text for other questions."""
     listing = evidence.listing
