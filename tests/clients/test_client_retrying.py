@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_client._retrying import Deadline, Patience, RetryPolicy, is_cut, passes
+from proviso_client._retrying import Deadline, RetryPolicy, RetryState, is_cut, passes
 from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
 
 
@@ -21,8 +21,8 @@ def unavailable(retry_after_s: float | None = None) -> Unavailable:
     return Unavailable("away", ErrorDetails(grpc.StatusCode.UNAVAILABLE, retry_after_s=retry_after_s))
 
 
-def patience(policy: RetryPolicy, clock: Clock, timeout_s: float | None = None, chance: float = 0.0) -> Patience:
-    return Patience(policy, Deadline(timeout_s, clock), clock, lambda: chance)
+def patience(policy: RetryPolicy, clock: Clock, timeout_s: float | None = None, chance: float = 0.0) -> RetryState:
+    return RetryState(policy, Deadline(timeout_s, clock), clock, lambda: chance)
 
 
 def test_waits_double_up_to_the_longest() -> None:
@@ -75,7 +75,7 @@ def test_a_deadline_before_the_next_attempt_is_told_at_once() -> None:
 def test_a_wait_is_between_half_of_its_length_and_all_of_it(chances: list[float], first: float, longest: float) -> None:
     drawn = iter(chances)
     policy = RetryPolicy(max_attempts=1_000, first_wait_s=first, longest_wait_s=longest, give_up_after_s=1e9)
-    waiting = Patience(policy, Deadline(None), Clock(), lambda: next(drawn))
+    waiting = RetryState(policy, Deadline(None), Clock(), lambda: next(drawn))
     for number in range(len(chances)):
         whole = min(first * 2.0**number, longest)
         assert whole / 2 <= waiting.wait_s(unavailable()) <= whole

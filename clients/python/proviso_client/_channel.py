@@ -1,4 +1,4 @@
-"""What channels to the service have in common."""
+"""This module holds the options and the checks that the channels of both clients share."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -7,24 +7,25 @@ from urllib.parse import unquote
 Options = Sequence[tuple[str, str | int]]
 
 _OPTIONS: Options = (
-    # Finds out that the service, or the way to it, has vanished without closing the connection.
+    # Keepalive pings detect that the service or the network has vanished without closing the connection.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    # The same for gRPC's own pings, one of which is under way while much is received, and keeps others from being sent.
+    # This timeout applies to the pings that gRPC sends for its own use. While much data arrives, one of them is under
+    # way, and gRPC cannot send a keepalive ping until it is answered.
     ("grpc.http2.ping_timeout_ms", 10_000),
-    # gRPC's own wait before it connects again grows to two minutes, which attempts would spend in vain.
+    # By default, gRPC waits up to two minutes before it connects again, and all attempts would fail in that time.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )
 
 
 def channel_options(options: Options) -> Options:
-    """Those of this package, where the caller does not give others."""
+    """Returns the options of this package together with those of the caller, which take precedence."""
     return [*(dict(_OPTIONS) | dict(options)).items()]
 
 
 def check_plaintext(target: str, *, insecure: bool) -> None:
-    """Raises ValueError for a target on another machine, unless it is allowed to be reached without TLS."""
+    """Raises ValueError when the target is on another machine and the caller has not allowed a call without TLS."""
     if not insecure and not _is_this_machine(target):
         raise ValueError(
             f"{target} is not on this machine: give credentials, as grpc.ssl_channel_credentials(), or allow a "
@@ -47,7 +48,7 @@ def _is_this_machine(target: str) -> bool:
 
 
 def _host(address: str) -> str:
-    """Of "host", "host:port", "[v6]:port" and "v6"."""
+    """Returns the host of an address of the form "host", "host:port", "[v6]:port" or "v6"."""
     if address.startswith("["):
         return address[1:].partition("]")[0]
     host, colon, port = address.rpartition(":")

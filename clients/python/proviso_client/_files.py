@@ -1,4 +1,4 @@
-"""Where the bytes of an upload come from."""
+"""This module reads the bytes of an upload from a path, a bytes object or an open file."""
 
 import hashlib
 import io
@@ -14,16 +14,17 @@ from proviso_client.v1.matters_pb2 import UploadDocumentRequest, UploadHeader
 PIECE_BYTES = 256 * 1024
 
 Source = str | os.PathLike[str] | bytes | BinaryIO
-"""A path, the bytes themselves, or a file opened for reading bytes."""
+"""An upload can come from a path, from bytes, or from a file that is open for reading bytes."""
 
 Progress = Callable[[int, int | None], object]
-"""Called with the bytes handed over so far and the bytes in all; None where that is unknown."""
+"""Is called with the number of bytes sent so far and the total number of bytes, or None when the total is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadSource:
-    """Bytes to be read, with what the service is told ahead of them. `repeatable` is whether `open` can be called
-    again."""
+    """Holds the source of an upload and what the service is told before the bytes are sent.
+
+    `repeatable` says whether `open` can be called more than once."""
 
     filename: str
     total_bytes: int | None
@@ -37,8 +38,11 @@ class UploadSource:
 
 
 def upload_source(source: Source, filename: str) -> UploadSource:
-    """Reads a file once to its end, for its checksum: one that changes on its way is refused rather than stored. An
-    open file is read from where it stands, unchecked. Raises OSError, and ValueError where no file name is known."""
+    """Returns the source of an upload. A file that is given by its path is read once to compute its checksum.
+
+    The service compares the checksum, and refuses a file that changed during the upload. An open file is uploaded from
+    its current position and has no checksum. Raises OSError when the file cannot be read, and ValueError when no file
+    name is known."""
     if isinstance(source, bytes):
         digest = hashlib.sha256(source).hexdigest()
         return UploadSource(_named(filename), len(source), digest, lambda: io.BytesIO(source), repeatable=True)

@@ -1,4 +1,7 @@
-"""What is known of a turn while its events are read, over as many calls as it takes. Nothing here waits or calls."""
+"""This module keeps track of a turn while its events are read, which may take several calls.
+
+Nothing in this module waits or calls the service.
+"""
 
 from collections.abc import Iterable
 from typing import cast
@@ -22,7 +25,9 @@ _KINDS = {
 
 
 class Reading:
-    """The place in a turn's events. `request` starts the turn; without one it is attached to by `turn_id`."""
+    """Keeps track of how far the events of a turn have been read.
+
+    `request` starts a new turn. When it is None, `turn_id` names an existing turn to attach to."""
 
     def __init__(self, request: ChatRequest | None, turn_id: str = "", sequence: int = 0, user_id: str = "") -> None:
         self._request = request
@@ -42,21 +47,23 @@ class Reading:
         return "".join(piece for pieces in self._texts.values() for piece in pieces)
 
     def next_request(self) -> ChatRequest | ResumeChatRequest:
-        """What starts the turn until its id is known, and goes on with it from then on."""
+        """Returns the request that starts the turn, or the one that resumes it when the id of the turn is known."""
         if self._request is not None and not self.turn_id:
             return self._request
         self._asked_after = self.sequence
         return ResumeChatRequest(turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id)
 
     def learn(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
-        """The turn's id is ahead of the first event."""
+        """Takes the id of the turn from the metadata of the call, which arrives before the first event."""
         for key, value in metadata or ():
             if key == TURN_ID_KEY and not self.turn_id:
                 self.turn_id = str(value)
 
     def take(self, event: AgentEvent) -> Step | None:
-        """What an event holds; None for a heartbeat, an event that was read before, and one of a kind that this
-        package does not know. Raises BrokenStream when an event is missing before it."""
+        """Records an event and returns the step in it, or None when the event holds no new step.
+
+        It holds none when it is a heartbeat, was read before, or is of a kind that this package does not know. Raises
+        BrokenStream when an event before this one is missing."""
         sequence = event.sequence
         if sequence <= self.sequence:
             return None
@@ -77,19 +84,20 @@ class Reading:
         return self._step(event, kind)
 
     def may_be_stored(self, error: ProvisoError) -> bool:
-        """Whether the turn's end may be all that is left, after a stream that failed or ended so: its events are no
-        longer kept, or the caller has them all."""
+        """Returns whether, after this error, the end of the turn may be all that the service can still give.
+
+        That is so when the service no longer keeps the events, or when the caller may have read all of them."""
         if isinstance(error, BrokenStream):
             return self._asked_after == self.sequence
         return error.reason == "TURN_EXPIRED" and bool(self.turn_id)
 
     def only_its_end_is_left(self, turn: GetTurnResponse, error: ProvisoError) -> bool:
-        """Whether the turn has ended, and nothing but its end can still be had."""
+        """Returns whether the turn has ended and the service can give nothing more of it than its end."""
         events_left = isinstance(error, BrokenStream) and turn.last_sequence > self.sequence
         return turn.HasField("final_state") and not events_left
 
     def take_stored(self, turn: GetTurnResponse) -> Step:
-        """The end of a turn of which there is nothing else."""
+        """Records the stored end of a turn whose other events are not available, and returns it as a step."""
         self.events_missed = turn.last_sequence > self.sequence + 1
         self.sequence = turn.last_sequence
         self.final = turn.final_state

@@ -1,4 +1,4 @@
-"""Requests as both clients make them, and the fields that callers may give by name."""
+"""This module builds the requests of both clients and defines the fields that callers may give by name."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, TypeVar
@@ -11,13 +11,15 @@ from proviso_client.v1.context_pb2 import ContextItemRef, ContextItemType, Docum
 from proviso_client.v1.tools_pb2 import IqlComparison
 
 Fields = Mapping[str, Any]
-"""A message as a mapping of its fields, which protobuf takes in its place."""
+"""A mapping of field names to values can be given in place of a message. Protobuf accepts both."""
 
 RequestT = TypeVar("RequestT", bound=Message)
 
 
 class AssetFields(TypedDict, total=False):
-    """What comes with a message. `matter_id` and `document_id` are short for a `matter_context` of the two."""
+    """Defines the fields for the matter, the documents and the images that accompany a message.
+
+    `matter_id` and `document_id` are a short way to give a `matter_context` that holds the two."""
 
     matter_id: str
     document_id: str
@@ -28,7 +30,7 @@ class AssetFields(TypedDict, total=False):
 
 
 class ChatFields(AssetFields, total=False):
-    """The fields of ChatRequest; see chat.proto for what they mean and their limits."""
+    """Defines the fields of ChatRequest. The file chat.proto explains them and their limits."""
 
     session_id: str
     history: Iterable[HistoryMessage | Fields]
@@ -38,7 +40,7 @@ class ChatFields(AssetFields, total=False):
 
 
 class SearchFields(TypedDict, total=False):
-    """The fields of SearchRequest beside matter and query."""
+    """Defines the fields of SearchRequest other than the matter and the query."""
 
     max_results: int
     threshold: float
@@ -48,7 +50,7 @@ class SearchFields(TypedDict, total=False):
 
 
 class IqlFields(TypedDict, total=False):
-    """The fields of ExecuteIqlRequest beside matter and query."""
+    """Defines the fields of ExecuteIqlRequest other than the matter and the query."""
 
     document_ids: Iterable[str]
     model: str
@@ -59,7 +61,7 @@ class IqlFields(TypedDict, total=False):
 
 
 class ExtractFields(TypedDict, total=False):
-    """The fields of ExtractRequest beside matter and question."""
+    """Defines the fields of ExtractRequest other than the matter and the question."""
 
     document_ids: Iterable[str]
     min_confidence: float
@@ -67,7 +69,7 @@ class ExtractFields(TypedDict, total=False):
 
 
 class ClassifyFields(TypedDict, total=False):
-    """The fields of ClassifyRequest beside the matter."""
+    """Defines the fields of ClassifyRequest other than the matter."""
 
     clause_types: Iterable[str]
     document_ids: Iterable[str]
@@ -76,7 +78,9 @@ class ClassifyFields(TypedDict, total=False):
 
 
 class TextFields(TypedDict, total=False):
-    """The fields of GetDocumentTextRequest beside the matter; one of `document_id` and `filename` is needed."""
+    """Defines the fields of GetDocumentTextRequest other than the matter.
+
+    The caller has to give one of `document_id` and `filename`."""
 
     document_id: str
     filename: str
@@ -87,12 +91,17 @@ class TextFields(TypedDict, total=False):
 
 
 def chat_request(message: str, fields: ChatFields) -> ChatRequest:
-    """With a request_id, so that a call whose answer was lost can be repeated. Raises ValueError, as `with_matter`."""
+    """Returns a ChatRequest for the message, and creates a request_id when the fields have none.
+
+    With a request_id, the client can safely repeat a call whose answer was lost. Raises ValueError when the fields have
+    both `matter_context` and one of its short forms."""
     return ChatRequest(message=message, **{"request_id": str(uuid4()), **with_matter(fields)})
 
 
 def with_matter(fields: AssetFields) -> dict[str, Any]:
-    """The fields with `matter_context` in the place of its short forms. Raises ValueError where both are given."""
+    """Returns the fields with `matter_id` and `document_id` replaced by a `matter_context`.
+
+    Raises ValueError when the fields have both `matter_context` and one of its short forms."""
     plain: dict[str, Any] = dict(fields)
     named = {name: plain.pop(name) for name in ("matter_id", "document_id") if name in plain}
     if named and "matter_context" in plain:
@@ -101,14 +110,16 @@ def with_matter(fields: AssetFields) -> dict[str, Any]:
 
 
 def item_ref(kind: "ContextItemType | str", name: str, server_name: str = "") -> ContextItemRef:
-    """A rule, a reference, or a tool of a server; `kind` is a ContextItemType or the word."""
+    """Returns a reference to a context item, which is a rule, a reference, or a tool of a server.
+
+    `kind` is a ContextItemType or one of the words "rule", "reference" and "tool"."""
     if isinstance(kind, str) and not kind.startswith("CONTEXT_ITEM_TYPE_"):
         kind = f"CONTEXT_ITEM_TYPE_{kind.upper()}"
     return ContextItemRef(type=kind, name=name, server_name=server_name)
 
 
 def for_user(request: RequestT, user_id: str) -> RequestT:
-    """The request with the client's user, where it has a place for one that is empty."""
+    """Sets the user of the request when it has a `user_id` field that is empty, and returns the request."""
     if user_id and "user_id" in request.DESCRIPTOR.fields_by_name and not getattr(request, "user_id"):  # noqa: B009
         setattr(request, "user_id", user_id)  # noqa: B010
     return request

@@ -1,4 +1,7 @@
-"""When another attempt is made, and after what time. Nothing here waits or calls."""
+"""This module decides whether a failed call is tried again, and how long the client waits before that.
+
+Nothing in this module waits or calls the service.
+"""
 
 import random
 import time
@@ -18,17 +21,17 @@ _CUTS = frozenset(
         grpc.StatusCode.DEADLINE_EXCEEDED,
     }
 )
-"""What gRPC and proxies say when a connection breaks, or a stream reaches the age that they allow."""
+"""gRPC and proxies report these codes when a connection breaks or a stream reaches the longest age that they allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long to try again after something that passes.
+    """Says how often and for how long the client tries again after a temporary failure.
 
-    The waits double from `first_wait_s` to `longest_wait_s`, each shortened by up to half by chance, so that callers
-    cut off together do not come back together. A time that the service asks for is kept where it is longer.
-    `max_attempts` counts attempts one after the other that brought nothing; `give_up_after_s` is counted from the first
-    of them."""
+    The waits double from `first_wait_s` up to `longest_wait_s`. Each wait is shortened at random by up to half, so that
+    clients that lost their connections at the same time do not all return at the same time. When the service asks for a
+    longer wait, the client waits that long. `max_attempts` is the number of attempts in a row that may fail without any
+    progress. `give_up_after_s` is the longest time, counted from the first of these failures."""
 
     max_attempts: int = 10
     first_wait_s: float = 0.1
@@ -41,15 +44,15 @@ class RetryPolicy:
 
 
 NO_RETRIES = RetryPolicy(max_attempts=1)
-"""Every failure is raised at once."""
+"""With this policy, every failure is raised at once."""
 
 
 SILENCE_S = 45.0
-"""How long a turn's stream may be silent before it counts as cut: three heartbeats."""
+"""A turn's stream counts as cut after this many seconds of silence. That is the time of three heartbeats."""
 
 
 class Deadline:
-    """The time that a caller gives for something, over all attempts; no end for None."""
+    """Measures the time that a caller allows for all attempts together. There is no limit when `timeout_s` is None."""
 
     def __init__(self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -57,12 +60,12 @@ class Deadline:
 
     @property
     def left_s(self) -> float | None:
-        """Not below 0; None where there is no end."""
+        """Returns how many seconds are left, which is never below 0, or None when there is no limit."""
         return None if self._end is None else max(0.0, self._end - self._clock())
 
 
-class Patience:
-    """Counts failed attempts, and says how long to wait before the next."""
+class RetryState:
+    """Counts the failed attempts of a call and decides how long to wait before the next attempt."""
 
     def __init__(
         self,
@@ -79,12 +82,14 @@ class Patience:
         self._failing_since = 0.0
 
     def progressed(self) -> None:
-        """The attempt brought something."""
+        """Resets the count of failures, because an attempt has made progress."""
         self._failures = 0
 
     def wait_s(self, error: ProvisoError) -> float:
-        """The wait before the next attempt. Raises the error when there is to be none, and DeadlineExceeded when the
-        caller's time does not allow it."""
+        """Records a failure and returns how many seconds to wait before the next attempt.
+
+        Raises the given error when the policy allows no further attempt, and DeadlineExceeded when the caller's time
+        is too short for the wait."""
         now = self._clock()
         if self._failures == 0:
             self._failing_since = now
@@ -106,36 +111,39 @@ class Patience:
 
 
 def silent(limit_s: float) -> Silent:
-    """The failure of a turn's stream that has been silent for too long."""
+    """Returns the error for a turn's stream that has been silent for too long."""
     details = ErrorDetails(grpc.StatusCode.UNAVAILABLE)
     return Silent(f"Nothing has come for {limit_s:g} s, not even a heartbeat", details)
 
 
 def check_silence(silence_s: float) -> None:
-    """Raises ValueError for a limit that would cut every stream."""
+    """Raises ValueError when the limit is not above 0, because such a limit would cut every stream."""
     if silence_s <= 0:
         raise ValueError("silence_s has to be above 0, and is best above the service's heartbeat of 15 s")
 
 
 def passes(error: ProvisoError) -> bool:
-    """Whether the service, or the way to it, was not there just now.
+    """Returns whether the failure is temporary because the service, or the network to it, was not available.
 
-    INTERNAL that the service did not say itself is gRPC's: of a stream that was reset, or, with asyncio, of an upload
-    that the service had refused while it was being sent, where the next attempt is told the refusal."""
+    When an INTERNAL error has no reason, it comes from gRPC and not from the service. gRPC reports it when a stream was
+    reset. With asyncio, gRPC also reports it when the service refused an upload while the client was still sending. The
+    next attempt then receives the refusal."""
     lost = error.code is grpc.StatusCode.INTERNAL and not error.reason
     return lost or isinstance(error, Unavailable)
 
 
 def is_cut(error: ProvisoError, *, begun: bool) -> bool:
-    """Whether a turn's stream ended before the turn did. One that has begun is worth waiting for where new ones are
-    refused."""
+    """Returns whether a turn's stream ended before the turn did, so that the client should connect again.
+
+    `begun` says whether the turn has begun. TooBusy counts as a cut only then, because a turn that has begun is worth
+    waiting for, even while the service refuses new turns."""
     if error.reason:
         return isinstance(error, Unavailable) or (begun and isinstance(error, TooBusy))
     return error.code in _CUTS
 
 
 def _deadline_exceeded(error: ProvisoError) -> DeadlineExceeded:
-    """The error itself where it says so, and one that does in its place otherwise."""
+    """Returns the error itself when it is a DeadlineExceeded, and otherwise a new DeadlineExceeded caused by it."""
     if isinstance(error, DeadlineExceeded):
         return error
     exceeded = DeadlineExceeded(f"No time is left to try again after: {error.message}", error.details)

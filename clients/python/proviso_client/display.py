@@ -1,7 +1,7 @@
-"""Request contexts as people read them: pure functions from messages to plain text.
+"""This module writes request contexts as plain text for people. Its functions take messages and have no side effects.
 
-Names come from catalogs, servers and users. Line breaks in them are taken out, other control characters are not: a
-program that writes to a terminal has to do that.
+The names in a request context come from catalogs, servers and users. These functions replace line breaks in a name by
+spaces, but keep other control characters. A program that writes to a terminal has to remove those itself.
 """
 
 from collections import Counter
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from proviso_client.v1 import context_pb2 as pb
 
 NO_CONTEXT = "No context data available"
-"""Stands for a message without a request context."""
+"""This text is shown for a message that has no request context."""
 NO_ITEMS = "No context items"
-"""Stands for a request context without items, as of a turn in which the model was not called."""
+"""This text is shown for a request context without items, for example when a turn did not call the model."""
 
 _GROUPS = (
     (pb.CONTEXT_ITEM_TYPE_RULE, "Rules", "rule"),
@@ -26,7 +26,7 @@ _MODES = {
     pb.INCLUDE_MODE_MANUAL: "manual",
     pb.INCLUDE_MODE_UNSPECIFIED: "unknown",
 }
-"""In the order of the summary line."""
+"""Maps each include mode to its word. The summary line lists the modes in this order."""
 _OMISSIONS = {
     pb.OMISSION_REASON_BELOW_THRESHOLD: "not similar enough to the message",
     pb.OMISSION_REASON_BUDGET: "better items took the room",
@@ -37,8 +37,9 @@ _ASSETS = {pb.ASSET_KIND_DOCUMENT: "Document", pb.ASSET_KIND_IMAGE: "Image"}
 
 
 def summary_line(context: pb.RequestContext | None) -> str:
-    """Counts by type and include mode: "5 rules (3 agent, 2 always), 3 tools (all manual)". NO_ITEMS where there are
-    none, NO_CONTEXT for None."""
+    """Counts the items by type and include mode, as in "5 rules (3 agent, 2 always), 3 tools (all manual)".
+
+    Returns NO_ITEMS when the context has no items, and NO_CONTEXT when the context is None."""
     if context is None:
         return NO_CONTEXT
     groups = ((word, [item for item in context.items if item.type == kind]) for kind, _, word in _GROUPS)
@@ -46,8 +47,9 @@ def summary_line(context: pb.RequestContext | None) -> str:
 
 
 def context_text(context: pb.RequestContext | None) -> str:
-    """The items by type, each with how it came into the request; NO_CONTEXT for None. A note follows where the model
-    was not given an item."""
+    """Returns a list of the items, grouped by type, that shows how each item came into the request.
+
+    An item that the model was not given has a note that says why. Returns NO_CONTEXT when the context is None."""
     if context is None:
         return NO_CONTEXT
     groups = ((title, [item for item in context.items if item.type == kind]) for kind, title, _ in _GROUPS)
@@ -56,8 +58,10 @@ def context_text(context: pb.RequestContext | None) -> str:
 
 
 def details_text(context: pb.RequestContext | None) -> str:
-    """What `context_text` leaves out, in sections of the same form: what the answer used, the items that were left out
-    and why, documents and images, the matter, and how full the context is. Empty for None."""
+    """Returns the details that `context_text` does not show, in sections of the same form.
+
+    The sections list the items that the answer used, the items that were left out and why, the documents and images,
+    the matter, and how full the context is. Returns an empty string when the context is None."""
     if context is None:
         return ""
     sections = [
@@ -71,13 +75,15 @@ def details_text(context: pb.RequestContext | None) -> str:
 
 
 def item_name(item: pb.RequestContextItem | pb.ContextItemRef) -> str:
-    """The name of an item; of a tool `server:name`."""
+    """Returns the name of an item. The name of a tool has the form `server:name`."""
     name = _one_line(item.name)
     return f"{_one_line(item.server_name)}:{name}" if item.type == pb.CONTEXT_ITEM_TYPE_TOOL else name
 
 
 def _counted(word: str, items: Sequence[pb.RequestContextItem]) -> str:
-    """ "2 references (1 agent, 1 manual)"; with one mode only, "3 tools (all manual)" and "1 rule (always)"."""
+    """Returns the number of items of one type and their include modes, such as "2 references (1 agent, 1 manual)".
+
+    When all items have the same mode, the text is shorter, such as "3 tools (all manual)" or "1 rule (always)"."""
     counts = Counter(_mode(item) for item in items)
     how = ", ".join(f"{counts[mode]} {mode}" for mode in _MODES.values() if counts[mode])
     if len(items) == 1:
@@ -88,7 +94,7 @@ def _counted(word: str, items: Sequence[pb.RequestContextItem]) -> str:
 
 
 def _section(title: str, lines: Iterable[str], *, counted: bool = True) -> str:
-    """A title with a bullet for each line; empty without lines."""
+    """Returns the title with a bullet for each line, or an empty string when there are no lines."""
     bullets = [f"  • {line}" for line in lines]
     heading = f"{title} ({len(bullets)}):" if counted else f"{title}:"
     return "\n".join([heading, *bullets]) if bullets else ""
@@ -136,7 +142,7 @@ def _fill_lines(context: pb.RequestContext) -> list[str]:
 
 
 def _used(of: str, used: int, limit: int, unit: str) -> str:
-    """Empty where neither is known."""
+    """Returns how much is used and, when it is known, the limit. Returns an empty string when both numbers are 0."""
     if limit:
         return f"{of}: {used:,} of {limit:,} {unit}"
     return f"{of}: {used:,} {unit}" if used else ""

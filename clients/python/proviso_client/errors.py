@@ -1,24 +1,27 @@
-"""What can go wrong in a call, as exceptions. Each is made from the google.rpc details that the service sends.
+"""This module defines the exceptions that a call can raise.
+
+When the service reports a failure, its exception is made from the google.rpc details that the service sends.
 
 ProvisoError
-├── InvalidRequest        fields are missing, malformed or over a limit: `violations` has all of them
-│   └── InvalidIql        a query cannot be read: `start` and `end` say where
-├── NotFound              what was named does not exist, or the caller may not see it
-├── AlreadyExists         a session of this id, or a request_id with another payload
-├── SessionBusy           the session runs a turn: `turn_id` is to attach to
-├── FailedPrecondition    it cannot be done in the present state of things
-├── TooBusy               the service is at a limit: `retry_after_s`
-├── Unavailable           the service, or what it needs, is not there just now: `retry_after_s`
-│   └── Silent            the stream of a turn is open, and nothing comes over it, not even a heartbeat
-├── DeadlineExceeded      the time that the caller gave has passed; a TimeoutError too
-├── Cancelled             the call was cancelled, or the client closed
-├── Unauthenticated       no credential, or none that the service accepts
-├── PermissionDenied      the credential does not allow the call
-├── InternalError         a fault of the service: `request_id` finds it in the service's log
-├── BrokenStream          a stream that does not keep to the contract
-└── DocumentsFailed       uploaded documents could not be read
+├── InvalidRequest        Fields are missing, malformed or over a limit. `violations` lists all of them.
+│   └── InvalidIql        A query cannot be parsed. `start` and `end` say where its first fault is.
+├── NotFound              The thing that was named does not exist, or the caller may not see it.
+├── AlreadyExists         A session has this id already, or the request_id was used with another payload.
+├── SessionBusy           The session is already running a turn. The caller can attach to it by its `turn_id`.
+├── FailedPrecondition    The present state of the service or of the resource does not allow the call.
+├── TooBusy               The service has reached a limit. `retry_after_s` says how long to wait.
+├── Unavailable           The service, or something it needs, is unavailable. `retry_after_s` says how long to wait.
+│   └── Silent            The stream of a turn is open, but nothing arrives on it, not even a heartbeat.
+├── DeadlineExceeded      The time that the caller gave has passed. This exception is a TimeoutError too.
+├── Cancelled             The call was cancelled, or the client was closed.
+├── Unauthenticated       The call has no credential, or the service does not accept it.
+├── PermissionDenied      The credential does not allow the call.
+├── InternalError         The service has a fault. `request_id` identifies the call in the service's log.
+├── BrokenStream          A stream does not follow the contract.
+└── DocumentsFailed       The service could not read some uploaded documents.
 
-The exception of gRPC is the `__cause__`. What no class stands for is a ProvisoError itself.
+When gRPC raised the original exception, it is the `__cause__`. A failure that fits none of these classes is raised as a
+plain ProvisoError.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +50,7 @@ _REQUEST_ID_KEY = "x-request-id"
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
-    """A field of a request, by its path, and what is wrong with it."""
+    """Names a field of a request by its path and describes what is wrong with it."""
 
     field: str
     description: str
@@ -55,7 +58,7 @@ class FieldViolation:
 
 @dataclass(frozen=True, slots=True)
 class ErrorDetails:
-    """All that a failed call says of itself; empty where it says nothing."""
+    """Holds everything that a failed call reports about itself. A value that it does not report keeps its default."""
 
     code: grpc.StatusCode = grpc.StatusCode.UNKNOWN
     reason: str = ""
@@ -68,7 +71,7 @@ class ErrorDetails:
 
 
 class ProvisoError(Exception):
-    """A call failed; the text is for a person."""
+    """Is raised when a call fails. Its message is written for people. It is the base class of all other exceptions."""
 
     def __init__(self, message: str, details: ErrorDetails | None = None) -> None:
         super().__init__(message)
@@ -77,59 +80,60 @@ class ProvisoError(Exception):
 
     @property
     def code(self) -> grpc.StatusCode:
-        """The status of the call."""
+        """Returns the gRPC status code of the call."""
         return self.details.code
 
     @property
     def reason(self) -> str:
-        """A name of the contract's ErrorReason without its prefix, as "TURN_EXPIRED"; empty where the failure is not
-        the service's own word, as when the connection breaks."""
+        """Returns the name of the contract's ErrorReason without its prefix, such as "TURN_EXPIRED".
+
+        Returns an empty string when the service did not report the failure, for example when the connection broke."""
         return self.details.reason
 
     @property
     def retry_after_s(self) -> float | None:
-        """How long to wait before another attempt; None where the service does not say."""
+        """Returns how many seconds to wait before another attempt, or None when the service does not say."""
         return self.details.retry_after_s
 
     @property
     def request_id(self) -> str:
-        """Finds the call in the service's log; empty where the call did not reach it."""
+        """Returns the id of the call in the service's log, or an empty string when the call did not reach it."""
         return self.details.request_id
 
 
 class InvalidRequest(ProvisoError):
     @property
     def violations(self) -> tuple[FieldViolation, ...]:
-        """Every fault of the request."""
+        """Returns all faults of the request."""
         return self.details.violations
 
 
 class InvalidIql(InvalidRequest):
     @property
     def start(self) -> int:
-        """Start of the first fault in the query, in Unicode code points."""
+        """Returns where the first fault in the query starts, counted in Unicode code points."""
         return int(self.details.metadata.get("start", 0))
 
     @property
     def end(self) -> int:
-        """End of the first fault in the query, in Unicode code points, exclusive."""
+        """Returns the position just after the first fault in the query, counted in Unicode code points."""
         return int(self.details.metadata.get("end", 0))
 
 
 class NotFound(ProvisoError):
     @property
     def resource_type(self) -> str:
-        """What kind of thing was named, as "matter"."""
+        """Returns the kind of thing that was named, such as "matter"."""
         return self.details.resource_type
 
     @property
     def resource_name(self) -> str:
-        """The name or id that was given."""
+        """Returns the name or id that was given."""
         return self.details.resource_name
 
     @property
     def near_matches(self) -> tuple[str, ...]:
-        """Context items that are like the one named."""
+        """Returns the names of context items that are similar to the one that was named."""
         return tuple(self.details.metadata.get("near_matches", "").splitlines())
 
 
@@ -140,14 +144,14 @@ class AlreadyExists(ProvisoError):
 class SessionBusy(ProvisoError):
     @property
     def turn_id(self) -> str:
-        """The turn that the session runs, for `resume`."""
+        """Returns the id of the turn that the session is running. The caller can pass it to `resume`."""
         return self.details.metadata.get("turn_id", "")
 
 
 class FailedPrecondition(ProvisoError):
     @property
     def violations(self) -> tuple[FieldViolation, ...]:
-        """The faults of the agent's folder, where that is what is wrong."""
+        """Returns the faults of the agent's folder, or an empty tuple when the folder is not the cause."""
         return self.details.violations
 
 
@@ -191,7 +195,7 @@ class DocumentsFailed(ProvisoError):
     def __init__(self, documents: Sequence[Document]) -> None:
         super().__init__("; ".join(f"{document.filename}: {document.failure_reason}" for document in documents))
         self.documents = tuple(documents)
-        """Those that failed, each with its `failure_reason`."""
+        """Holds the documents that failed. Each has a `failure_reason`."""
 
     def __reduce__(self) -> tuple[type["DocumentsFailed"], tuple[tuple[Document, ...]]]:
         return type(self), (self.documents,)
@@ -210,7 +214,8 @@ _OF_CODE: Mapping[grpc.StatusCode, type[ProvisoError]] = {
     grpc.StatusCode.INTERNAL: InternalError,
     grpc.StatusCode.UNKNOWN: InternalError,
 }
-# Codes that gRPC itself uses too, for something else.
+# These failures are recognised by their reason, because their status codes also stand for other failures, including
+# some of gRPC itself.
 _OF_REASON: Mapping[str, type[ProvisoError]] = {
     "INVALID_IQL": InvalidIql,
     "SESSION_BUSY": SessionBusy,
@@ -219,7 +224,7 @@ _OF_REASON: Mapping[str, type[ProvisoError]] = {
 
 
 class _Ended(Protocol):
-    """What the exceptions of both APIs of gRPC tell of a call."""
+    """Describes the methods that the exceptions of both gRPC APIs, blocking and asyncio, have in common."""
 
     def code(self) -> grpc.StatusCode | None: ...
     def details(self) -> str | None: ...
@@ -227,7 +232,7 @@ class _Ended(Protocol):
 
 
 def error_from(failure: grpc.RpcError) -> ProvisoError:
-    """The exception that stands for a failure of gRPC; raise it `from` that."""
+    """Returns the ProvisoError for an exception of gRPC. The caller should raise it `from` that exception."""
     call = cast(_Ended, failure)
     details = _details(call.code() or grpc.StatusCode.UNKNOWN, dict(call.trailing_metadata() or ()))
     kind = _OF_REASON.get(details.reason) or _OF_CODE.get(details.code, ProvisoError)
@@ -255,7 +260,9 @@ def _details(code: grpc.StatusCode, trailers: Mapping[str, str | bytes]) -> Erro
 
 
 def _status(trailers: Mapping[str, str | bytes]) -> Status:
-    """Empty where there is none, or what stands there is something else: a proxy may have written it."""
+    """Returns the status in the trailers, or an empty one when it is missing or cannot be parsed.
+
+    A proxy may have written something else in its place."""
     value = trailers.get(_STATUS_KEY, b"")
     try:
         return Status.FromString(value if isinstance(value, bytes) else b"")
@@ -264,7 +271,9 @@ def _status(trailers: Mapping[str, str | bytes]) -> Status:
 
 
 def _unpacked(details: Sequence[AnyMessage], message: MessageT) -> MessageT:
-    """The first detail of the message's type; an empty message where there is none that can be read."""
+    """Returns the first detail that has the type of the message.
+
+    Returns the given message itself when there is no such detail or it cannot be parsed."""
     for detail in details:
         if detail.TypeName() == message.DESCRIPTOR.full_name:
             try:

@@ -1,4 +1,4 @@
-"""Messages of a session, for people and for files: pure functions on messages."""
+"""This module writes the messages of a session as text or as JSON. Its functions have no side effects."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -21,21 +21,24 @@ _DECISIONS = {
     turns_pb2.TOOL_CALL_DECISION_APPROVE_FOR_SESSION: "approved for the session",
     turns_pb2.TOOL_CALL_DECISION_DENY: "denied",
 }
-# Line breaks that JSON lets stand inside a string, and that readers of lines may take for an end.
+# JSON allows these line breaks inside a string, but a program that reads line by line may end a line at them.
 _LINE_BREAKS = str.maketrans({break_: f"\\u{ord(break_):04x}" for break_ in "\u0085\u2028\u2029"})
 
 
 def json_lines(messages: Iterable[sessions_pb2.ChatMessage]) -> Iterator[str]:
-    """A JSON object for each message, without a line break: protobuf's JSON form with the field names of the contract,
-    fields that are not set left out."""
+    """Yields a JSON object for each message, as a single line without a line break at its end.
+
+    The objects have protobuf's JSON form with the field names of the contract. Fields that are not set are left out."""
     for message in messages:
         fields = MessageToDict(message, preserving_proto_field_name=True)
         yield json.dumps(fields, ensure_ascii=False).translate(_LINE_BREAKS)
 
 
 def message_text(message: sessions_pb2.ChatMessage) -> str:
-    """A message with who wrote it and when; below the one that ended a turn a line for each tool that was called, below
-    an assistant's the summary of its request context."""
+    """Returns the text of a message under a heading that says who wrote it and when.
+
+    A message that ended a turn is followed by a line for each tool call of the turn. A message of the assistant is
+    followed by the summary of its request context."""
     heading = _WRITERS.get(message.role, "Unknown")
     if message.HasField("create_time"):
         heading += f", {message.create_time.ToDatetime():%Y-%m-%d %H:%M:%S} UTC"
@@ -50,14 +53,14 @@ def message_text(message: sessions_pb2.ChatMessage) -> str:
 
 
 def ending_text(turn: turns_pb2.TurnSummary) -> str:
-    """How a turn ended, after what time, and with which chat model: "COMPLETED, 1.20 s, local"."""
+    """Returns how a turn ended, how long it took and which chat model it used, such as "COMPLETED, 1.20 s, local"."""
     reason = _exit_reason(turn.exit_reason)
     took = _seconds(turn.duration) if turn.HasField("duration") else ""
     return ", ".join(part for part in (reason, took, turn.model) if part)
 
 
 def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
-    """A tool call in one line: "proviso:isaacus_search  0.06 s, from cache"."""
+    """Describes a tool call in one line, such as "proviso:isaacus_search  0.06 s, from cache"."""
     parts = [_seconds(call.duration)]
     parts += ["from cache"] if call.from_cache else []
     parts += [_DECISIONS[call.decision]] if call.decision in _DECISIONS else []
@@ -67,7 +70,7 @@ def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
 
 
 def _exit_reason(value: int) -> str:
-    """Its name in the contract; a number where the contract is older than the service."""
+    """Returns the name of the exit reason in the contract, or its number when this version of the contract lacks it."""
     known = turns_pb2.ExitReason.DESCRIPTOR.values_by_number.get(value)
     return known.name.removeprefix("EXIT_REASON_") if known else str(value)
 

@@ -1,6 +1,6 @@
-"""The steps of a turn: what an event of the contract holds, without its envelope.
+"""This module names the types of the steps of a turn. A step is the content of an event, without its envelope.
 
-They are the contract's own messages, which `match` tells apart:
+The steps are messages of the contract. A `match` statement can tell them apart:
 
     match step:
         case Token(text=text): ...

@@ -9,7 +9,7 @@ import grpc
 from google.protobuf.message import Message
 
 from proviso_client._requests import for_user
-from proviso_client._retrying import NO_RETRIES, Deadline, Patience, RetryPolicy, passes
+from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, passes
 from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
@@ -110,7 +110,7 @@ class Calls:
         """The result of the first attempt that succeeds; each is given the seconds that are left. Raises
         ProvisoError."""
         deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
-        patience = Patience(self.retries if repeatable else NO_RETRIES, deadline)
+        patience = RetryState(self.retries if repeatable else NO_RETRIES, deadline)
         while True:
             try:
                 return await attempt(deadline.left_s or 0.0)

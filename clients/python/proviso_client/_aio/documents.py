@@ -9,7 +9,7 @@ import grpc
 
 from proviso_client._aio.calls import Calls
 from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
-from proviso_client._retrying import Deadline, Patience, is_cut
+from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client.errors import DocumentsFailed, ProvisoError
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
@@ -83,7 +83,7 @@ class AsyncDocuments:
         """The documents, all of the matter where none are named, once they can be searched. Raises DocumentsFailed when
         one of them cannot be read, and DeadlineExceeded."""
         deadline = Deadline(timeout_s)
-        patience = Patience(self._calls.retries, deadline)
+        patience = RetryState(self._calls.retries, deadline)
         while True:
             seen: dict[str, pb.Document] = {}
             try:

@@ -11,7 +11,7 @@ import grpc
 from proviso_client._aio.calls import Calls, is_cancelled
 from proviso_client._aio.silence import EventCall, WatchedCall
 from proviso_client._reading import Reading
-from proviso_client._retrying import Deadline, Patience, is_cut
+from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
 from proviso_client.steps import Step
 from proviso_client.v1 import chat_pb2 as pb
@@ -35,7 +35,7 @@ class AsyncTurn:
         self._reading = reading
         self._timeout_s = timeout_s
         self._deadline = Deadline(None)
-        self._patience = Patience(calls.retries, self._deadline)
+        self._patience = RetryState(calls.retries, self._deadline)
         self._call: WatchedCall | None = None
         self._begun = False
         self._cancel_wanted = False
@@ -146,7 +146,7 @@ class AsyncTurn:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
-            self._patience = Patience(self._calls.retries, self._deadline)
+            self._patience = RetryState(self._calls.retries, self._deadline)
         request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
         call: EventCall
         if isinstance(request, pb.ChatRequest):

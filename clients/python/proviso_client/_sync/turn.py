@@ -8,7 +8,7 @@ from typing import Protocol
 import grpc
 
 from proviso_client._reading import Reading
-from proviso_client._retrying import Deadline, Patience, is_cut
+from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client._sync.calls import Calls
 from proviso_client._sync.silence import EventCall, WatchedCall
 from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
@@ -36,7 +36,7 @@ class Turn:
         self._reading = reading
         self._timeout_s = timeout_s
         self._deadline = Deadline(None)
-        self._patience = Patience(calls.retries, self._deadline)
+        self._patience = RetryState(calls.retries, self._deadline)
         self._call: _TurnCall | None = None
         self._events: WatchedCall | None = None
         self._begun = False
@@ -146,7 +146,7 @@ class Turn:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
-            self._patience = Patience(self._calls.retries, self._deadline)
+            self._patience = RetryState(self._calls.retries, self._deadline)
         request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
         call: _TurnCall
         if isinstance(request, pb.ChatRequest):
