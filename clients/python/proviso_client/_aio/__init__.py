@@ -1,1 +1,1 @@
-"""The client for asyncio."""
+"""Contains the client for asyncio."""

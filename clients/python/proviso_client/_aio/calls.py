@@ -1,4 +1,4 @@
-"""How the client calls the service: with its user, its metadata, a time limit, and typed errors."""
+"""Makes the calls to the service: adds the user, the metadata and a time limit, and raises typed errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -22,7 +22,8 @@ Metadata = tuple[tuple[str, str | bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A channel, and what goes with every call over it. `timeout_s` is for calls that are given no other."""
+    """Holds a channel and the settings of every call over it. `timeout_s` applies to calls without a limit of their
+    own."""
 
     channel: grpc.aio.Channel
     user_id: str
@@ -37,8 +38,8 @@ class Calls:
         await self.channel.close()
 
     def check_open(self) -> None:
-        """Raises Cancelled once the client is closed: what gRPC raises then would pass for a cancelled task, or for a
-        fault of the program."""
+        """Raises Cancelled when the client has been closed. Callers use it because gRPC's own error would look like a
+        cancelled task or a programming error."""
         if self.closed.is_set() and not is_cancelled():
             raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
 
@@ -50,8 +51,8 @@ class Calls:
         *,
         repeatable: bool = True,
     ) -> ResponseT:
-        """The answer. A call that is `repeatable` is made again while the service is unavailable. Raises
-        ProvisoError."""
+        """Makes a call and returns its answer. Repeats a `repeatable` call while the service is unavailable. Raises
+        ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
 
         async def attempt(left_s: float) -> ResponseT:
@@ -65,7 +66,7 @@ class Calls:
         request: RequestT,
         timeout_s: float | None = None,
     ) -> AsyncIterator[ResponseT]:
-        """The messages of a stream. Raises ProvisoError."""
+        """Yields the messages of a stream. Raises ProvisoError when the stream fails."""
         try:
             call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
         except grpc.aio.UsageError:
@@ -89,8 +90,8 @@ class Calls:
         items: Callable[[Any], Sequence[ItemT]],
         timeout_s: float | None = None,
     ) -> AsyncIterator[ItemT]:
-        """The items of all pages, each page asked for when it is needed; `timeout_s` is for each. Raises
-        ProvisoError."""
+        """Yields the items of all pages. Requests each page only when it is needed; `timeout_s` applies to each
+        request. Raises ProvisoError when a request fails."""
         asked: Any = request
         while True:
             page = await self.unary(method, asked, timeout_s)
@@ -107,8 +108,8 @@ class Calls:
         *,
         repeatable: bool = True,
     ) -> ResultT:
-        """The result of the first attempt that succeeds; each is given the seconds that are left. Raises
-        ProvisoError."""
+        """Returns the result of the first attempt that succeeds. Passes to each attempt the number of seconds that are
+        left. Raises ProvisoError when no further attempt is worth making."""
         deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
         patience = RetryState(self.retries if repeatable else NO_RETRIES, deadline)
         while True:
@@ -128,6 +129,6 @@ class Calls:
 
 
 def is_cancelled() -> bool:
-    """Whether the running task itself is, rather than a call that it waits for."""
+    """Returns whether the current task itself is being cancelled, rather than a call that the task waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,4 +1,4 @@
-"""CatalogService: the agent's rules, references, tools and tool servers."""
+"""Reads the agent's rules, references, tools and tool servers through CatalogService."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # exists for type checkers only
 
 
 class AsyncCatalog:
-    """Every method raises ProvisoError."""
+    """Every method raises ProvisoError when its call fails."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -23,7 +23,8 @@ class AsyncCatalog:
     def list(
         self, kind: ContextItemType | str | None = None, *, page_size: int = 0, timeout_s: float | None = None
     ) -> AsyncIterator[pb.CatalogItem]:
-        """The items, page by page; `kind` ("rule", "reference", "tool" or a ContextItemType) leaves the others out."""
+        """Yields the items and requests each page when it is needed. `kind` restricts them to one kind: "rule",
+        "reference", "tool" or a ContextItemType."""
         item_type = None if kind is None else item_ref(kind, "").type
         request = pb.ListContextItemsRequest(type=item_type, page_size=page_size)
         return self._calls.pages(self._stub.ListContextItems, request, lambda page: page.items, timeout_s)
@@ -31,15 +32,16 @@ class AsyncCatalog:
     async def get(
         self, kind: ContextItemType | str, name: str, server_name: str = "", *, timeout_s: float | None = None
     ) -> pb.GetContextItemResponse:
-        """An item and its content. Raises NotFound with `near_matches`."""
+        """Returns an item and its content. Raises NotFound, with similar names in `near_matches`, when there is
+        none."""
         request = pb.GetContextItemRequest(item=item_ref(kind, name, server_name))
         return await self._calls.unary(self._stub.GetContextItem, request, timeout_s)
 
     async def reload(self, *, timeout_s: float | None = None) -> int:
-        """Reads the agent's folder again; returns the number of items. Raises FailedPrecondition with the folder's
-        `violations`; the catalog then stays as it was."""
+        """Reads the agent's folder again and returns the number of items. Raises FailedPrecondition when the folder has
+        mistakes, which `violations` lists; the catalog then stays as it was."""
         return (await self._calls.unary(self._stub.ReloadCatalog, pb.ReloadCatalogRequest(), timeout_s)).item_count
 
     async def tool_servers(self, *, timeout_s: float | None = None) -> Sequence[pb.ToolServer]:
-        """The tool servers and how they are."""
+        """Returns the tool servers and the state of each."""
         return (await self._calls.unary(self._stub.ListToolServers, pb.ListToolServersRequest(), timeout_s)).servers

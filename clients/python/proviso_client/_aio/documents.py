@@ -1,4 +1,6 @@
-"""Documents, by MatterService. The word "documentation" stands for a matter's id where they belong to none."""
+"""Uploads, reads and deletes documents through MatterService.
+
+The word "documentation" takes the place of a matter's id for documents that belong to no matter."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -22,7 +24,8 @@ READY_TIMEOUT_S = 600.0
 
 
 class AsyncDocuments:
-    """Every method raises ProvisoError; NotFound for a matter or document that the caller may not see."""
+    """Every method raises ProvisoError when its call fails, and NotFound when the caller may not see the matter or the
+    document."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -37,13 +40,13 @@ class AsyncDocuments:
         progress: Progress | None = None,
         timeout_s: float = UPLOAD_TIMEOUT_S,
     ) -> pb.UploadDocumentResponse:
-        """Stores a document, read in pieces; it can be searched when it is READY. The same bytes are the same document,
-        and `already_existed` says that the matter had them.
+        """Stores a document, which can be searched when it is READY. The source is read and sent in pieces. Uploading
+        the same bytes again returns the same document; `already_existed` says whether the matter already had it.
 
-        `filename` is that of the source where it is not given. `progress` is called in the event loop.
-        The upload is repeated while the service is unavailable, with `progress` from the start again, but not from an
-        open file. Raises InvalidRequest for what is no document that the service reads, and OSError and ValueError for
-        the source."""
+        `filename` defaults to the name of the source. `progress` is called in the event loop. The upload is repeated
+        while the service is unavailable, and `progress` then starts again from the beginning. An upload from an open
+        file is not repeated. Raises InvalidRequest when the service cannot read this kind of document, OSError when the
+        source cannot be read, and ValueError when it has no file name."""
         read = await asyncio.to_thread(upload_source, source, filename)
 
         async def attempt(left_s: float) -> pb.UploadDocumentResponse:
@@ -56,7 +59,7 @@ class AsyncDocuments:
         return (await self._calls.unary(self._stub.GetDocument, request, timeout_s)).document
 
     def list(self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None) -> AsyncIterator[pb.Document]:
-        """The matter's documents in the order of upload, page by page."""
+        """Yields the matter's documents in the order of upload and requests each page when it is needed."""
         request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListDocuments, request, lambda page: page.documents, timeout_s)
 
@@ -67,8 +70,8 @@ class AsyncDocuments:
     def watch(
         self, matter_id: str, document_ids: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> AsyncIterator[pb.WatchDocumentsResponse]:
-        """The state of each document, all of the matter where none are named, then each change; ends when all are READY
-        or FAILED."""
+        """Yields the state of each document and then each change, and ends when all are READY or FAILED. Watches all
+        documents of the matter when `document_ids` is empty."""
         request = pb.WatchDocumentsRequest(matter_id=matter_id, document_ids=document_ids)
         return self._calls.stream(self._stub.WatchDocuments, request, timeout_s)
 
@@ -80,8 +83,9 @@ class AsyncDocuments:
         progress: Callable[[pb.WatchDocumentsResponse], object] | None = None,
         timeout_s: float = READY_TIMEOUT_S,
     ) -> Sequence[pb.Document]:
-        """The documents, all of the matter where none are named, once they can be searched. Raises DocumentsFailed when
-        one of them cannot be read, and DeadlineExceeded."""
+        """Waits until the documents can be searched and returns them. Waits for all documents of the matter when
+        `document_ids` is empty. Raises DocumentsFailed when one of them cannot be read, and DeadlineExceeded when they
+        are not ready within `timeout_s`."""
         deadline = Deadline(timeout_s)
         patience = RetryState(self._calls.retries, deadline)
         while True:
@@ -92,7 +96,8 @@ class AsyncDocuments:
                     seen[state.document.document_id] = state.document
                     if progress is not None:
                         progress(state)
-            except ProvisoError as error:  # a service that stops ends the stream, and a proxy one that is old
+            except ProvisoError as error:
+                # A service that stops ends the stream, and a proxy may end a stream that has lasted long.
                 self._calls.check_open()
                 if not is_cut(error, begun=True):
                     raise
@@ -105,7 +110,7 @@ class AsyncDocuments:
     ) -> pb.UploadDocumentResponse:
         call = self._stub.UploadDocument(timeout=left_s, metadata=self._calls.metadata)
         try:
-            # What ends the call early is told by its answer.
+            # When the service ends the call early, awaiting the call below raises the reason.
             with suppress(grpc.RpcError, asyncio.InvalidStateError):
                 await call.write(source.header(matter_id))
                 sent_bytes = 0
@@ -123,7 +128,7 @@ class AsyncDocuments:
 
 
 def _all_ready(documents: Iterable[pb.Document]) -> Sequence[pb.Document]:
-    """The documents. Raises DocumentsFailed."""
+    """Returns the documents. Raises DocumentsFailed when one of them has failed."""
     if failed := [document for document in documents if document.status == pb.DOCUMENT_STATUS_FAILED]:
         raise DocumentsFailed(failed)
     return tuple(documents)

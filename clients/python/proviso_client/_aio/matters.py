@@ -1,4 +1,4 @@
-"""Matters, by MatterService."""
+"""Creates, reads and deletes matters through MatterService."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # exists for type checkers only
 
 
 class AsyncMatters:
-    """Every method raises ProvisoError; NotFound for a matter that the caller may not see."""
+    """Every method raises ProvisoError when its call fails, and NotFound when the caller may not see the matter."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -27,7 +27,8 @@ class AsyncMatters:
         return (await self._calls.unary(self._stub.GetMatter, request, timeout_s)).matter
 
     def list(self, *, name: str = "", page_size: int = 0, timeout_s: float | None = None) -> AsyncIterator[pb.Matter]:
-        """The caller's matters, newest first, page by page; only those of exactly this name where one is given."""
+        """Yields the caller's matters, newest first, and requests each page when it is needed. With `name`, yields only
+        the matters with exactly this name."""
         request = pb.ListMattersRequest(name=name, page_size=page_size)
         return self._calls.pages(self._stub.ListMatters, request, lambda page: page.matters, timeout_s)
 

@@ -1,4 +1,4 @@
-"""A call over which nothing comes any more."""
+"""Detects calls over which no more events arrive."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,13 +11,14 @@ from proviso_client._retrying import silent
 from proviso_client.v1.chat_pb2 import AgentEvent
 
 EventCall = grpc.aio.UnaryStreamCall[Any, AgentEvent]
-"""Of Chat or ResumeChat."""
+"""Is a call of Chat or ResumeChat."""
 
 
 class WatchedCall:
-    """The events of a call, which it cancels when the next has been waited for too long.
+    """Reads the events of a call, and cancels the call when it has waited too long for the next event.
 
-    One timer a call looks whether that is so and is set again: an event costs two looks at the clock, not a timer."""
+    Each call has one timer. When the timer fires too early, it is set again, so that an event needs no timer of its own
+    and costs only two looks at the clock."""
 
     def __init__(self, call: EventCall, limit_s: float) -> None:
         self._call = call
@@ -29,7 +30,8 @@ class WatchedCall:
         self._in_vain = False
 
     async def next(self) -> AgentEvent:
-        """Raises Silent when there was none within the limit, and what the call raises; then it is over."""
+        """Returns the next event. Raises Silent when none arrived within the limit, and otherwise the call's own error.
+        The call has ended after either."""
         self._waiting_since = self._loop.time()
         if self._timer is None:
             self._timer = self._loop.call_at(self._waiting_since + self._limit_s, self._look)
@@ -53,7 +55,7 @@ class WatchedCall:
     def _look(self) -> None:
         self._timer = None
         if self._waiting_since is None:
-            return  # the next wait sets it again
+            return  # the next wait sets the timer again
         over_at = self._waiting_since + self._limit_s
         if self._loop.time() < over_at:
             self._timer = self._loop.call_at(over_at, self._look)

@@ -1,1 +1,1 @@
-"""The blocking client."""
+"""Contains the blocking client."""

@@ -1,4 +1,4 @@
-"""How the client calls the service: with its user, its metadata, a time limit, and typed errors."""
+"""Makes the calls to the service: adds the user, the metadata and a time limit, and raises typed errors."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,8 @@ Metadata = tuple[tuple[str, str | bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A channel, and what goes with every call over it. `timeout_s` is for calls that are given no other."""
+    """Holds a channel and the settings of every call over it. `timeout_s` applies to calls without a limit of their
+    own."""
 
     channel: grpc.Channel
     user_id: str
@@ -39,7 +40,8 @@ class Calls:
         self.channel.close()
 
     def check_open(self) -> None:
-        """Raises Cancelled once the client is closed: gRPC raises ValueError then, as it does for other things."""
+        """Raises Cancelled when the client has been closed. Callers use it because gRPC raises ValueError in that case,
+        which it also raises for other reasons."""
         if self.closed.is_set():
             raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
 
@@ -51,8 +53,8 @@ class Calls:
         *,
         repeatable: bool = True,
     ) -> ResponseT:
-        """The answer. A call that is `repeatable` is made again while the service is unavailable. Raises
-        ProvisoError."""
+        """Makes a call and returns its answer. Repeats a `repeatable` call while the service is unavailable. Raises
+        ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
 
         def attempt(left_s: float) -> ResponseT:
@@ -66,7 +68,7 @@ class Calls:
         request: RequestT,
         timeout_s: float | None = None,
     ) -> Iterator[ResponseT]:
-        """The messages of a stream. Raises ProvisoError."""
+        """Yields the messages of a stream. Raises ProvisoError when the stream fails."""
         try:
             call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
         except ValueError:
@@ -86,8 +88,8 @@ class Calls:
         items: Callable[[Any], Sequence[ItemT]],
         timeout_s: float | None = None,
     ) -> Iterator[ItemT]:
-        """The items of all pages, each page asked for when it is needed; `timeout_s` is for each. Raises
-        ProvisoError."""
+        """Yields the items of all pages. Requests each page only when it is needed; `timeout_s` applies to each
+        request. Raises ProvisoError when a request fails."""
         asked: Any = request
         while True:
             page = self.unary(method, asked, timeout_s)
@@ -103,8 +105,8 @@ class Calls:
         *,
         repeatable: bool = True,
     ) -> ResultT:
-        """The result of the first attempt that succeeds; each is given the seconds that are left. Raises
-        ProvisoError."""
+        """Returns the result of the first attempt that succeeds. Passes to each attempt the number of seconds that are
+        left. Raises ProvisoError when no further attempt is worth making."""
         deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
         patience = RetryState(self.retries if repeatable else NO_RETRIES, deadline)
         while True:

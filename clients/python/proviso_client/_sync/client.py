@@ -1,4 +1,4 @@
-"""The client itself."""
+"""Defines the client, which gives access to all services."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,15 +27,17 @@ from proviso_client.v1.turns_pb2 import ToolCallDecision
 
 
 class Client:
-    """Talks to a Proviso service at `target`, as "127.0.0.1:50051". Use it as a context manager, or close it.
+    """Talks to a Proviso service at `target`, for example "127.0.0.1:50051". Use it as a context manager, or close it.
 
-    `user_id` says for whom, where the credential does not. `credentials` are for TLS; without them the target has to
-    be on this machine, unless `insecure` allows a connection without encryption. `metadata` goes with every call;
-    `timeout_s` is for calls that are given no other, except streams; `retries` says how connections that break are
-    taken up again, `silence_s` after how long without an event or a heartbeat the stream of a turn counts as broken;
-    `options` are gRPC's own, for the channel.
+    `user_id` names the user for whom the client acts; it is needed when the credential does not identify the user.
+    `credentials` turn on TLS. Without them the target has to be on this machine, unless `insecure` allows a connection
+    without encryption. `metadata` is sent with every call. `timeout_s` is the time limit of calls that are given no
+    other; it does not apply to streams. `retries` says how often and how long the client tries again after a
+    connection breaks. The stream of a turn counts as broken after `silence_s` seconds without an event or a heartbeat.
+    `options` are passed to the gRPC channel.
 
-    Every method raises ProvisoError, by the classes of `proviso_client.errors`."""
+    Every method raises ProvisoError when its call fails; `proviso_client.errors` has a subclass for each kind of
+    failure."""
 
     def __init__(
         self,
@@ -62,37 +64,40 @@ class Client:
         self._use(Calls(channel, user_id, tuple(metadata), timeout_s, retries or RetryPolicy(), silence))
 
     def for_user(self, user_id: str) -> "Client":
-        """The same for another user, over the same connection, which stays this client's to close."""
+        """Returns a client for another user over the same connection. Only closing this client closes the
+        connection."""
         other = object.__new__(type(self))
         other._owns_channel = False
         other._use(replace(self._calls, user_id=user_id))
         return other
 
     def chat(self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]) -> Turn:
-        """A turn to be iterated: the message is sent when its first step is asked for. `timeout_s` is for all of the
-        reading; without one it takes as long as the turn does."""
+        """Returns a turn to iterate over. The message is sent when the first step is requested. `timeout_s` limits the
+        reading of the whole turn; without it, reading takes as long as the turn does."""
         request = for_user(chat_request(message, fields), self._calls.user_id)
         return Turn(self._calls, Reading(request, user_id=request.user_id), timeout_s)
 
     def resume(self, turn_id: str, after_sequence: int = 0, *, timeout_s: float | None = None) -> Turn:
-        """The rest of a turn that was begun elsewhere, after the last event that was seen; all of it after 0."""
+        """Returns the rest of a turn that was started elsewhere. Its steps begin after the event `after_sequence`; with
+        0 the whole turn is read."""
         return Turn(self._calls, Reading(None, turn_id, after_sequence, self._calls.user_id), timeout_s)
 
     def invoke(
         self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]
     ) -> pb.InvokeResponse:
-        """Runs a turn in one call. The turn is cancelled when the call is, by its time limit too or when the connection
-        breaks; `chat(...).result()` bears that. Without `timeout_s` it takes as long as the turn does."""
+        """Runs a turn in one call and returns its outcome. The service cancels the turn when the call is cancelled,
+        exceeds its time limit or loses its connection; use `chat(...).result()` to survive a lost connection. Without
+        `timeout_s` the call takes as long as the turn does."""
         request = chat_request(message, fields)
         limit_s = timeout_s if timeout_s is not None else _LONGEST_TURN_S
         return self._calls.unary(self._stub.Invoke, request, limit_s, repeatable=False)
 
     def get_turn(self, turn_id: str, *, timeout_s: float | None = None) -> pb.GetTurnResponse:
-        """Where a turn is, and its final state once it has ended."""
+        """Returns the progress of a turn, and its final state when it has ended."""
         return self._calls.unary(self._stub.GetTurn, pb.GetTurnRequest(turn_id=turn_id), timeout_s)
 
     def cancel_turn(self, turn_id: str, *, timeout_s: float | None = None) -> bool:
-        """Ends a running turn; whether this call did."""
+        """Ends a running turn. Returns whether this call ended it."""
         request = pb.CancelTurnRequest(turn_id=turn_id)
         return self._calls.unary(self._stub.CancelTurn, request, timeout_s).cancelled
 
@@ -104,28 +109,28 @@ class Client:
         *,
         timeout_s: float | None = None,
     ) -> None:
-        """Decides on a tool call that a turn waits for (step ApprovalRequired). Raises FailedPrecondition when it does
-        not."""
+        """Decides on a tool call for which a turn is waiting (step ApprovalRequired). Raises FailedPrecondition when
+        the turn is not waiting for a decision on this call."""
         request = pb.DecideToolCallRequest(turn_id=turn_id, call_id=call_id, decision=decision)
         self._calls.unary(self._stub.DecideToolCall, request, timeout_s)
 
     def approve(self, turn_id: str, call_id: str, *, for_session: bool = False, timeout_s: float | None = None) -> None:
-        """Lets a call be made; with `for_session` later ones of the same tool in the session too."""
+        """Allows a tool call. With `for_session`, also allows later calls of the same tool in the session."""
         scope = "FOR_SESSION" if for_session else "ONCE"
         self.decide(turn_id, call_id, f"TOOL_CALL_DECISION_APPROVE_{scope}", timeout_s=timeout_s)
 
     def deny(self, turn_id: str, call_id: str, *, timeout_s: float | None = None) -> None:
-        """Keeps a call from being made; the turn goes on without it."""
+        """Refuses a tool call. The turn goes on without it."""
         self.decide(turn_id, call_id, "TOOL_CALL_DECISION_DENY", timeout_s=timeout_s)
 
     def rebuild_index(self, *, timeout_s: float | None = None) -> Iterator[RebuildIndexResponse]:
-        """Makes the vector index anew, and tells how far it is. Raises FailedPrecondition when it is being made
-        already."""
+        """Builds the vector index again and yields its progress. Raises FailedPrecondition when the index is already
+        being built."""
         stub = MaintenanceServiceStub(self._calls.channel)
         return self._calls.stream(stub.RebuildIndex, RebuildIndexRequest(), timeout_s)
 
     def close(self) -> None:
-        """Ends every call and closes the connection."""
+        """Ends every call and closes the connection. Does nothing on a client that `for_user` returned."""
         if self._owns_channel:
             self._calls.close()
 
@@ -148,4 +153,4 @@ class Client:
 
 
 _LONGEST_TURN_S = 3_600.0
-"""Above what the service allows a turn, with the time that people take for approvals."""
+"""Is longer than the longest turn that the service allows, including the time that people take for approvals."""

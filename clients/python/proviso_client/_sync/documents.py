@@ -1,4 +1,6 @@
-"""Documents, by MatterService. The word "documentation" stands for a matter's id where they belong to none."""
+"""Uploads, reads and deletes documents through MatterService.
+
+The word "documentation" takes the place of a matter's id for documents that belong to no matter."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -16,7 +18,8 @@ READY_TIMEOUT_S = 600.0
 
 
 class Documents:
-    """Every method raises ProvisoError; NotFound for a matter or document that the caller may not see."""
+    """Every method raises ProvisoError when its call fails, and NotFound when the caller may not see the matter or the
+    document."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -31,13 +34,13 @@ class Documents:
         progress: Progress | None = None,
         timeout_s: float = UPLOAD_TIMEOUT_S,
     ) -> pb.UploadDocumentResponse:
-        """Stores a document, read in pieces; it can be searched when it is READY. The same bytes are the same document,
-        and `already_existed` says that the matter had them.
+        """Stores a document, which can be searched when it is READY. The source is read and sent in pieces. Uploading
+        the same bytes again returns the same document; `already_existed` says whether the matter already had it.
 
-        `filename` is that of the source where it is not given. `progress` is called in another thread.
-        The upload is repeated while the service is unavailable, with `progress` from the start again, but not from an
-        open file. Raises InvalidRequest for what is no document that the service reads, and OSError and ValueError for
-        the source."""
+        `filename` defaults to the name of the source. `progress` is called in another thread. The upload is repeated
+        while the service is unavailable, and `progress` then starts again from the beginning. An upload from an open
+        file is not repeated. Raises InvalidRequest when the service cannot read this kind of document, OSError when the
+        source cannot be read, and ValueError when it has no file name."""
         read = upload_source(source, filename)
 
         def attempt(left_s: float) -> pb.UploadDocumentResponse:
@@ -50,7 +53,7 @@ class Documents:
         return self._calls.unary(self._stub.GetDocument, request, timeout_s).document
 
     def list(self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None) -> Iterator[pb.Document]:
-        """The matter's documents in the order of upload, page by page."""
+        """Yields the matter's documents in the order of upload and requests each page when it is needed."""
         request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListDocuments, request, lambda page: page.documents, timeout_s)
 
@@ -61,8 +64,8 @@ class Documents:
     def watch(
         self, matter_id: str, document_ids: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> Iterator[pb.WatchDocumentsResponse]:
-        """The state of each document, all of the matter where none are named, then each change; ends when all are READY
-        or FAILED."""
+        """Yields the state of each document and then each change, and ends when all are READY or FAILED. Watches all
+        documents of the matter when `document_ids` is empty."""
         request = pb.WatchDocumentsRequest(matter_id=matter_id, document_ids=document_ids)
         return self._calls.stream(self._stub.WatchDocuments, request, timeout_s)
 
@@ -74,8 +77,9 @@ class Documents:
         progress: Callable[[pb.WatchDocumentsResponse], object] | None = None,
         timeout_s: float = READY_TIMEOUT_S,
     ) -> Sequence[pb.Document]:
-        """The documents, all of the matter where none are named, once they can be searched. Raises DocumentsFailed when
-        one of them cannot be read, and DeadlineExceeded."""
+        """Waits until the documents can be searched and returns them. Waits for all documents of the matter when
+        `document_ids` is empty. Raises DocumentsFailed when one of them cannot be read, and DeadlineExceeded when they
+        are not ready within `timeout_s`."""
         deadline = Deadline(timeout_s)
         patience = RetryState(self._calls.retries, deadline)
         while True:
@@ -86,7 +90,8 @@ class Documents:
                     seen[state.document.document_id] = state.document
                     if progress is not None:
                         progress(state)
-            except ProvisoError as error:  # a service that stops ends the stream, and a proxy one that is old
+            except ProvisoError as error:
+                # A service that stops ends the stream, and a proxy may end a stream that has lasted long.
                 self._calls.check_open()
                 if not is_cut(error, begun=True):
                     raise
@@ -107,14 +112,15 @@ class Documents:
 
 
 def _all_ready(documents: Iterable[pb.Document]) -> Sequence[pb.Document]:
-    """The documents. Raises DocumentsFailed."""
+    """Returns the documents. Raises DocumentsFailed when one of them has failed."""
     if failed := [document for document in documents if document.status == pb.DOCUMENT_STATUS_FAILED]:
         raise DocumentsFailed(failed)
     return tuple(documents)
 
 
 class _Requests:
-    """The messages of an upload. gRPC asks for them in a thread of its own; `failure` is what went wrong there."""
+    """Yields the messages of an upload. gRPC iterates over them in a thread of its own; `failure` keeps the exception
+    that was raised there."""
 
     def __init__(self, source: UploadSource, matter_id: str, progress: Progress | None) -> None:
         self._source = source

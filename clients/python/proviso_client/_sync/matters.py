@@ -1,4 +1,4 @@
-"""Matters, by MatterService."""
+"""Creates, reads and deletes matters through MatterService."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 
 
 class Matters:
-    """Every method raises ProvisoError; NotFound for a matter that the caller may not see."""
+    """Every method raises ProvisoError when its call fails, and NotFound when the caller may not see the matter."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -23,7 +23,8 @@ class Matters:
         return self._calls.unary(self._stub.GetMatter, request, timeout_s).matter
 
     def list(self, *, name: str = "", page_size: int = 0, timeout_s: float | None = None) -> Iterator[pb.Matter]:
-        """The caller's matters, newest first, page by page; only those of exactly this name where one is given."""
+        """Yields the caller's matters, newest first, and requests each page when it is needed. With `name`, yields only
+        the matters with exactly this name."""
         request = pb.ListMattersRequest(name=name, page_size=page_size)
         return self._calls.pages(self._stub.ListMatters, request, lambda page: page.matters, timeout_s)
 

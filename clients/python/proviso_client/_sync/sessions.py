@@ -1,4 +1,4 @@
-"""SessionService: conversations and the context items that they hold."""
+"""Manages conversations and the context items that they hold, through SessionService."""
 
 from collections.abc import Iterator
 from typing import Unpack
@@ -11,14 +11,15 @@ from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
 
 
 class Sessions:
-    """Every method raises ProvisoError; NotFound for a session that this user does not have."""
+    """Every method raises ProvisoError when its call fails, and NotFound when this user has no such session."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._stub = SessionServiceStub(calls.channel)
 
     def create(self, session_id: str = "", *, timeout_s: float | None = None) -> pb.Session:
-        """Makes a session, of an id of its own where none is given. Raises AlreadyExists."""
+        """Creates a session. The service chooses an id when none is given. Raises AlreadyExists when the id is already
+        in use."""
         request = pb.CreateSessionRequest(session_id=session_id)
         return self._calls.unary(self._stub.CreateSession, request, timeout_s, repeatable=False).session
 
@@ -27,7 +28,7 @@ class Sessions:
         return self._calls.unary(self._stub.GetSession, request, timeout_s).session
 
     def list(self, *, page_size: int = 0, timeout_s: float | None = None) -> Iterator[pb.Session]:
-        """The user's sessions, page by page."""
+        """Yields the user's sessions and requests each page when it is needed."""
         request = pb.ListSessionsRequest(page_size=page_size)
         return self._calls.pages(self._stub.ListSessions, request, lambda page: page.sessions, timeout_s)
 
@@ -44,8 +45,8 @@ class Sessions:
         *,
         timeout_s: float | None = None,
     ) -> pb.Session:
-        """Adds a rule, a reference or a tool; `kind` is the word or a ContextItemType. Adding it again changes nothing.
-        Raises NotFound with `near_matches`."""
+        """Adds an item to the session. `kind` is "rule", "reference", "tool" or a ContextItemType. Adding an item again
+        changes nothing. Raises NotFound, with similar names in `near_matches`, when there is no such item."""
         request = pb.AddContextItemRequest(session_id=session_id, item=item_ref(kind, name, server_name))
         return self._calls.unary(self._stub.AddContextItem, request, timeout_s).session
 
@@ -58,31 +59,32 @@ class Sessions:
         *,
         timeout_s: float | None = None,
     ) -> pb.Session:
-        """Removes an item; removing it again changes nothing."""
+        """Removes an item from the session. Removing it again changes nothing."""
         request = pb.RemoveContextItemRequest(session_id=session_id, item=item_ref(kind, name, server_name))
         return self._calls.unary(self._stub.RemoveContextItem, request, timeout_s).session
 
     def messages(
         self, session_id: str, *, page_size: int = 0, timeout_s: float | None = None
     ) -> Iterator[pb.ChatMessage]:
-        """The session's messages, page by page; `proviso_client.history` writes them as text and JSON Lines."""
+        """Yields the session's messages and requests each page when it is needed. `proviso_client.history` writes them
+        as text and as JSON Lines."""
         request = pb.ListMessagesRequest(session_id=session_id, page_size=page_size)
         return self._calls.pages(self._stub.ListMessages, request, lambda page: page.messages, timeout_s)
 
     def preview(
         self, session_id: str, message: str, *, timeout_s: float | None = None, **fields: Unpack[AssetFields]
     ) -> RequestContext:
-        """What a message would be answered with, without asking the model.
+        """Returns the context with which a message would be answered, without asking the model.
 
-        `proviso_client.display` writes it as text."""
+        `proviso_client.display` writes the context as text."""
         request = pb.PreviewRequestContextRequest(session_id=session_id, message=message, **with_matter(fields))
         return self._calls.unary(self._stub.PreviewRequestContext, request, timeout_s).request_context
 
     def rebuild(self, turn_id: str, *, timeout_s: float | None = None) -> pb.RebuildRequestResponse:
-        """What the model was sent in a turn that has ended, and whether it would still be the same."""
+        """Returns what the model was sent in a turn that has ended, and whether it would be sent the same today."""
         return self._calls.unary(self._stub.RebuildRequest, pb.RebuildRequestRequest(turn_id=turn_id), timeout_s)
 
     def suggest_removals(self, session_id: str, *, timeout_s: float | None = None) -> pb.SuggestRemovalsResponse:
-        """Items that the session's answers have not used."""
+        """Returns the items that the session's answers have not used."""
         request = pb.SuggestRemovalsRequest(session_id=session_id)
         return self._calls.unary(self._stub.SuggestRemovals, request, timeout_s)

@@ -1,4 +1,4 @@
-"""Calls over which nothing comes any more."""
+"""Detects calls over which no more events arrive."""
 
 import threading
 import time
@@ -15,24 +15,25 @@ Clock = Callable[[], float]
 
 
 class EventCall(Protocol):
-    """A call whose events are iterated."""
+    """Describes a call that yields events."""
 
     def __next__(self) -> AgentEvent: ...
     def cancel(self) -> object: ...
 
 
 class WatchedCall:
-    """The events of a call, which is cancelled when the next has been waited for too long."""
+    """Reads the events of a call. A SilenceWatch cancels the call when it has waited too long for the next event."""
 
     def __init__(self, call: EventCall, limit_s: float, clock: Clock) -> None:
         self._call = call
         self._limit_s = limit_s
         self._clock = clock
-        self._waiting_since: float | None = None  # set by who reads, read by who watches
+        self._waiting_since: float | None = None  # the reading thread sets it, the watching thread reads it
         self._in_vain = False
 
     def next(self) -> AgentEvent:
-        """Raises Silent when there was none within the limit, and what the call raises."""
+        """Returns the next event. Raises Silent when none arrived within the limit, and otherwise the call's own error.
+        The call has ended after either."""
         self._waiting_since = self._clock()
         try:
             return next(self._call)
@@ -44,7 +45,8 @@ class WatchedCall:
             self._waiting_since = None
 
     def left_s(self) -> float:
-        """Until the wait has been too long; the whole limit while nobody waits, or waits in vain."""
+        """Returns the seconds until the current wait is too long. Returns the whole limit while nobody waits, and when
+        the call has been given up already."""
         since = self._waiting_since
         if since is None or self._in_vain:
             return self._limit_s
@@ -56,10 +58,11 @@ class WatchedCall:
 
 
 class SilenceWatch:
-    """Watches the calls of a client.
+    """Watches the calls of a client and cancels those that have been silent for too long.
 
-    One thread serves all. It begins with a call and ends when there is none any more, or with the client. It looks
-    when the first wait may be over, so that an event costs its reader no more than a look at the clock."""
+    One thread watches all calls. It starts with the first call, and ends when no call is left or the client is closed.
+    It sleeps until the first wait may be too long, so that reading an event costs little more than a look at the
+    clock."""
 
     def __init__(self, limit_s: float, clock: Clock = time.monotonic) -> None:
         self.limit_s = limit_s
@@ -70,7 +73,7 @@ class SilenceWatch:
         self._closed = threading.Event()
 
     def over(self, call: EventCall) -> WatchedCall:
-        """The call, watched for as long as somebody holds what is returned."""
+        """Starts watching a call. The call is watched for as long as somebody holds the returned object."""
         watched = WatchedCall(call, self.limit_s, self._clock)
         with self._lock:
             self._calls.add(watched)
@@ -84,7 +87,7 @@ class SilenceWatch:
 
     def _watch(self) -> None:
         while (left_s := self._left_s()) is not None:
-            # Nobody need wake it: a wait that begins meanwhile is not over before this is.
+            # Nobody has to wake this thread: a wait that begins now cannot become too long before this sleep ends.
             self._closed.wait(left_s)
             self._give_up_silent()
 
@@ -95,7 +98,7 @@ class SilenceWatch:
             call.give_up()
 
     def _left_s(self) -> float | None:
-        """Until the first wait may have been too long; None when there is nothing to watch."""
+        """Returns the seconds until the first wait may be too long, or None when there is nothing to watch."""
         with self._lock:
             left = [call.left_s() for call in self._calls]
             if left and not self._closed.is_set():

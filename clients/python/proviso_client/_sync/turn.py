@@ -1,4 +1,4 @@
-"""A turn as it is read."""
+"""Reads the steps of a turn."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -22,13 +22,14 @@ class _TurnCall(EventCall, Protocol):
 
 
 class Turn:
-    """The steps of a turn, each once and in order, up to its FinalState. Iterate it once, in one thread; `cancel` and
-    `close` may be called from another.
+    """Yields the steps of a turn, each once and in order, up to its FinalState. Iterate over it only once, and in one
+    thread; `cancel` and `close` may be called from another thread.
 
-    The message is sent when the first step is asked for. A connection that breaks is taken up again where it broke.
-    Iterating raises ProvisoError when there is no turn, or no way to it for longer than the client's RetryPolicy
-    allows; a turn that went wrong ends in a FinalState that says so. Leaving the context detaches from the turn, which
-    the request's `on_disconnect` then decides on; `cancel` ends it."""
+    The message is sent when the first step is requested. When the connection breaks, the client connects again and
+    continues at the same place. Iterating raises ProvisoError when the turn does not exist, or cannot be reached for
+    longer than the client's RetryPolicy allows. A turn that failed ends in a FinalState that says so. Leaving the
+    context only stops reading: the request's `on_disconnect` decides whether the turn goes on. `cancel` ends the
+    turn."""
 
     def __init__(self, calls: Calls, reading: Reading, timeout_s: float | None = None) -> None:
         self._calls = calls
@@ -45,33 +46,33 @@ class Turn:
 
     @property
     def turn_id(self) -> str:
-        """Empty until the service has told it, which it does ahead of the first step."""
+        """Returns the turn's id. It is empty until the service has sent it, which happens before the first step."""
         return self._reading.turn_id
 
     @property
     def sequence(self) -> int:
-        """Sequence of the last event; with `turn_id` what `resume` needs to go on from here."""
+        """Returns the sequence number of the last event. Pass it to `resume` with `turn_id` to continue from here."""
         return self._reading.sequence
 
     @property
     def last_event(self) -> pb.AgentEvent | None:
-        """The last step in its envelope, to be handed on; None before the first."""
+        """Returns the last step inside its event, for passing it on to others, or None when no step has been read."""
         return self._reading.last_event
 
     @property
     def text(self) -> str:
-        """The text so far, without what was discarded; at the end the final state's message."""
+        """Returns the text so far without discarded parts, or the final state's message when the turn has ended."""
         return self._reading.text
 
     @property
     def final(self) -> pb.FinalState | None:
-        """None until the turn has ended."""
+        """Returns the final state, or None until the turn has ended."""
         return self._reading.final
 
     @property
     def events_missed(self) -> bool:
-        """Whether the service was restarted, or this reader away for too long, so that events before the final state
-        were no longer kept. The final state is complete all the same."""
+        """Returns whether events before the final state were lost, because the service was restarted or this reader was
+        disconnected for too long. The final state is complete even then."""
         return self._reading.events_missed
 
     def __iter__(self) -> Iterator[Step]:
@@ -84,7 +85,8 @@ class Turn:
         return step
 
     def result(self) -> pb.FinalState:
-        """Reads to the end. Raises ProvisoError as iterating does, and when it was closed before."""
+        """Reads the turn to its end and returns the final state. Raises ProvisoError as iterating does, and also when
+        the turn was closed before its end."""
         while self._next() is not None:
             pass
         if self.final is None:
@@ -92,14 +94,15 @@ class Turn:
         return self.final
 
     def cancel(self) -> None:
-        """Ends the turn on the service, which then sends its final state; one that has not begun as soon as it has.
-        Raises ProvisoError."""
+        """Ends the turn on the service, which then sends its final state. A turn that has not begun is ended as soon as
+        it begins. Raises ProvisoError when the call fails."""
         self._cancel_wanted = True
         if self.turn_id:
             self._cancel_now()
 
     def close(self) -> None:
-        """Stops reading; the turn itself goes on as `on_disconnect` says. What is being asked for meanwhile ends."""
+        """Stops reading, and ends a request for a step that is under way. The request's `on_disconnect` decides whether
+        the turn itself goes on."""
         self._closed.set()
         call = self._call
         if call is not None:
@@ -114,7 +117,7 @@ class Turn:
         self.close()
 
     def _next(self) -> Step | None:
-        """None at the end."""
+        """Returns the next step, or None when the turn has ended or was closed."""
         while not self._closed.is_set():
             if self._cancel_wanted and self.turn_id:
                 self._cancel_now()
@@ -154,14 +157,14 @@ class Turn:
         else:
             call = self._stub.ResumeChat(request, timeout=left_s, metadata=metadata)
         self._call = call
-        if self._closed.is_set():  # by another thread, which may not have seen the call
+        if self._closed.is_set():  # another thread may have closed the turn before it could see the call
             call.cancel()
         self._events = self._calls.silence.over(call)
         return self._events
 
     def _recover(self, error: ProvisoError) -> Step | None:
-        """Waits until another attempt is due; the final state where only that is left to be had. Raises the error where
-        there is nothing to wait for."""
+        """Waits until the next attempt is due and returns None. Returns the final state instead when nothing else is
+        left to read. Raises the error when another attempt is pointless."""
         self._learn()
         self._call = self._events = None
         if self._closed.is_set():
@@ -182,7 +185,7 @@ class Turn:
         return None
 
     def _learn(self) -> None:
-        """The id of a turn that was begun before the connection broke."""
+        """Stores the id of a turn that began before the connection broke."""
         if self._call is not None and not self.turn_id:
             self._reading.learn(self._call.initial_metadata())
 
