@@ -7,7 +7,6 @@ that changes it fails a test.
 """
 
 import json
-import resource
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -37,7 +36,11 @@ filter instead of ids is far slower."""
 WRITTEN_MEANWHILE = 1_000
 """Added to the count of vectors that a survey asks for: more than can be written between the count and the survey."""
 
-_FILES_PER_COLLECTION = 5
+_CACHED_COLLECTIONS = 16_384
+"""Collections that Chroma may keep open: all there are. Its cache is divided into shards, and a collection that a full
+shard gives up between a write and the search after it is found neither in memory nor on disk. A layout has 16
+collections of five files each, so that nothing need ever be given up."""
+
 _WHERE = ("default_tenant", "default_database")
 _CONFIGURATION = json.dumps({"hnsw": {"space": "cosine", "ef_search": SEARCH_BREADTH}})
 
@@ -57,7 +60,7 @@ class WorkerDatabase:
             allow_reset=False,
             sqlite_db_config=migrations,
             persist_path=folder,
-            hnsw_cache_size=resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_PER_COLLECTION,
+            hnsw_cache_size=_CACHED_COLLECTIONS,
         )
         self._ids = {found.name: str(found.id) for found in self._chroma.list_collections(None, None, *_WHERE)}
         self._making = Lock()
